@@ -1,0 +1,284 @@
+/**
+ * Processes the mailboxes of a batch up to, not including, the commit.
+ *
+ * Everything outside the partition happens here and is idempotent: a crash at any line is repaired by doing the
+ * batch again from the checkpoint, which has not moved.
+ */
+import type { Configuration } from '../config/types.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
+import { type ClaimWrite, writeClaims } from '../store/claims.ts';
+import { type CausedMark, HashWrites } from '../store/commit.ts';
+import { formatDependent } from '../store/dependents.ts';
+import { digestOf } from '../store/digest.ts';
+import { encodeItem, itemIndexField } from '../store/items.ts';
+import { itemField, keys, viewField } from '../store/keys.ts';
+import type { Lease } from '../store/lease.ts';
+import { type Registration, registerDependents } from '../store/lookups.ts';
+import {
+  encodeProcessed,
+  type MadeClaim,
+  type MadeThing,
+  type ProcessedRecord,
+  sourceField,
+} from '../store/processed.ts';
+import type { Store } from '../store/store.ts';
+import { viewSubject } from '../store/subjects.ts';
+import type { EnvironmentScope, ItemChange } from '../store/types.ts';
+import { encodeBody } from '../store/views.ts';
+import { type Build, buildsOf, runBuilds } from './build.ts';
+import { claimsOf } from './claims.ts';
+import { AutoTypes, storedItem } from './items.ts';
+import { LookupSource } from './lookup-source.ts';
+import { CausedMarks, publishTurns, standingOf } from './publish.ts';
+import { loadTurns, type Turn } from './turn.ts';
+import type { EntityWork } from './work.ts';
+
+export interface BatchContext {
+  readonly store: Store;
+  readonly lease: Lease;
+  readonly configuration: Configuration;
+  readonly autoFields: AutoFields;
+}
+
+/** What happened, for the metrics. */
+export interface BatchCounts {
+  entities: number;
+  /** Views and items computed, and those of them whose bytes were as before. */
+  built: number;
+  unchanged: number;
+  diagnostics: number;
+}
+
+/** What the commit has to store and to tell. */
+export interface BatchResult {
+  readonly writes: HashWrites;
+  readonly itemChanges: ItemChange[];
+  readonly digests: Buffer[];
+  readonly caused: readonly CausedMark[];
+  readonly counts: BatchCounts;
+}
+
+/** @throws FencedError, StoreUnavailableError */
+export async function processBatch(
+  context: BatchContext,
+  works: readonly EntityWork[],
+): Promise<BatchResult> {
+  const { store, lease, configuration, autoFields } = context;
+  const turns = await loadTurns(store, lease.tag, configuration, works);
+  const caused = new CausedMarks();
+  await publishTurns(store, lease, turns, caused);
+
+  const builds = buildsOf(turns);
+  const autoTypes = new AutoTypes();
+  await autoTypes.decide(autoFields, builds);
+  await runBuilds(builds, new LookupSource(store, lease));
+
+  const assembly = new Assembly(lease.tag, autoTypes);
+  const buildsOfTurn = new Map<Turn, Build[]>(turns.map((turn) => [turn, []]));
+  for (const build of builds) buildsOfTurn.get(build.turn)?.push(build);
+  for (const [turn, ofTurn] of buildsOfTurn) assembly.addTurn(turn, ofTurn);
+
+  await Promise.all([
+    writeClaims(store, lease, assembly.claimWrites),
+    registerDependents(store, lease, assembly.unregistrations),
+  ]);
+  const { writes, itemChanges, digests, counts } = assembly;
+  return { writes, itemChanges, digests, caused: caused.list, counts };
+}
+
+/** Compares what was made with what was made before, and gathers the difference. */
+class Assembly {
+  readonly writes = new HashWrites();
+  readonly itemChanges: ItemChange[] = [];
+  readonly digests: Buffer[] = [];
+  readonly claimWrites: ClaimWrite[] = [];
+  readonly unregistrations: Registration[] = [];
+  readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: 0 };
+
+  constructor(
+    private readonly tag: string,
+    private readonly autoTypes: AutoTypes,
+  ) {}
+
+  addTurn(turn: Turn, builds: readonly Build[]): void {
+    this.counts.entities += turn.only === null ? 1 : 0;
+    const formerMade = new Map(turn.former?.made.map((thing) => [thingKey(thing), thing]));
+    const made = new Map<string, MadeThing>();
+    for (const build of builds) {
+      const former = formerMade.get(thingKey(build.maker)) ?? null;
+      const thing = this.#addBuild(turn, build, former);
+      made.set(thingKey(thing), thing);
+    }
+    for (const [key, former] of formerMade) {
+      if (made.has(key)) continue;
+      if (turn.only === null) this.#removeThing(turn, former);
+      else made.set(key, former);
+    }
+    this.#addRecord(turn, made);
+  }
+
+  #addRecord(turn: Turn, made: ReadonlyMap<string, MadeThing>): void {
+    const { tenantAlias, sourceId, originId, entity, former, only } = turn;
+    const key = keys.processed(this.tag, tenantAlias, sourceId);
+    if (entity === null) {
+      if (former !== null) this.writes.delete(key, originId);
+      return;
+    }
+    const things = [...made.values()].sort((a, b) => (thingKey(a) < thingKey(b) ? -1 : 1));
+    // A part that was rebuilt does not stand for the entity's change: that still waits in the stream.
+    const record: ProcessedRecord =
+      only !== null && former !== null
+        ? { ...former, made: things }
+        : { stamp: entity.stamp, type: entity.type, lookup: standingOf(turn), made: things };
+    const encoded = encodeProcessed(record);
+    if (former !== null && encodeProcessed(former).equals(encoded)) return;
+    this.writes.set(key, originId, encoded);
+    this.writes.set(keys.sources(this.tag), sourceField(tenantAlias, sourceId), Buffer.from('1'));
+  }
+
+  #addBuild(turn: Turn, build: Build, former: MadeThing | null): MadeThing {
+    const { maker } = build;
+    const scope: EnvironmentScope = { tenant: turn.tenantAlias, environmentId: maker.environmentId };
+    const bytesDigest =
+      build.built.kind === 'view'
+        ? this.#addView(turn, scope, build, former)
+        : this.#addItem(turn, scope, build, former);
+    this.counts.built += 1;
+    if (former?.bytesDigest.equals(bytesDigest)) this.counts.unchanged += 1;
+    const { kind, environmentId, name, schemaDigest } = maker;
+    const claims = this.#addClaims(turn, scope, build, former);
+    this.#unregister(turn, build, former);
+    return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn: build.dependsOn };
+  }
+
+  #addView(turn: Turn, scope: EnvironmentScope, { maker, built }: Build, former: MadeThing | null): Buffer {
+    if (built.kind !== 'view') throw new TypeError('not a view');
+    const body = encodeBody(built.view.body);
+    const bytesDigest = digestOf(body);
+    this.counts.diagnostics += built.view.diagnostics.length;
+    if (former?.bytesDigest.equals(bytesDigest)) return bytesDigest;
+    const { sourceId, originId } = turn;
+    const key = keys.views(this.tag, scope.tenant, scope.environmentId);
+    this.writes.set(key, viewField(sourceId, maker.name, originId), body);
+    this.digests.push(digestOf(viewSubject(scope, { sourceId, originId, alias: maker.name })));
+    return bytesDigest;
+  }
+
+  #addItem(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): Buffer {
+    const stored = storedItem(build, this.autoTypes);
+    if (stored === null) throw new TypeError('not an item');
+    const { item, misfits } = stored;
+    const encoded = encodeItem(item);
+    const bytesDigest = digestOf(encoded);
+    this.counts.diagnostics +=
+      misfits + (build.built.kind === 'item' ? (build.built.item?.diagnostics.length ?? 0) : 0);
+    if (former?.bytesDigest.equals(bytesDigest)) return bytesDigest;
+    const { sourceId, originId } = turn;
+    const index = build.maker.name;
+    this.writes.set(
+      keys.items(this.tag, scope.tenant, scope.environmentId, index),
+      itemField(sourceId, originId),
+      encoded,
+    );
+    this.writes.set(keys.itemIndexes(this.tag), itemIndexField({ scope, index }), Buffer.from('1'));
+    this.itemChanges.push({ scope, index, sourceId, originId, item });
+    return bytesDigest;
+  }
+
+  #removeThing(turn: Turn, former: MadeThing): void {
+    const { sourceId, originId, tenantAlias: tenant } = turn;
+    const { environmentId, name } = former;
+    const scope: EnvironmentScope = { tenant, environmentId };
+    if (former.kind === 'view') {
+      this.writes.delete(keys.views(this.tag, tenant, environmentId), viewField(sourceId, name, originId));
+      this.digests.push(digestOf(viewSubject(scope, { sourceId, originId, alias: name })));
+    } else {
+      this.writes.delete(keys.items(this.tag, tenant, environmentId, name), itemField(sourceId, originId));
+      this.itemChanges.push({ scope, index: name, sourceId, originId, item: null });
+    }
+    for (const claim of former.claims) {
+      this.claimWrites.push(claimWrite('drop', turn, scope, name, claim));
+    }
+    this.#drop(turn, former.dependsOn, memberOfThing(turn, former));
+  }
+
+  #addClaims(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): MadeClaim[] {
+    const { built, maker } = build;
+    if (built.kind !== 'view' || turn.entity === null) return [];
+    const claims = claimsOf(turn.entity, built.claims, former?.claims ?? []);
+    const kept = new Set(claims.map(claimKey));
+    for (const claim of former?.claims ?? []) {
+      if (!kept.has(claimKey(claim)))
+        this.claimWrites.push(claimWrite('drop', turn, scope, maker.name, claim));
+    }
+    const formerByKey = new Map(former?.claims.map((claim) => [claimKey(claim), claim]));
+    for (const claim of claims) {
+      const same = sameClaim(claim, formerByKey.get(claimKey(claim)));
+      // Claims carry the time of the entity's last change, for the listings.
+      if (same && !turn.isChange) continue;
+      this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
+    }
+    return claims;
+  }
+
+  /** Drops registrations of the former result, and of rounds on the way, that the result does not rest on. */
+  #unregister(turn: Turn, build: Build, former: MadeThing | null): void {
+    const kept = new Set(build.dependsOn.map(([sourceId, lookupKey]) => `${sourceId}:${lookupKey}`));
+    const all = [...(former?.dependsOn ?? []), ...build.registered.values()];
+    const gone = new Map(all.map((key) => [`${key[0]}:${key[1]}`, key]));
+    for (const key of kept) gone.delete(key);
+    this.#drop(turn, [...gone.values()], build.member);
+  }
+
+  #drop(turn: Turn, gone: MadeThing['dependsOn'], member: string): void {
+    for (const [sourceId, lookupKey] of gone) {
+      this.unregistrations.push({ action: 'drop', tenant: turn.tenantAlias, sourceId, lookupKey, member });
+    }
+  }
+}
+
+function thingKey({
+  kind,
+  environmentId,
+  name,
+}: {
+  kind: string;
+  environmentId: string;
+  name: string;
+}): string {
+  return `${kind}:${environmentId}:${name}`;
+}
+
+function memberOfThing(turn: Turn, { kind, environmentId, name }: MadeThing): string {
+  const { sourceId, originId } = turn;
+  return formatDependent({ kind, environmentId, name, sourceId, originId });
+}
+
+function claimKey({ kind, field }: MadeClaim): string {
+  return `${kind}:${field}`;
+}
+
+function sameClaim(a: MadeClaim, b: MadeClaim | undefined): boolean {
+  if (b === undefined) return false;
+  return (
+    a.host === b.host && a.sinceStamp === b.sinceStamp && a.display === b.display && a.redirect === b.redirect
+  );
+}
+
+function claimWrite(
+  action: 'put' | 'drop',
+  turn: Turn,
+  scope: EnvironmentScope,
+  alias: string,
+  claim: MadeClaim,
+): ClaimWrite {
+  const { sourceId, originId, entity } = turn;
+  const { field, host, kind, sinceStamp, display, redirect } = claim;
+  const updatedAtMs = Math.floor((entity?.stamp ?? 0) / 1000);
+  return {
+    action,
+    scope,
+    field,
+    claim: { host, kind, sinceStamp, view: { sourceId, originId, alias }, display, redirect, updatedAtMs },
+  };
+}

@@ -1,0 +1,84 @@
+/** Index items of a batch: mapped or auto-indexed values, fitted to the types of their index. */
+import { groupBy } from '../contract/group-by.ts';
+import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
+import { fitField } from '../search/fit.ts';
+import { inferFieldType } from '../search/infer.ts';
+import type { FieldType } from '../search/types.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
+import type { StoredItem } from '../store/types.ts';
+import type { Build } from './build.ts';
+
+/** Values that fit, in the order given, and how many were left out. */
+export interface FittedFields {
+  readonly fields: JsonObject;
+  readonly misfits: number;
+}
+
+/** Leaves out nulls silently and misfits counted (contract section 2, "Index schema"). */
+export function fitFields(values: JsonObject, types: ReadonlyMap<string, FieldType>): FittedFields {
+  const fields: JsonObject = {};
+  let misfits = 0;
+  for (const name of Object.keys(values)) {
+    const value: Json = values[name] ?? null;
+    const type = types.get(name);
+    if (value === null || type === undefined) continue;
+    const fitted = fitField(type, value);
+    if (fitted.ok) setOwn(fields, name, fitted.value);
+    else misfits += 1;
+  }
+  return { fields, misfits };
+}
+
+/** The stored form of a build's item; null when the build makes none. */
+export function storedItem(build: Build, autoTypes: AutoTypes): { item: StoredItem; misfits: number } | null {
+  const { maker, turn, built } = build;
+  const { entity } = turn;
+  if (maker.kind !== 'item' || entity === null) return null;
+  const values = built.kind === 'item' && built.item !== null ? built.item.fields : entity.properties;
+  const types = maker.schema?.fields ?? autoTypes.typesOf(build);
+  const { fields, misfits } = fitFields(values, types);
+  const { sourceId, originId, stamp } = entity;
+  return { item: { sourceId, originId, updatedAtMs: Math.floor(stamp / 1000), fields }, misfits };
+}
+
+/** Field types of the auto-indexed entity types that a batch meets. */
+export class AutoTypes {
+  readonly #types = new Map<string, ReadonlyMap<string, FieldType>>();
+
+  /** Decides the types of fields that the batch shows for the first time. @throws StoreUnavailableError */
+  async decide(autoFields: AutoFields, builds: readonly Build[]): Promise<void> {
+    const auto = builds.filter(({ maker }) => maker.kind === 'item' && maker.schema === null);
+    for (const [key, ofType] of groupBy(auto, typeKey)) {
+      const [first] = ofType;
+      if (first?.turn.entity == null) continue;
+      const { tenantAlias, sourceId, entity } = first.turn;
+      const known = autoFields.known(tenantAlias, sourceId, entity.type);
+      const candidates = candidatesOf(ofType, known);
+      this.#types.set(key, await autoFields.decide(tenantAlias, sourceId, entity.type, candidates));
+    }
+  }
+
+  typesOf(build: Build): ReadonlyMap<string, FieldType> {
+    return this.#types.get(typeKey(build)) ?? new Map();
+  }
+}
+
+function typeKey({ turn }: Build): string {
+  return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
+}
+
+function candidatesOf(
+  builds: readonly Build[],
+  known: ReadonlyMap<string, FieldType> | null,
+): Map<string, FieldType> {
+  const candidates = new Map<string, FieldType>();
+  for (const { turn } of builds) {
+    const properties = turn.entity?.properties ?? {};
+    for (const name of Object.keys(properties)) {
+      if (known?.has(name) || candidates.has(name)) continue;
+      const type = inferFieldType(properties[name] ?? null);
+      if (type !== null) candidates.set(name, type);
+    }
+  }
+  return candidates;
+}

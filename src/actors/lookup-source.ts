@@ -1,0 +1,94 @@
+/**
+ * Answers the lookups of a batch. Dependents are registered before the index is read: a change that this computation
+ * does not see will find the registration and ask for a rebuild.
+ */
+import type { Source, Tenant } from '../config/types.ts';
+import type { StoredEntity } from '../contract/entity.ts';
+import type { LookupQuery } from '../schemas/types.ts';
+import { readEntities } from '../store/entities.ts';
+import type { Lease } from '../store/lease.ts';
+import { type LookupKey, readCandidates, registerDependents } from '../store/lookups.ts';
+import type { Store } from '../store/store.ts';
+
+export interface LookupDemand {
+  readonly tenant: Tenant;
+  readonly environmentId: string;
+  readonly sourceGroup: string;
+  readonly query: LookupQuery;
+  /** Who asks, as `formatDependent` writes it. */
+  readonly member: string;
+}
+
+export class LookupSource {
+  /** Results of this batch by source and query: entities of a batch often ask the same. */
+  readonly #results = new Map<string, readonly StoredEntity[]>();
+  /** Member and query of every demand that was registered before its result was read. */
+  readonly #registered = new Set<string>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly lease: Lease,
+  ) {}
+
+  /** A result that this member may use: one that was read after the member was registered for it. */
+  known(demand: LookupDemand): readonly StoredEntity[] | undefined {
+    const key = resultKey(demand);
+    if (key === null) return [];
+    return this.#registered.has(`${demand.member} ${key}`) ? this.#results.get(key) : undefined;
+  }
+
+  /** Makes the results of all demands known. @throws FencedError, StoreUnavailableError */
+  async resolve(demands: readonly LookupDemand[]): Promise<void> {
+    await registerDependents(
+      this.store,
+      this.lease,
+      demands.flatMap((demand) =>
+        keysOf(demand).map((key) => ({ ...key, action: 'add' as const, member: demand.member })),
+      ),
+    );
+    const asked = new Map<string, LookupDemand>();
+    for (const demand of demands) {
+      const key = resultKey(demand);
+      if (key !== null) asked.set(key, demand);
+    }
+    await Promise.all(
+      [...asked].map(async ([key, demand]) => {
+        this.#results.set(key, await this.#read(demand));
+      }),
+    );
+    for (const demand of demands) this.#registered.add(`${demand.member} ${resultKey(demand)}`);
+  }
+
+  async #read(demand: LookupDemand): Promise<readonly StoredEntity[]> {
+    const { tenant, query } = demand;
+    const source = lookupSource(demand);
+    const layout = source === null ? undefined : tenant.lookupLayouts.get(source.id);
+    if (source === null || layout === undefined) return [];
+    const candidates = await readCandidates(this.store, layout.id, keysOf(demand));
+    const { originIds } = query.select(layout, candidates);
+    const refs = originIds.map((originId) => ({ sourceId: source.id, originId }));
+    const entities = await readEntities(this.store, tenant.alias, refs);
+    return entities.filter((entity) => entity !== null);
+  }
+}
+
+/** The keys that a demand's lookup reads. */
+export function keysOf(demand: LookupDemand): LookupKey[] {
+  const source = lookupSource(demand);
+  if (source === null) return [];
+  return demand.query.keys.map((lookupKey) => ({
+    tenant: demand.tenant.alias,
+    sourceId: source.id,
+    lookupKey,
+  }));
+}
+
+function lookupSource({ tenant, environmentId, sourceGroup, query }: LookupDemand): Source | null {
+  return tenant.sourceIn(query.sourceGroup ?? sourceGroup, environmentId);
+}
+
+/** Null when the source group has no source in the environment: then the result is empty. */
+function resultKey(demand: LookupDemand): string | null {
+  const source = lookupSource(demand);
+  return source === null ? null : `${demand.tenant.alias}:${source.id}:${demand.query.id}`;
+}

@@ -1,0 +1,49 @@
+/** What a worker counts. Fronts show it under `/metrics`, from the workers' heartbeats. */
+import { Counter, Gauge, Registry } from 'prom-client';
+
+export class WorkerMetrics {
+  readonly registry = new Registry();
+  readonly entitiesProcessed = this.#counter(
+    'millrace_entities_processed_total',
+    'Entities processed after a change',
+  );
+  readonly thingsBuilt = this.#counter('millrace_built_total', 'Views and index items computed');
+  readonly thingsUnchanged = this.#counter(
+    'millrace_built_unchanged_total',
+    'Views and index items whose computation changed nothing',
+  );
+  readonly rebuilds = this.#counter(
+    'millrace_rebuilds_total',
+    'Views and index items rebuilt for a dependency',
+  );
+  readonly rebuildsUnchanged = this.#counter(
+    'millrace_rebuilds_unchanged_total',
+    'Rebuilds that changed nothing',
+  );
+  readonly diagnostics = this.#counter('millrace_diagnostics_total', 'Findings about data while processing');
+  readonly commits = this.#counter('millrace_commits_total', 'Commits of partitions');
+  readonly fenced = this.#counter(
+    'millrace_fenced_total',
+    'Commits and effects refused because the lease was lost',
+  );
+  readonly streamLag = new Gauge({
+    name: 'millrace_stream_lag_entries',
+    help: 'Stream entries not yet processed, by partition',
+    labelNames: ['partition'],
+    registers: [this.registry],
+  });
+  readonly rebuildsWaiting = new Gauge({
+    name: 'millrace_rebuilds_waiting',
+    help: 'Views and index items that wait for a rebuild, by partition',
+    labelNames: ['partition'],
+    registers: [this.registry],
+  });
+
+  constructor(workerId: string) {
+    this.registry.setDefaultLabels({ worker: workerId });
+  }
+
+  #counter(name: string, help: string): Counter {
+    return new Counter({ name, help, registers: [this.registry] });
+  }
+}

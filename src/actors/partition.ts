@@ -1,0 +1,256 @@
+/**
+ * The owner of one partition: reads its stream from the checkpoint, processes the mailboxes of each portion, commits.
+ * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
+ */
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import type { Configuration } from '../config/types.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
+import { commit, encodeDirty, readDirty } from '../store/commit.ts';
+import { FencedError, StoreUnavailableError } from '../store/connection.ts';
+import { parseDependent } from '../store/dependents.ts';
+import { type IntakeEntry, IntakeReader } from '../store/intake.ts';
+import { keys } from '../store/keys.ts';
+import { fenceOlderOwners, type TakenLease } from '../store/lease.ts';
+import type { Store } from '../store/store.ts';
+import { StreamGapError } from '../store/stream.ts';
+import type { ItemSink } from '../store/types.ts';
+import { type BatchResult, processBatch } from './batch.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
+import { wholePartition } from './rescan.ts';
+import type { TurnQueue } from './turns.ts';
+import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './work.ts';
+
+const entriesPerRead = 64;
+const blockMs = 1000;
+/** Expected work of one rebuild portion: what a fresh change may have to wait for. */
+const rebuildBudgetMs = 40;
+
+export interface PartitionContext {
+  readonly store: Store;
+  readonly autoFields: AutoFields;
+  readonly metrics: WorkerMetrics;
+  readonly items: ItemSink;
+  /** Rebuild portions of all partitions of the worker take turns. */
+  readonly rebuildTurns: TurnQueue;
+  configuration(): Configuration;
+  /** Generation of that configuration. */
+  generation(): number;
+  /** Called for what ends a batch but not the worker. */
+  onTrouble(partition: number, error: unknown): void;
+}
+
+export class PartitionActor {
+  readonly #queue = new RebuildQueue();
+  readonly #reader: IntakeReader;
+  #checkpoint: number;
+  #stopping = false;
+  #loaded = false;
+  /** Generation that the batch under way works with; null between batches. */
+  #batchGeneration: number | null = null;
+  #readable: Promise<IntakeEntry[]> | null = null;
+  /** Our place in the line for a rebuild, and what to call when the turn that came is over. */
+  #request: Promise<void> | null = null;
+  #granted: (() => void) | null = null;
+
+  constructor(
+    private readonly context: PartitionContext,
+    readonly lease: TakenLease,
+  ) {
+    this.#checkpoint = lease.checkpoint;
+    this.#reader = new IntakeReader(context.store, lease.tag, lease.checkpoint);
+  }
+
+  /** True once index items are loaded: the partition can answer queries. */
+  get loaded(): boolean {
+    return this.#loaded;
+  }
+
+  /** Configuration generation that everything from now on is made with. */
+  get generation(): number {
+    return this.#batchGeneration ?? this.context.generation();
+  }
+
+  /** Runs until stopped or fenced. @throws FencedError when another worker owns the partition now; StoreUnavailableError */
+  async run(): Promise<void> {
+    const { store, items } = this.context;
+    const { partition, epoch, tag, commits } = this.lease;
+    try {
+      if (!(await fenceOlderOwners(store, this.lease)))
+        throw new FencedError('a newer owner is there already');
+      for (const [member, [first, last]] of await sortedDirty(store, tag)) {
+        const [tenant = '', ...rest] = member.split('|');
+        this.#queue.add(tenant, rest.join('|'), first, last);
+      }
+      await items.open(partition, epoch, commits);
+      this.#loaded = true;
+      while (!this.#stopping) await this.#step();
+    } finally {
+      this.#loaded = false;
+      this.#reader.close();
+      void this.#request?.then(() => this.#granted?.());
+      items.close(partition);
+    }
+  }
+
+  /** Ends `run` after the batch under way. */
+  stop(): void {
+    this.#stopping = true;
+    this.#reader.close();
+  }
+
+  /**
+   * Waits for entries or for the turn of a rebuild. Entries that are there go first; a rebuild whose turn has come
+   * follows them, so that neither starves and no turn is held idle.
+   */
+  async #step(): Promise<void> {
+    const entries = await this.#nextEntries();
+    if (this.#stopping) return;
+    if (entries !== null) await this.#takeIn(entries);
+    if (this.#granted !== null && !this.#stopping) await this.#rebuild(this.#granted);
+  }
+
+  /** Null when the turn of a rebuild came first. */
+  async #nextEntries(): Promise<IntakeEntry[] | null> {
+    this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
+    try {
+      const entries = await Promise.race([this.#readable, this.#rebuildGranted()]);
+      if (entries !== null) this.#readable = null;
+      return entries;
+    } catch (error) {
+      this.#readable = null;
+      if (!(error instanceof StreamGapError)) throw error;
+      await this.#recoverFromGap();
+      return null;
+    }
+  }
+
+  async #rebuildGranted(): Promise<null> {
+    const waitMs = this.#queue.readyInMs(performance.now());
+    if (waitMs === null) return await new Promise<never>(() => {});
+    if (waitMs > 0) await setTimeout(waitMs);
+    this.#request ??= this.context.rebuildTurns.request().then((release) => {
+      this.#granted = release;
+    });
+    await this.#request;
+    return null;
+  }
+
+  async #takeIn(entries: readonly IntakeEntry[]): Promise<void> {
+    for (const portion of portionsOf(entries)) {
+      await this.#process(portion);
+      if (this.#stopping) return;
+    }
+  }
+
+  async #process({ works, marks, sequence }: IntakePortion): Promise<void> {
+    const result = await this.#batch(works);
+    const key = keys.dirty(this.lease.tag);
+    const whole = new Set(works.map(({ tenant, sourceId, originId }) => `${tenant}:${sourceId}:${originId}`));
+    for (const mark of marks) {
+      for (const member of mark.members) {
+        // A whole turn in this portion has seen what the mark is about.
+        if (isWholeTurn(mark.tenant, member, whole)) continue;
+        const waiting = this.#queue.add(mark.tenant, member, mark.sequence, mark.sequence);
+        result.writes.set(key, dirtyField(waiting), encodeDirty(waiting.first, waiting.last));
+      }
+    }
+    await this.#commit(result, sequence);
+    this.context.metrics.entitiesProcessed.inc(result.counts.entities);
+  }
+
+  async #rebuild(release: () => void): Promise<void> {
+    try {
+      const startMs = performance.now();
+      const taken = this.#queue.take(startMs, rebuildBudgetMs);
+      if (taken.length === 0) return;
+      const result = await this.#batch(rebuildWorks(taken));
+      for (const waiting of taken) result.writes.delete(keys.dirty(this.lease.tag), dirtyField(waiting));
+      const endMs = performance.now();
+      this.#queue.done(
+        taken.map(({ member }) => member),
+        endMs,
+        endMs - startMs,
+      );
+      await this.#commit(result, this.#checkpoint);
+      this.context.metrics.rebuilds.inc(result.counts.built);
+      this.context.metrics.rebuildsUnchanged.inc(result.counts.unchanged);
+    } finally {
+      this.#request = null;
+      this.#granted = null;
+      release();
+    }
+  }
+
+  async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
+    const { store, autoFields } = this.context;
+    const context = { store, lease: this.lease, configuration: this.context.configuration(), autoFields };
+    this.#batchGeneration = this.context.generation();
+    try {
+      return await processBatch(context, works);
+    } catch (error) {
+      if (error instanceof FencedError || error instanceof StoreUnavailableError) throw error;
+      // A mistake of ours that one entity brings out must not hold up the others of its partition.
+      const sound: EntityWork[] = [];
+      for (const work of works) {
+        await processBatch(context, [work]).then(
+          () => sound.push(work),
+          (cause: unknown) => {
+            if (cause instanceof FencedError || cause instanceof StoreUnavailableError) throw cause;
+            this.context.onTrouble(this.lease.partition, cause);
+          },
+        );
+      }
+      return await processBatch(context, sound);
+    }
+  }
+
+  async #commit(result: BatchResult, checkpoint: number): Promise<void> {
+    const { metrics, items, store } = this.context;
+    const commits = await commit(store, this.lease, result.writes, {
+      checkpoint,
+      dirty: this.#queue.firstMarks(),
+      caused: result.caused,
+      digests: Buffer.concat(result.digests),
+    });
+    this.#checkpoint = checkpoint;
+    this.#batchGeneration = null;
+    items.apply(this.lease.partition, commits, result.itemChanges);
+    metrics.commits.inc();
+    metrics.thingsBuilt.inc(result.counts.built);
+    metrics.thingsUnchanged.inc(result.counts.unchanged);
+    metrics.diagnostics.inc(result.counts.diagnostics);
+    metrics.rebuildsWaiting.set({ partition: this.lease.partition }, this.#queue.size);
+  }
+
+  /** Entries were trimmed unread: what they said is found again by looking at every entity of the partition. */
+  async #recoverFromGap(): Promise<void> {
+    const { store, onTrouble } = this.context;
+    const last = Number((await store.client.hget(keys.clock(this.lease.tag), 'stream')) ?? 0);
+    onTrouble(
+      this.lease.partition,
+      new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),
+    );
+    for await (const works of wholePartition(store, this.lease, this.context.configuration())) {
+      await this.#commit(await this.#batch(works), this.#checkpoint);
+    }
+    await this.#commit(await this.#batch([]), last);
+    this.#reader.seek(last);
+  }
+}
+
+function isWholeTurn(tenant: string, member: string, whole: ReadonlySet<string>): boolean {
+  const dependent = parseDependent(member);
+  return dependent === null || whole.has(`${tenant}:${dependent.sourceId}:${dependent.originId}`);
+}
+
+/** Field of `keys.dirty`: the tenant, then the member. */
+function dirtyField({ tenant, member }: Pick<Waiting, 'tenant' | 'member'>): string {
+  return `${tenant}|${member}`;
+}
+
+async function sortedDirty(store: Store, tag: string): Promise<[string, readonly [number, number]][]> {
+  const dirty = [...(await readDirty(store, tag))];
+  return dirty.sort(([, [a]], [, [b]]) => a - b);
+}

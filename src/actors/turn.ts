@@ -1,0 +1,70 @@
+/** One entity's turn in a batch: its state now, what was made of it before, and what is asked of it. */
+import type { Configuration, Source, Tenant } from '../config/types.ts';
+import type { StoredEntity } from '../contract/entity.ts';
+import { groupBy } from '../contract/group-by.ts';
+import { formatDependent } from '../store/dependents.ts';
+import { readEntities } from '../store/entities.ts';
+import { type ProcessedRecord, readProcessed } from '../store/processed.ts';
+import type { Store } from '../store/store.ts';
+import { placeOf } from './maker.ts';
+import type { EntityWork } from './work.ts';
+
+export interface Turn {
+  readonly tenantAlias: string;
+  readonly sourceId: string;
+  readonly originId: string;
+  /** Null when the source is configured no more. */
+  readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
+  /** Null when the entity was deleted. */
+  readonly entity: StoredEntity | null;
+  readonly former: ProcessedRecord | null;
+  /** Members to rebuild; null for everything. */
+  readonly only: ReadonlySet<string> | null;
+  /** The entity's state is not the one that was processed last. */
+  readonly isChange: boolean;
+}
+
+/** Reads what the turns of a batch need. @throws StoreUnavailableError */
+export async function loadTurns(
+  store: Store,
+  tag: string,
+  configuration: Configuration,
+  works: readonly EntityWork[],
+): Promise<Turn[]> {
+  const groups = groupBy(works, ({ tenant, sourceId }) => `${tenant}:${sourceId}`);
+  const turns = await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { tenant, sourceId } = first;
+      const originIds = group.map(({ originId }) => originId);
+      const [entities, records] = await Promise.all([
+        readEntities(store, tenant, group),
+        readProcessed(store, tag, tenant, sourceId, originIds),
+      ]);
+      const place = placeOf(configuration, tenant, sourceId);
+      return group.map((work, index) => turnOf(work, place, entities[index] ?? null, records[index] ?? null));
+    }),
+  );
+  return turns.flat();
+}
+
+function turnOf(
+  work: EntityWork,
+  place: Turn['place'],
+  entity: StoredEntity | null,
+  former: ProcessedRecord | null,
+): Turn {
+  // Without a record, or without the entity, there is nothing that a part could be rebuilt in.
+  const only = work.only === null || former === null || entity === null ? null : work.only;
+  return {
+    tenantAlias: work.tenant,
+    sourceId: work.sourceId,
+    originId: work.originId,
+    place,
+    entity,
+    former,
+    only: only && new Set(only.map(formatDependent)),
+    isChange: former?.stamp !== entity?.stamp,
+  };
+}

@@ -1,0 +1,95 @@
+/** What a batch is made of. */
+import type { Dependent } from '../store/dependents.ts';
+import { parseDependent } from '../store/dependents.ts';
+import type { IntakeEntry } from '../store/intake.ts';
+
+/** One entity's turn: all it makes, or only the views and items named. */
+export interface EntityWork {
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly originId: string;
+  /** Null: everything. */
+  only: Dependent[] | null;
+}
+
+/** The mailboxes of a batch: later changes of one entity merge into its one turn. */
+export class Mailboxes {
+  readonly #works = new Map<string, EntityWork>();
+
+  get works(): EntityWork[] {
+    return [...this.#works.values()];
+  }
+
+  get size(): number {
+    return this.#works.size;
+  }
+
+  addEntity(tenant: string, sourceId: string, originId: string): void {
+    this.#work(tenant, sourceId, originId).only = null;
+  }
+
+  addDependent(tenant: string, dependent: Dependent): void {
+    if (dependent.kind === 'entity') {
+      this.addEntity(tenant, dependent.sourceId, dependent.originId);
+      return;
+    }
+    this.#work(tenant, dependent.sourceId, dependent.originId).only?.push(dependent);
+  }
+
+  #work(tenant: string, sourceId: string, originId: string): EntityWork {
+    const key = `${tenant}:${sourceId}:${originId}`;
+    const known = this.#works.get(key);
+    if (known !== undefined) return known;
+    const work: EntityWork = { tenant, sourceId, originId, only: [] };
+    this.#works.set(key, work);
+    return work;
+  }
+}
+
+/** A portion of the stream that is committed together. */
+export interface IntakePortion {
+  readonly works: readonly EntityWork[];
+  readonly marks: readonly {
+    readonly tenant: string;
+    readonly members: readonly string[];
+    readonly sequence: number;
+  }[];
+  /** Last entry of the portion. */
+  readonly sequence: number;
+}
+
+const entitiesPerPortion = 200;
+const bytesPerPortion = 64 * 1024 * 1024;
+
+/** Cuts entries that were read into portions of bounded count and size, in order. */
+export function* portionsOf(entries: readonly IntakeEntry[]): Generator<IntakePortion> {
+  let mailboxes = new Mailboxes();
+  let marks: { tenant: string; members: readonly string[]; sequence: number }[] = [];
+  let bytes = 0;
+  let sequence = 0;
+  for (const entry of entries) {
+    sequence = entry.sequence;
+    if (entry.kind === 'marks') {
+      marks.push(entry);
+    } else {
+      for (const originId of entry.originIds) mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
+      bytes += entry.bytes;
+    }
+    if (mailboxes.size < entitiesPerPortion && bytes < bytesPerPortion) continue;
+    yield { works: mailboxes.works, marks, sequence };
+    mailboxes = new Mailboxes();
+    marks = [];
+    bytes = 0;
+  }
+  if (mailboxes.size > 0 || marks.length > 0) yield { works: mailboxes.works, marks, sequence };
+}
+
+/** Work for members of the rebuild queue. */
+export function rebuildWorks(members: readonly { tenant: string; member: string }[]): EntityWork[] {
+  const mailboxes = new Mailboxes();
+  for (const { tenant, member } of members) {
+    const dependent = parseDependent(member);
+    if (dependent !== null) mailboxes.addDependent(tenant, dependent);
+  }
+  return mailboxes.works;
+}

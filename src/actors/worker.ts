@@ -1,0 +1,171 @@
+/** One worker process: its partitions, their leases, its heartbeat. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import type { AutoFields } from '../store/auto-fields.ts';
+import type { ActiveConfiguration } from '../store/configuration.ts';
+import { FencedError } from '../store/connection.ts';
+import { readOwners, releaseLease, renewLease, type TakenLease, takeLease } from '../store/lease.ts';
+import { beat, heartbeatMs, leave, liveProcesses, storeTimeMs } from '../store/registry.ts';
+import type { Store } from '../store/store.ts';
+import type { ItemSink } from '../store/types.ts';
+import { nextStep } from './assignment.ts';
+import { WorkerMetrics } from './metrics.ts';
+import { PartitionActor } from './partition.ts';
+import { TurnQueue } from './turns.ts';
+
+/** A worker that is not heard of for this long loses its partitions. */
+export const leaseMs = 5000;
+const tickMs = 500;
+
+export interface WorkerOptions {
+  readonly store: Store;
+  readonly configuration: ActiveConfiguration;
+  readonly autoFields: AutoFields;
+  readonly items: ItemSink;
+  /** What index shards still have to load, for `/health/ready`. */
+  waitingFor(): readonly string[];
+  onTrouble(message: string, error: unknown): void;
+}
+
+interface OwnedPartition {
+  readonly actor: PartitionActor;
+  readonly ended: Promise<void>;
+  /** By this process' clock, a little before Redis ends the lease. */
+  leaseEndsMs: number;
+}
+
+export class Worker {
+  readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  readonly metrics = new WorkerMetrics(this.id);
+  readonly #owned = new Map<number, OwnedPartition>();
+  readonly #rebuildTurns = new TurnQueue();
+  #stopping = false;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: WorkerOptions) {}
+
+  /** Partitions that can answer queries now, with their epochs. */
+  covered(): ReadonlyMap<number, number> {
+    const nowMs = performance.now();
+    const covered = new Map<number, number>();
+    for (const [partition, { actor, leaseEndsMs }] of this.#owned) {
+      if (actor.loaded && nowMs < leaseEndsMs) covered.set(partition, actor.lease.epoch);
+    }
+    return covered;
+  }
+
+  start(): void {
+    this.#running = Promise.all([
+      this.#every(heartbeatMs, () => this.#beat()),
+      this.#every(tickMs, () => this.#rebalance()),
+      this.#every(tickMs, () => this.#renew()),
+    ]);
+  }
+
+  /** Finishes the batches under way and gives the partitions back. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#running;
+    await Promise.all([...this.#owned.keys()].map((partition) => this.#giveBack(partition)));
+    await leave(this.options.store, this.id).catch(() => {});
+  }
+
+  async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
+    while (!this.#stopping) {
+      await act().catch((error: unknown) => this.options.onTrouble('the store does not answer', error));
+      await setTimeout(intervalMs);
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { store, configuration, waitingFor } = this.options;
+    const metrics = await this.metrics.registry.metrics();
+    await beat(store, {
+      id: this.id,
+      role: 'worker',
+      host: hostname(),
+      pid: process.pid,
+      // A batch that began under the former configuration still counts as running it.
+      generation: Math.min(
+        configuration.generation,
+        ...[...this.#owned.values()].map(({ actor }) => actor.generation),
+      ),
+      partitions: [...this.covered().keys()].sort((a, b) => a - b),
+      waitingFor: waitingFor(),
+      metrics,
+    });
+  }
+
+  async #rebalance(): Promise<void> {
+    const { store, configuration } = this.options;
+    // Without a configuration every entity would look like one whose source is gone.
+    if (!configuration.loaded) return;
+    const [owners, processes, nowMs] = await Promise.all([
+      readOwners(store),
+      liveProcesses(store),
+      storeTimeMs(store),
+    ]);
+    const { take, release } = nextStep({
+      workerId: this.id,
+      liveWorkerIds: processes.filter(({ role }) => role === 'worker').map(({ id }) => id),
+      owners: owners.map(({ workerId, leaseUntilMs }) => (leaseUntilMs > nowMs ? workerId : null)),
+    });
+    await Promise.all(release.map((partition) => this.#giveBack(partition)));
+    for (const partition of take) {
+      if (!this.#stopping && !this.#owned.has(partition)) await this.#take(partition);
+    }
+  }
+
+  async #take(partition: number): Promise<void> {
+    const askedMs = performance.now();
+    const lease = await takeLease(this.options.store, partition, this.id, leaseMs);
+    if (lease !== null) this.#run(lease, askedMs + leaseMs);
+  }
+
+  #run(lease: TakenLease, leaseEndsMs: number): void {
+    const { store, autoFields, items, configuration, onTrouble } = this.options;
+    const actor = new PartitionActor(
+      {
+        store,
+        autoFields,
+        items,
+        metrics: this.metrics,
+        rebuildTurns: this.#rebuildTurns,
+        configuration: () => configuration.current,
+        generation: () => configuration.generation,
+        onTrouble: (partition, error) => onTrouble(`partition ${partition}`, error),
+      },
+      lease,
+    );
+    const ended = actor.run().catch(async (error: unknown) => {
+      if (error instanceof FencedError) this.metrics.fenced.inc();
+      else onTrouble(`partition ${lease.partition} stopped and will be taken again`, error);
+    });
+    const owned = { actor, ended, leaseEndsMs };
+    this.#owned.set(lease.partition, owned);
+    void ended.then(async () => {
+      if (this.#owned.get(lease.partition) === owned) this.#owned.delete(lease.partition);
+      await releaseLease(store, lease).catch(() => {});
+    });
+  }
+
+  async #renew(): Promise<void> {
+    await Promise.all(
+      [...this.#owned.values()].map(async (owned) => {
+        const askedMs = performance.now();
+        const stillOurs = await renewLease(this.options.store, owned.actor.lease, leaseMs);
+        if (stillOurs) owned.leaseEndsMs = askedMs + leaseMs;
+        else owned.actor.stop();
+      }),
+    );
+  }
+
+  async #giveBack(partition: number): Promise<void> {
+    const owned = this.#owned.get(partition);
+    if (owned === undefined) return;
+    owned.actor.stop();
+    await owned.ended;
+  }
+}

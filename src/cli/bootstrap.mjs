@@ -1,0 +1,70 @@
+/**
+ * What every npm script starts: `node src/cli/bootstrap.mjs COMMAND [ARGUMENTS]`. Plain JavaScript without
+ * dependencies, because it runs on a fresh machine before there is a `node_modules`. It makes sure of what the command
+ * needs and then runs `src/cli/COMMAND.ts` in this same process, so that a signal or an exit code has one place to go.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseEnv } from 'node:util';
+import { ensureNodeModules } from './bootstrap/node-modules.mjs';
+import { ensureRedisServer } from './bootstrap/redis-server.mjs';
+import { BootstrapStop } from './bootstrap/stop.mjs';
+
+const nodeVersionMin = [20, 12];
+const commandFolder = path.dirname(fileURLToPath(import.meta.url));
+const root = path.resolve(commandFolder, '../..');
+
+/** Commands that start a Redis of their own; `start` does so only when it is not given one. */
+function needsRedisServer(command) {
+  if (command === 'test') return true;
+  return command === 'start' && !redisIsGiven();
+}
+
+function redisIsGiven() {
+  const settings = { ...readDotEnv(), ...process.env };
+  return Boolean(settings.REDIS_URL?.trim() || settings.REDIS_CLUSTER?.trim());
+}
+
+/** A file that cannot be read is reported by the command itself, which reads it too. */
+function readDotEnv() {
+  try {
+    return parseEnv(readFileSync('.env', 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+function checkNodeVersion() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [majorMin, minorMin] = nodeVersionMin;
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  throw new BootstrapStop(
+    `Millrace needs Node ${nodeVersionMin.join('.')} or newer, this is ${process.versions.node}. ` +
+      'Install a newer one from https://nodejs.org and run the same command again.',
+  );
+}
+
+function commandFile(command) {
+  const file = path.join(commandFolder, `${command}.ts`);
+  if (/^[a-z]+$/.test(command) && existsSync(file)) return file;
+  throw new BootstrapStop(`There is no command '${command}'. See the scripts of package.json: npm run`);
+}
+
+async function main(command = '', ...commandArguments) {
+  checkNodeVersion();
+  const file = commandFile(command);
+  ensureNodeModules(root);
+  if (needsRedisServer(command)) ensureRedisServer();
+  process.argv = [process.execPath, file, ...commandArguments];
+  await import('tsx');
+  await import(pathToFileURL(file).href);
+}
+
+try {
+  await main(...process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof BootstrapStop)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { BootstrapStop } from './stop.mjs';
+
+/**
+ * Installs what `package-lock.json` names when `node_modules` is missing or was made from another lock file.
+ * A stamp with the lock file's digest makes the usual case one read of one file.
+ */
+export function ensureNodeModules(root) {
+  const digest = createHash('sha256')
+    .update(readFileSync(path.join(root, 'package-lock.json')))
+    .update(process.versions.modules)
+    .digest('hex');
+  const stampFile = path.join(root, 'node_modules', '.millrace-lock');
+  if (readStamp(stampFile) === digest) return;
+  if (!holdsWhatTheLockNames(root)) install(root);
+  writeFileSync(stampFile, digest);
+}
+
+function readStamp(stampFile) {
+  return existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : null;
+}
+
+/**
+ * True when npm itself has already installed exactly this lock file, so that somebody who typed `npm ci` first does
+ * not wait for it twice. npm leaves its own copy of the lock file inside `node_modules`.
+ */
+function holdsWhatTheLockNames(root) {
+  const installedFile = path.join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedFile)) return false;
+  const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
+  const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages;
+  return Object.entries(wanted).every(
+    ([place, { version, os, cpu }]) =>
+      place === '' || installed[place]?.version === version || isForAnotherMachine({ os, cpu }),
+  );
+}
+
+/** npm leaves out packages that are built for another operating system or processor. */
+function isForAnotherMachine({ os, cpu }) {
+  return os !== undefined || cpu !== undefined;
+}
+
+function install(root) {
+  console.error('Installing the node modules that package-lock.json names (npm ci) …');
+  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // Millrace's own settings are not npm's, and a NODE_ENV of production would leave the tools of the tests out.
+    env: { ...process.env, NODE_ENV: 'development' },
+  });
+  if (error?.code === 'ENOENT')
+    throw new BootstrapStop('npm is not on the PATH. Install it together with Node.');
+  if (status !== 0) {
+    throw new BootstrapStop(
+      `The node modules could not be installed. See the lines above, then run: cd ${root} && npm ci`,
+    );
+  }
+}

@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { BootstrapStop } from './stop.mjs';
+
+const majorMin = 7;
+
+/**
+ * How each system installs Redis. `steps` are run in order; `asRoot` says whether they need the rights of root.
+ * `NAME=VALUE` words stand before a command as in a shell.
+ */
+const installers = [
+  {
+    tool: 'apt-get',
+    asRoot: true,
+    steps: ['apt-get update -qq', 'DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server'],
+  },
+  { tool: 'apk', asRoot: true, steps: ['apk add --no-progress redis'] },
+  { tool: 'dnf', asRoot: true, steps: ['dnf install -y -q redis'] },
+  { tool: 'brew', asRoot: false, steps: ['brew install redis'] },
+];
+
+/** Makes sure that a `redis-server` of version 7 or newer is on the PATH, or stops with what to do about it. */
+export function ensureRedisServer() {
+  const found = redisServerMajor();
+  if (found !== null && found >= majorMin) return;
+  const missing =
+    found === null
+      ? 'redis-server is not installed'
+      : `redis-server ${found} is too old (${majorMin} is needed)`;
+  const installer = installers.find(({ tool }) => isOnPath(tool));
+  if (installer === undefined) {
+    throw new BootstrapStop(
+      `${missing}. Install Redis ${majorMin} or newer and put redis-server on the PATH, ` +
+        'or set REDIS_URL to a Redis that runs.',
+    );
+  }
+  install(installer, missing);
+  const installed = redisServerMajor();
+  if (installed !== null && installed >= majorMin) return;
+  throw new BootstrapStop(
+    `The packages of this system have no redis-server ${majorMin} or newer. Install one from ` +
+      'https://redis.io/docs/latest/operate/oss_and_stack/install/, or set REDIS_URL to a Redis that runs.',
+  );
+}
+
+/** Major version of the `redis-server` on the PATH, or null when there is none. */
+function redisServerMajor() {
+  const { stdout, status } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
+  if (status !== 0) return null;
+  const version = /v=(\d+)/.exec(stdout);
+  return version === null ? null : Number(version[1]);
+}
+
+function isOnPath(tool) {
+  return (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .some((folder) => folder !== '' && existsSync(path.join(folder, tool)));
+}
+
+function install(installer, missing) {
+  const prefix = rightsPrefix(installer);
+  const commands = installer.steps.map((step) => (installer.asRoot ? asRootByHand(step) : step));
+  if (prefix === null) {
+    throw new BootstrapStop(
+      `${missing}, and installing it needs root. Run this, then try again: ${commands.join(' && ')}`,
+    );
+  }
+  console.error(`${missing}: installing it from the packages of this system (${installer.tool}) …`);
+  const serviceGuard = keepServicesStopped(installer);
+  try {
+    for (const step of installer.steps) runStep(prefix, step);
+  } catch (failure) {
+    throw new BootstrapStop(
+      `Installing Redis failed (${failure.message}). Run this, then try again: ${commands.join(' && ')}`,
+    );
+  } finally {
+    serviceGuard();
+  }
+}
+
+/** What stands before a command to run it with enough rights; null when they cannot be had without a password. */
+function rightsPrefix(installer) {
+  if (!installer.asRoot || process.getuid?.() === 0) return [];
+  const allowed = isOnPath('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
+  return allowed ? ['sudo', '-n'] : null;
+}
+
+function asRootByHand(step) {
+  return process.getuid?.() === 0 ? step : `sudo ${step}`;
+}
+
+function runStep(prefix, step) {
+  // `env` takes the NAME=VALUE words, which also lets them through sudo.
+  const words = [...prefix, 'env', ...step.split(' ')];
+  const { status, stderr, error } = spawnSync(words[0], words.slice(1), {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  if (status === 0) return;
+  const lastLine = (stderr ?? '').trim().split('\n').at(-1);
+  throw new Error(error?.message ?? lastLine ?? `${step} ended with ${status}`);
+}
+
+/**
+ * Debian starts a system-wide Redis on port 6379 as soon as its package is installed. Millrace runs its own, so nobody
+ * asked for that one: while packages are installed a `policy-rc.d` that answers "not now" (101) keeps it off. One that
+ * the machine already has is left as it is. Returns what takes it away again.
+ */
+function keepServicesStopped({ tool }) {
+  const policyFile = '/usr/sbin/policy-rc.d';
+  if (tool !== 'apt-get' || existsSync(policyFile)) return () => {};
+  const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-'));
+  const script = path.join(folder, 'policy-rc.d');
+  writeFileSync(script, '#!/bin/sh\nexit 101\n');
+  chmodSync(script, 0o755);
+  run([...prefix, 'cp', script, policyFile]);
+  rmSync(folder, { recursive: true });
+  return () => run([...prefix, 'rm', '-f', policyFile]);
+}
+
+function run(words) {
+  spawnSync(words[0], words.slice(1), { stdio: 'ignore' });
+}

@@ -1,0 +1,30 @@
+/** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (contract section 1). */
+import { environmentWithFile } from '../config/environment.ts';
+import { readSettings } from '../config/settings.ts';
+import { baseUrl } from './base-url.ts';
+import { runCommand } from './command-stop.ts';
+import { importHelp, readImportArguments } from './import/arguments.ts';
+import { importFile } from './import/import-file.ts';
+
+/** Exit code 0: every line is in; 1: some failed, or the import was stopped; 130: stopped by Ctrl-C. */
+async function main(): Promise<number> {
+  const options = readImportArguments(process.argv.slice(2), defaultUrl());
+  if (options === null) {
+    console.log(importHelp);
+    return 0;
+  }
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => interrupt.abort(new Error(signal)));
+  }
+  const { failed, stoppedBy } = await importFile(options, interrupt.signal);
+  if (interrupt.signal.aborted) return 130;
+  return failed > 0 || stoppedBy !== null ? 1 : 0;
+}
+
+/** Where an `npm start` with the same settings listens. */
+function defaultUrl(): string {
+  return baseUrl(readSettings(environmentWithFile(process.env, process.cwd())));
+}
+
+await runCommand(main);

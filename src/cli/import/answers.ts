@@ -1,0 +1,77 @@
+import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { CommandStop } from '../command-stop.ts';
+import type { BulkAnswer } from './bulk-client.ts';
+import { type EntityRecord, type Failure, refused } from './records.ts';
+
+/** What became of the records of one request. */
+export interface BatchOutcome {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly failures: readonly Failure[];
+}
+
+/** The request was refused as a whole: a smaller one may show which record is to blame. */
+export interface Refusal {
+  readonly refusal: string;
+}
+
+const statusesAboutTheBody = new Set([400, 413, 422, 500]);
+
+/**
+ * Reads an answer of `POST /ingest/v2` (specification "Bulk ingest response").
+ * @throws CommandStop when no request of this import can succeed: a wrong key, a wrong address
+ */
+export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {
+  const body = parseObject(answer.body);
+  if (answer.status === 401)
+    throw new CommandStop('The platform does not know this key (401). Is --key right?');
+  if (answer.status === 403) {
+    throw new CommandStop('This key may not ingest (403). --key wants the API key of a source.');
+  }
+  const errors = body === null ? undefined : getOwn(body, 'errors');
+  if (body !== null && isJsonObject(errors) && (answer.status === 200 || answer.status === 422)) {
+    return readOutcome(body, errors, records);
+  }
+  if (statusesAboutTheBody.has(answer.status)) return { refusal: refusalText(answer, body) };
+  throw new CommandStop(`The platform answered ${answer.status}. Is --url the address of a Millrace?`);
+}
+
+function readOutcome(body: JsonObject, errors: JsonObject, records: readonly EntityRecord[]): BatchOutcome {
+  const changed = textSet(getOwn(body, 'changedSourceEntities'));
+  const unchanged = textSet(getOwn(body, 'unchangedSourceEntities'));
+  const failures: Failure[] = [];
+  const counts = { changed: 0, unchanged: 0 };
+  records.forEach((record, index) => {
+    const texts =
+      getOwn(errors, record.originId ?? `entities[${index}]`) ?? getOwn(errors, `entities[${index}]`);
+    if (texts !== undefined) failures.push(refused(record, toTexts(texts)));
+    else if (record.originId !== null && changed.has(record.originId)) counts.changed += 1;
+    else if (record.originId !== null && unchanged.has(record.originId)) counts.unchanged += 1;
+    else failures.push(refused(record, ['The answer of the platform does not name this entity']));
+  });
+  return { ...counts, failures };
+}
+
+function refusalText({ status }: BulkAnswer, body: JsonObject | null): string {
+  const message = body === null ? undefined : getOwn(body, 'message');
+  return typeof message === 'string' ? message : `The platform refused it with status ${status}`;
+}
+
+function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function textSet(value: Json | undefined): ReadonlySet<Json> {
+  return new Set(Array.isArray(value) ? value : []);
+}
+
+function toTexts(value: Json): string[] {
+  return (Array.isArray(value) ? value : [value]).map((text) =>
+    typeof text === 'string' ? text : JSON.stringify(text),
+  );
+}

@@ -1,0 +1,50 @@
+import { bulkEntitiesMax } from '../../contract/limits.ts';
+import type { EntityRecord } from './records.ts';
+
+/** A batch is closed once it holds this much, so that a few of them in flight stay small beside the heap. */
+const batchBytesMax = 8 * 1024 * 1024;
+
+/** Records that go into one bulk request. No two of them have the same originId. */
+export class Batch {
+  readonly records: EntityRecord[] = [];
+  private readonly originIds = new Set<string>();
+  private bytes = 0;
+
+  /** False when the record must start the next batch. */
+  add(record: EntityRecord): boolean {
+    if (this.records.length > 0 && !this.hasRoomFor(record)) return false;
+    this.records.push(record);
+    this.bytes += record.bytes.length;
+    if (record.originId !== null) this.originIds.add(record.originId);
+    return true;
+  }
+
+  /** Two batches that share an entity must not be on their way at the same time, or the older state could win. */
+  sharesEntityWith(other: Batch): boolean {
+    for (const originId of this.originIds) {
+      if (other.originIds.has(originId)) return true;
+    }
+    return false;
+  }
+
+  private hasRoomFor(record: EntityRecord): boolean {
+    if (this.records.length >= bulkEntitiesMax) return false;
+    if (this.bytes + record.bytes.length > batchBytesMax) return false;
+    // An answer names an entity once: with one line an entity and request it is known which line an error is about.
+    return record.originId === null || !this.originIds.has(record.originId);
+  }
+}
+
+/** The body of the bulk request for these records: their own bytes between brackets and commas. */
+export function bulkBody(records: readonly EntityRecord[]): Buffer {
+  const pieces: Buffer[] = [];
+  for (const record of records) {
+    pieces.push(pieces.length === 0 ? openBracket : comma, record.bytes);
+  }
+  pieces.push(closeBracket);
+  return Buffer.concat(pieces);
+}
+
+const openBracket = Buffer.from('[');
+const comma = Buffer.from(',');
+const closeBracket = Buffer.from(']');

@@ -1,0 +1,146 @@
+import http from 'node:http';
+import https from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** An answer of the platform to a bulk request. */
+export interface BulkAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface BulkClientOptions {
+  /** Address of the platform, such as `http://127.0.0.1:4000`. */
+  readonly baseUrl: string;
+  readonly sourceKey: string;
+  readonly connections: number;
+  /** How long one request is tried again while the platform is away or busy. */
+  readonly retryTotalMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The platform stayed away or busy for as long as we were ready to wait. */
+export class PlatformAway extends Error {}
+
+const backOffFirstMs = 200;
+const backOffMaxMs = 10_000;
+/** A connection on which nothing moves for this long is given up; the platform itself answers far sooner. */
+const idleTimeoutMs = 60_000;
+const answerBytesMax = 64 * 1024 * 1024;
+/** An internal error is tried again this often; the same request may well fail for ever. */
+const internalErrorTriesMax = 4;
+const busyStatuses = new Set([429, 502, 503, 504]);
+
+/** Sends bulk requests over kept-alive connections and tries again where another try can help. */
+export class BulkClient {
+  private readonly endpoint: URL;
+  private readonly agent: http.Agent;
+
+  constructor(private readonly options: BulkClientOptions) {
+    this.endpoint = new URL(`${options.baseUrl.replace(/\/+$/, '')}/ingest/v2`);
+    const settings = { keepAlive: true, maxSockets: options.connections };
+    this.agent = this.isSecure() ? new https.Agent(settings) : new http.Agent(settings);
+  }
+
+  /** @throws PlatformAway; whatever `signal` was aborted with. */
+  async send(body: Buffer): Promise<BulkAnswer> {
+    const startedMs = performance.now();
+    for (let tries = 1; ; tries += 1) {
+      const attempt = await this.attempt(body);
+      if (attempt.retryAfterMs === null) return attempt.answer;
+      if (attempt.answer !== null && attempt.answer.status === 500 && tries >= internalErrorTriesMax) {
+        return attempt.answer;
+      }
+      const waitMs = Math.max(attempt.retryAfterMs, backOffMs(tries));
+      if (performance.now() - startedMs + waitMs > this.options.retryTotalMs) {
+        throw new PlatformAway(
+          `${this.endpoint.origin} did not take a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
+            `(last: ${attempt.reason}). Run the same command again once it does.`,
+        );
+      }
+      await sleep(waitMs, undefined, { signal: this.options.signal });
+    }
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private async attempt(body: Buffer): Promise<Attempt> {
+    let answer: HttpAnswer;
+    try {
+      answer = await this.post(body);
+    } catch (error) {
+      this.options.signal.throwIfAborted();
+      return {
+        answer: null,
+        retryAfterMs: 0,
+        reason: error instanceof Error ? error.message : String(error),
+      };
+    }
+    if (!busyStatuses.has(answer.status) && answer.status !== 500) return { answer, retryAfterMs: null };
+    return { answer, retryAfterMs: readRetryAfterMs(answer.retryAfter), reason: `status ${answer.status}` };
+  }
+
+  private post(body: Buffer): Promise<HttpAnswer> {
+    const { sourceKey, signal } = this.options;
+    return new Promise((resolve, reject) => {
+      const request = (this.isSecure() ? https : http).request(this.endpoint, {
+        method: 'POST',
+        agent: this.agent,
+        signal,
+        timeout: idleTimeoutMs,
+        headers: {
+          'X-Api-Key': sourceKey,
+          'Content-Type': 'application/json',
+          'Content-Length': body.length,
+        },
+      });
+      request.on('timeout', () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
+      request.on('error', reject);
+      request.on('response', (response) => readAnswer(response).then(resolve, reject));
+      request.end(body);
+    });
+  }
+
+  private isSecure(): boolean {
+    return this.endpoint.protocol === 'https:';
+  }
+}
+
+/** One try. `retryAfterMs` is null when its answer is the last word. */
+type Attempt =
+  | { readonly answer: BulkAnswer; readonly retryAfterMs: null }
+  | { readonly answer: BulkAnswer | null; readonly retryAfterMs: number; readonly reason: string };
+
+interface HttpAnswer extends BulkAnswer {
+  readonly retryAfter: string | undefined;
+}
+
+async function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw new Error('the answer is too long');
+    chunks.push(chunk);
+  }
+  return {
+    status: response.statusCode ?? 0,
+    body: Buffer.concat(chunks).toString('utf8'),
+    retryAfter: response.headers['retry-after'],
+  };
+}
+
+/** Between half and the whole of a doubling wait, so that many importers do not come back in step. */
+function backOffMs(tries: number): number {
+  const fullMs = Math.min(backOffMaxMs, backOffFirstMs * 2 ** (tries - 1));
+  return fullMs * (0.5 + Math.random() / 2);
+}
+
+/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3); 0 when absent or unreadable. */
+export function readRetryAfterMs(value: string | undefined, nowMs = Date.now()): number {
+  if (value === undefined) return 0;
+  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;
+  const dateMs = Date.parse(value);
+  return Number.isNaN(dateMs) ? 0 : Math.max(0, dateMs - nowMs);
+}

@@ -1,0 +1,31 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { CommandStop } from '../command-stop.ts';
+import type { Failure } from './records.ts';
+
+/** The lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
+export class FailureFile {
+  private descriptor: number | null = null;
+
+  /** Takes away what an earlier import of the same file left. */
+  constructor(readonly file: string) {
+    rmSync(file, { force: true });
+  }
+
+  /** Written at once, so that the file is whole however the import ends. */
+  add(failures: readonly Failure[]): void {
+    if (failures.length === 0) return;
+    const text = failures.map((failure) => `${JSON.stringify(failure)}\n`).join('');
+    try {
+      this.descriptor ??= openSync(this.file, 'w');
+      writeSync(this.descriptor, text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CommandStop(`The file of the failed lines cannot be written: ${reason}`);
+    }
+  }
+
+  close(): void {
+    if (this.descriptor !== null) closeSync(this.descriptor);
+    this.descriptor = null;
+  }
+}

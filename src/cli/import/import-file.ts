@@ -1,0 +1,65 @@
+import { CommandStop } from '../command-stop.ts';
+import type { ImportArguments } from './arguments.ts';
+import { PlatformAway } from './bulk-client.ts';
+import { FailureFile } from './failure-file.ts';
+import { type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
+import { openInput } from './input.ts';
+import { doneEntities, ImportClock, showProgress } from './progress.ts';
+
+export interface ImportSummary extends ImportCounts {
+  /** What ended the import before the end of its input; null when it was read to the end. */
+  readonly stoppedBy: string | null;
+}
+
+/**
+ * What `npm run import` does with its arguments: progress and summary on standard error, failed lines into
+ * `FILE.failed.ndjson` (`stdin.failed.ndjson` for standard input).
+ * @throws CommandStop when the file cannot be read
+ */
+export async function importFile(
+  { file, sourceKey, baseUrl, concurrency }: ImportArguments,
+  signal: AbortSignal,
+  retryTotalMs = retryTotalMsDefault,
+): Promise<ImportSummary> {
+  const input = await openInput(file);
+  const failures = new FailureFile(`${file === '-' ? 'stdin' : file}.failed.ndjson`);
+  const clock = new ImportClock(input);
+  const progress = showProgress(input);
+  const importer = new Importer(
+    { baseUrl, sourceKey, concurrency, retryTotalMs, signal },
+    failures,
+    (counts) => progress.show(counts),
+  );
+  let stoppedBy: string | null = null;
+  try {
+    await importer.run(input.stream);
+  } catch (error) {
+    stoppedBy = stopReason(error, signal);
+  } finally {
+    progress.stop();
+    failures.close();
+  }
+  const summary = { ...importer.done, stoppedBy };
+  printSummary(summary, clock, failures.file);
+  return summary;
+}
+
+/** What ends an import in a way that its user can understand; anything else is a mistake of ours. */
+function stopReason(error: unknown, signal: AbortSignal): string {
+  if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
+  if (signal.aborted)
+    return 'Stopped. Run the same command again to go on; what is there already is left alone.';
+  if (error instanceof Error && 'code' in error) return `The input cannot be read: ${error.message}`;
+  throw error;
+}
+
+function printSummary(summary: ImportSummary, clock: ImportClock, failureFile: string): void {
+  const { changed, unchanged, failed, stoppedBy } = summary;
+  const seconds = clock.seconds().toFixed(1);
+  console.error(
+    `${doneEntities(summary)} entities in ${seconds} s (${clock.rate(summary)}): ` +
+      `${changed} changed, ${unchanged} unchanged, ${failed} failed`,
+  );
+  if (failed > 0) console.error(`The failed lines and their errors are in ${failureFile}`);
+  if (stoppedBy !== null) console.error(stoppedBy);
+}

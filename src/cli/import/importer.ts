@@ -1,0 +1,143 @@
+import { addAbortSignal, type Readable } from 'node:stream';
+import { type BatchOutcome, readBulkAnswer } from './answers.ts';
+import { Batch, bulkBody } from './batches.ts';
+import { BulkClient, PlatformAway } from './bulk-client.ts';
+import type { FailureFile } from './failure-file.ts';
+import { readLines } from './lines.ts';
+import { type EntityRecord, isFailure, readRecord, refused } from './records.ts';
+
+export interface ImportOptions {
+  readonly baseUrl: string;
+  readonly sourceKey: string;
+  /** Requests at once. */
+  readonly concurrency: number;
+  readonly retryTotalMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ImportCounts {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly failed: number;
+}
+
+export const retryTotalMsDefault = 300_000;
+
+/**
+ * Sends the entities of an NDJSON byte stream to a source, in bounded memory. Entities of one originId arrive in the
+ * order of the stream; others may overtake each other. A line that cannot be sent or is refused goes to `failures` and
+ * stops nothing.
+ * @throws CommandStop, PlatformAway, or what `signal` was aborted with; `counts` then holds what was done until there
+ */
+export class Importer {
+  private counts = { changed: 0, unchanged: 0, failed: 0 };
+  private readonly client: BulkClient;
+  private readonly inFlight = new Map<Batch, Promise<void>>();
+  /** The first thing that ends the import; requests in flight are cut off by it. */
+  private readonly stop = new AbortController();
+  private readonly options: ImportOptions;
+
+  constructor(
+    options: ImportOptions,
+    private readonly failures: FailureFile,
+    private readonly onProgress: (counts: ImportCounts) => void = () => {},
+  ) {
+    this.options = { ...options, signal: AbortSignal.any([options.signal, this.stop.signal]) };
+    this.client = new BulkClient({ ...this.options, connections: options.concurrency });
+  }
+
+  get done(): ImportCounts {
+    return this.counts;
+  }
+
+  async run(input: Readable): Promise<ImportCounts> {
+    // What ends the import must also end a wait for input that may never come.
+    addAbortSignal(this.options.signal, input);
+    try {
+      await this.readAndSend(input);
+      await Promise.all(this.inFlight.values());
+      this.options.signal.throwIfAborted();
+      return this.counts;
+    } catch (error) {
+      this.options.signal.throwIfAborted();
+      throw error;
+    } finally {
+      this.stop.abort();
+      await Promise.all(this.inFlight.values());
+      this.client.close();
+    }
+  }
+
+  private async readAndSend(input: AsyncIterable<Buffer>): Promise<void> {
+    let batch = new Batch();
+    for await (const line of readLines(input)) {
+      const record = readRecord(line);
+      if (isFailure(record)) {
+        this.count({ changed: 0, unchanged: 0, failures: [record] });
+        continue;
+      }
+      if (batch.add(record)) continue;
+      await this.launch(batch);
+      batch = new Batch();
+      batch.add(record);
+    }
+    if (batch.records.length > 0) await this.launch(batch);
+  }
+
+  /** Waits until the batch may go, then lets it go without waiting for its answer. */
+  private async launch(batch: Batch): Promise<void> {
+    while (this.mustWait(batch)) await Promise.race(this.inFlight.values());
+    this.options.signal.throwIfAborted();
+    const flight = this.deliver(batch.records)
+      .catch((error: unknown) => this.stop.abort(error))
+      .finally(() => this.inFlight.delete(batch));
+    this.inFlight.set(batch, flight);
+  }
+
+  private mustWait(batch: Batch): boolean {
+    if (this.inFlight.size >= this.options.concurrency) return true;
+    for (const other of this.inFlight.keys()) {
+      if (batch.sharesEntityWith(other)) return true;
+    }
+    return false;
+  }
+
+  private async deliver(records: readonly EntityRecord[]): Promise<void> {
+    const answer = await this.send(records);
+    const outcome = readBulkAnswer(answer, records);
+    if (!('refusal' in outcome)) return this.count(outcome);
+    const [only] = records;
+    if (only !== undefined && records.length === 1) {
+      return this.count({ changed: 0, unchanged: 0, failures: [refused(only, [outcome.refusal])] });
+    }
+    // One record, or the size of all, spoils the request: halves find out which, in order.
+    const middle = records.length >> 1;
+    await this.deliver(records.slice(0, middle));
+    await this.deliver(records.slice(middle));
+  }
+
+  private async send(records: readonly EntityRecord[]) {
+    try {
+      return await this.client.send(bulkBody(records));
+    } catch (error) {
+      if (error instanceof PlatformAway) {
+        this.count({
+          changed: 0,
+          unchanged: 0,
+          failures: records.map((record) => refused(record, [error.message])),
+        });
+      }
+      throw error;
+    }
+  }
+
+  private count({ changed, unchanged, failures }: BatchOutcome): void {
+    this.counts = {
+      changed: this.counts.changed + changed,
+      unchanged: this.counts.unchanged + unchanged,
+      failed: this.counts.failed + failures.length,
+    };
+    this.failures.add(failures);
+    this.onProgress(this.counts);
+  }
+}

@@ -1,0 +1,74 @@
+import { entityBytesMax } from '../../contract/limits.ts';
+
+/**
+ * Longest line that is read whole. Text that is escaped to the last character (`\u00e9`) takes up to six times the
+ * bytes that count for the limit of an entity, so a longer line cannot hold an entity that would be accepted.
+ */
+export const lineBytesMax = 6 * entityBytesMax + 1024 * 1024;
+
+const newline = 0x0a;
+
+export interface Line {
+  /** Counted from 1, empty lines included. */
+  readonly number: number;
+  /** Without its line feed; cut off when `isTooLong`. */
+  readonly bytes: Buffer;
+  readonly isTooLong: boolean;
+}
+
+/** The lines of a byte stream that hold more than white space, in bounded memory whatever the stream brings. */
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes = lineBytesMax,
+): AsyncGenerator<Line> {
+  const open = new OpenLine(maxBytes);
+  let number = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      open.append(chunk.subarray(start, end));
+      number += 1;
+      const line = open.close(number);
+      if (!isBlank(line.bytes)) yield line;
+      start = end + 1;
+    }
+    open.append(chunk.subarray(start));
+  }
+  const last = open.close(number + 1);
+  if (!isBlank(last.bytes)) yield last;
+}
+
+/** The line whose end has not been seen; its pieces are joined once, so that a long line costs no more than its length. */
+class OpenLine {
+  private pieces: Buffer[] = [];
+  private heldBytes = 0;
+  private isTooLong = false;
+
+  constructor(private readonly maxBytes: number) {}
+
+  append(piece: Buffer): void {
+    if (piece.length === 0) return;
+    const room = this.maxBytes - this.heldBytes;
+    if (piece.length > room) this.isTooLong = true;
+    const kept = piece.length > room ? piece.subarray(0, room) : piece;
+    this.pieces.push(kept);
+    this.heldBytes += kept.length;
+  }
+
+  close(number: number): Line {
+    const [only] = this.pieces;
+    const bytes = this.pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.pieces);
+    const line = { number, bytes, isTooLong: this.isTooLong };
+    this.pieces = [];
+    this.heldBytes = 0;
+    this.isTooLong = false;
+    return line;
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) {
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+  }
+  return true;
+}

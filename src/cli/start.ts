@@ -1,0 +1,129 @@
+/**
+ * `npm start`: everything a user needs in one terminal (contract section 1). Settings, configuration and port are
+ * checked before anything runs; then come Redis, the configuration, the processes of the Procfile and, the first time,
+ * the demo tenant. Exit code 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { environmentWithFile } from '../config/environment.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import type { RedisAddress } from '../store/connection.ts';
+import { baseUrl } from './base-url.ts';
+import { CommandStop, runCommand } from './command-stop.ts';
+import { publish, readSoundConfiguration } from './publish.ts';
+import { redisAddress } from './redis-address.ts';
+import { lockDataDir } from './start/data-dir-lock.ts';
+import { loadDemo } from './start/demo.ts';
+import { Output } from './start/output.ts';
+import { freePort, requireFreePort } from './start/ports.ts';
+import { startPrivateRedis } from './start/private-redis.ts';
+import { parseProcfile } from './start/procfile.ts';
+import { waitUntilReady } from './start/readiness.ts';
+import { StopRequest, stopSignals } from './start/stop-signals.ts';
+import { Supervisor } from './start/supervisor.ts';
+import { welcomeText } from './start/welcome.ts';
+
+const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
+
+async function main(): Promise<number> {
+  const environment = environmentWithFile(process.env, process.cwd());
+  const settings = await withPort(readSettings(environment));
+  const configuration = await readSoundConfiguration(settings.configDir);
+  await requireFreePort(settings.host, settings.port);
+
+  const output = new Output(process.stdout);
+  const supervisor = new Supervisor(output);
+  const signal = stopSignals(() => {
+    supervisor.kill();
+    process.exit(130);
+  });
+  const say = (text: string) => output.line('start', text);
+  try {
+    const address = await startRedis(settings, supervisor, signal);
+    await publish(configuration, address, settings.partitions);
+    signal.throwIfAborted();
+    startProcesses(supervisor, settings, childEnvironment(environment, settings, address));
+    process.on('SIGHUP', () => void applyAgain(settings, address, say));
+    const url = baseUrl(settings);
+    await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`));
+    if (settings.demo) await loadDemo({ baseUrl: url, dataDir: settings.dataDir, signal, say });
+    signal.throwIfAborted();
+    console.log(welcomeText(url, settings));
+    await untilAborted(signal);
+  } catch (error) {
+    if (!signal.aborted || error instanceof CommandStop) throw error;
+  } finally {
+    if (signal.reason instanceof StopRequest) say('stopping (again Ctrl-C: at once)');
+    await supervisor.stop();
+  }
+  return 0;
+}
+
+/** Port 0 means any; the fronts share one, so it is chosen here. */
+async function withPort(settings: Settings): Promise<Settings> {
+  return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
+}
+
+async function startRedis(
+  settings: Settings,
+  supervisor: Supervisor,
+  signal: AbortSignal,
+): Promise<RedisAddress> {
+  if (settings.redis.kind !== 'private') return redisAddress(settings);
+  const { dataDir, appendFsync } = settings;
+  makeDataDir(dataDir);
+  await lockDataDir(dataDir);
+  return { kind: 'single', url: await startPrivateRedis({ dataDir, appendFsync, supervisor, signal }) };
+}
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+  } catch (error) {
+    throw new CommandStop(
+      `DATA_DIR cannot be made: ${error instanceof Error ? error.message : error}. Choose a folder that this user may write.`,
+    );
+  }
+}
+
+function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.ProcessEnv): void {
+  const counts = new Map([
+    ['web', settings.web],
+    ['worker', settings.workers],
+  ]);
+  for (const entry of parseProcfile(readFileSync(procfile, 'utf8'))) {
+    supervisor.startEntry(entry, counts.get(entry.name) ?? 1, env);
+  }
+}
+
+/** What the processes read their settings from: ours, with what was decided here. */
+function childEnvironment(
+  environment: NodeJS.ProcessEnv,
+  settings: Settings,
+  address: RedisAddress,
+): NodeJS.ProcessEnv {
+  const redis = address.kind === 'single' ? { REDIS_URL: address.url } : {};
+  return { ...environment, ...redis, PORT: String(settings.port) };
+}
+
+/** SIGHUP: the configuration is read again; a broken one is told and changes nothing. */
+async function applyAgain(
+  settings: Settings,
+  address: RedisAddress,
+  say: (text: string) => void,
+): Promise<void> {
+  try {
+    const configuration = await readSoundConfiguration(settings.configDir);
+    const generation = await publish(configuration, address, settings.partitions);
+    say(`the configuration was read again and is active (generation ${generation})`);
+  } catch (error) {
+    if (!(error instanceof CommandStop)) throw error;
+    say(`${error.message}\nThe configuration stays as it was.`);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+await runCommand(main);

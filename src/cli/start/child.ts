@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** What to run and under which name. */
+export interface ChildCommand {
+  readonly name: string;
+  readonly program: string;
+  readonly words: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface ChildOptions {
+  readonly command: ChildCommand;
+  /** How it is asked to end: by SIGTERM, or by the end of its standard input. */
+  readonly endBy: 'signal' | 'endOfInput';
+  /** Takes what a newly started process writes. */
+  readonly follow: (lines: Readable) => void;
+  /** Told in words of every end that nobody asked for, with the wait until the next start. */
+  readonly onUnexpectedEnd: (reason: string, restartMs: number) => void;
+}
+
+const backOffFirstMs = 500;
+const backOffMaxMs = 10_000;
+/** A process that lived this long has recovered: its next end is a first one again. */
+const steadyMs = 30_000;
+
+/**
+ * A process that can be kept running: when it ends by itself it is started again, after a wait that doubles while it keeps
+ * ending soon. It is the leader of a process group of its own, so that a Ctrl-C at the terminal reaches the supervisor
+ * alone; its standard input stands open for as long as the supervisor lives.
+ */
+export class Child {
+  private process: ChildProcess | null = null;
+  private restart: NodeJS.Timeout | null = null;
+  private startedMs = 0;
+  private shortLives = 0;
+  private isKept = false;
+  private isStopping = false;
+  private ended: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: ChildOptions) {}
+
+  get name(): string {
+    return this.options.command.name;
+  }
+
+  get pid(): number | undefined {
+    return this.process?.pid;
+  }
+
+  /** From now on the process is started again when it ends. */
+  keepRunning(): void {
+    this.isKept = true;
+  }
+
+  start(): void {
+    const { program, words, env } = this.options.command;
+    this.startedMs = performance.now();
+    const child = spawn(program === 'node' ? process.execPath : program, words, {
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.process = child;
+    // Nothing is ever written there, but its end is told by an error when the process is gone already.
+    child.stdin.on('error', () => {});
+    this.options.follow(child.stdout);
+    this.options.follow(child.stderr);
+    this.ended = new Promise((resolve) => {
+      const end = (reason: string) => {
+        if (this.process !== child) return;
+        this.process = null;
+        resolve();
+        this.onEnd(reason);
+      };
+      child.once('exit', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`));
+      child.once('error', (error) => end(error.message));
+    });
+  }
+
+  /** Asks the process to end, kills it after `graceMs`, and resolves when it is gone. */
+  async stop(graceMs: number): Promise<void> {
+    this.isStopping = true;
+    if (this.restart !== null) clearTimeout(this.restart);
+    if (this.process === null) return;
+    if (this.options.endBy === 'endOfInput') this.process.stdin?.end();
+    else this.process.kill('SIGTERM');
+    const kill = setTimeout(() => this.kill(), graceMs);
+    await this.ended;
+    clearTimeout(kill);
+  }
+
+  /** Ends the process and whatever it started, at once. */
+  kill(): void {
+    this.isStopping = true;
+    if (this.process?.pid === undefined) return;
+    try {
+      process.kill(-this.process.pid, 'SIGKILL');
+    } catch {
+      // It ended a moment ago.
+    }
+  }
+
+  private onEnd(reason: string): void {
+    if (this.isStopping || !this.isKept) return;
+    const livedMs = performance.now() - this.startedMs;
+    this.shortLives = livedMs >= steadyMs ? 0 : this.shortLives + 1;
+    const restartMs = Math.min(backOffMaxMs, backOffFirstMs * 2 ** Math.max(0, this.shortLives - 1));
+    this.options.onUnexpectedEnd(reason, restartMs);
+    this.restart = setTimeout(() => this.start(), restartMs);
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { realpathSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { CommandStop } from '../command-stop.ts';
+
+/** Addresses of sockets are shorter than paths may be; the shortest limit in use is 104 bytes. */
+const socketPathBytesMax = 100;
+
+/**
+ * Takes a data folder for this process: two Redis servers on one append-only file would destroy it. The lock is a
+ * socket that this process listens on, so it ends with the process however that ends, and nothing stale is believed.
+ * @throws CommandStop when another `npm start` has it
+ */
+export async function lockDataDir(dataDir: string): Promise<Server> {
+  const socketPath = lockPath(dataDir);
+  if (await someoneListens(socketPath)) throw inUse(dataDir);
+  // What is left there is the socket file of a process that was killed.
+  rmSync(socketPath, { force: true });
+  const server = createServer((socket) => socket.destroy());
+  server.unref();
+  server.listen(socketPath);
+  try {
+    await once(server, 'listening');
+  } catch {
+    throw inUse(dataDir);
+  }
+  return server;
+}
+
+function inUse(dataDir: string): CommandStop {
+  return new CommandStop(
+    `Another npm start is using ${dataDir}. Stop that one, or give this one a folder of its own: DATA_DIR=.data2 npm start`,
+  );
+}
+
+function lockPath(dataDir: string): string {
+  const inside = path.join(realpathSync(dataDir), 'start.lock');
+  if (Buffer.byteLength(inside) <= socketPathBytesMax) return inside;
+  const digest = createHash('sha256').update(inside).digest('hex').slice(0, 16);
+  return path.join(os.tmpdir(), `millrace-${digest}.lock`);
+}
+
+function someoneListens(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { CommandStop } from '../command-stop.ts';
+
+/** A port of this host that nobody listens on at the moment. */
+export async function freePort(host: string): Promise<number> {
+  return listenOnce(host, 0);
+}
+
+/** @throws CommandStop when somebody else listens there, or this host cannot listen on that address */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  try {
+    await listenOnce(host, port);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE') {
+      throw new CommandStop(
+        `Port ${port} on ${host} is taken by another program. Stop that, or choose another one: PORT=${port + 1} npm start`,
+      );
+    }
+    if (code === 'EACCES') {
+      throw new CommandStop(
+        `This user may not listen on port ${port}. Choose one above 1023: PORT=4000 npm start`,
+      );
+    }
+    throw new CommandStop(
+      `Nothing can listen on HOST=${host}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+async function listenOnce(host: string, port: number): Promise<number> {
+  const server = createServer();
+  server.listen({ host, port, exclusive: true });
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : port;
+}

@@ -1,0 +1,31 @@
+import { CommandStop } from '../command-stop.ts';
+
+/** One line of a Procfile: `web: node --import tsx workers/web.ts`. */
+export interface ProcfileEntry {
+  readonly name: string;
+  readonly program: string;
+  readonly words: readonly string[];
+}
+
+const entryPattern = /^([A-Za-z0-9_-]+):\s*(.+)$/;
+const wordPattern = /"([^"]*)"|'([^']*)'|(\S+)/g;
+
+/**
+ * The entries of a Procfile in its order. Commands are split into words, quotes respected, and run without a shell, so
+ * that signals and exit codes have nothing to pass through.
+ * @throws CommandStop naming the line that is not `name: command`
+ */
+export function parseProcfile(text: string): ProcfileEntry[] {
+  return text.split('\n').flatMap((line, index) => {
+    const content = line.trim();
+    if (content === '' || content.startsWith('#')) return [];
+    const [, name, command] = entryPattern.exec(content) ?? [];
+    const [program, ...words] = [...(command ?? '').matchAll(wordPattern)].map(
+      (match) => match[1] ?? match[2] ?? match[3] ?? '',
+    );
+    if (name === undefined || program === undefined) {
+      throw new CommandStop(`Procfile, line ${index + 1}: write it as 'name: command', not '${content}'.`);
+    }
+    return [{ name, program, words }];
+  });
+}

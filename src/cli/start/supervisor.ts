@@ -1,0 +1,66 @@
+import { supervisedVariable } from '../../process/parent.ts';
+import { Child, type ChildOptions } from './child.ts';
+import type { Output } from './output.ts';
+import type { ProcfileEntry } from './procfile.ts';
+
+/**
+ * How long each kind of process may take to end; together they stay below the ten seconds of the contract. Fronts end
+ * first, so that no new work comes in; the store ends last, so that everybody can still write down what they did.
+ */
+const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] = [
+  { role: 'web', graceMs: 4_000 },
+  { role: 'worker', graceMs: 2_500 },
+  { role: 'jobs', graceMs: 1_000 },
+  { role: 'redis', graceMs: 2_000 },
+];
+const otherGraceMs = 1_000;
+
+/** The processes of one `npm start`. */
+export class Supervisor {
+  private readonly children = new Map<string, Child[]>();
+
+  constructor(private readonly output: Output) {}
+
+  /** Starts `count` processes of a Procfile entry, named `web.1`, `web.2` … */
+  startEntry(entry: ProcfileEntry, count: number, env: NodeJS.ProcessEnv): void {
+    for (let number = 1; number <= count; number += 1) {
+      const name = `${entry.name}.${number}`;
+      this.add(entry.name, {
+        command: { ...entry, name, env: { ...env, [supervisedVariable]: '1' } },
+        endBy: 'signal',
+        follow: (lines) => this.output.follow(name, lines),
+      }).keepRunning();
+    }
+  }
+
+  /** Starts one process, which ends with `stop` at the latest. */
+  add(role: string, options: Omit<ChildOptions, 'onUnexpectedEnd'>): Child {
+    const { name } = options.command;
+    const child = new Child({
+      ...options,
+      onUnexpectedEnd: (reason, restartMs) =>
+        this.output.line('start', `${name} ended (${reason}); starting it again in ${restartMs / 1000} s`),
+    });
+    this.children.set(role, [...(this.children.get(role) ?? []), child]);
+    child.start();
+    return child;
+  }
+
+  /** Ends everything in order: fronts, workers, jobs, anything else, the store. */
+  async stop(): Promise<void> {
+    const known = new Set(stopOrder.map(({ role }) => role));
+    const others = [...this.children.keys()].filter((role) => !known.has(role));
+    await this.stopRoles(others, otherGraceMs);
+    for (const { role, graceMs } of stopOrder) await this.stopRoles([role], graceMs);
+  }
+
+  /** Ends everything at once. */
+  kill(): void {
+    for (const child of [...this.children.values()].flat()) child.kill();
+  }
+
+  private async stopRoles(roles: readonly string[], graceMs: number): Promise<void> {
+    const children = roles.flatMap((role) => this.children.get(role) ?? []);
+    await Promise.all(children.map((child) => child.stop(graceMs)));
+  }
+}

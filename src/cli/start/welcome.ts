@@ -1,0 +1,30 @@
+import type { Settings } from '../../config/settings.ts';
+import { demoKeys } from './demo.ts';
+
+/** What is printed once everything runs: where it is, the demo keys, three calls to copy, what the processes are. */
+export function welcomeText(baseUrl: string, settings: Settings): string {
+  return [
+    '',
+    `Millrace is ready at ${baseUrl}`,
+    ...(settings.demo ? ['', ...demoLines(baseUrl)] : []),
+    '',
+    `Processes: web × ${settings.web} (HTTP), worker × ${settings.workers} (views and indexes of ${settings.partitions} partitions),`,
+    `jobs × 1 (rebuild, purge, verify)${settings.redis.kind === 'private' ? `, redis × 1 (its files are in ${settings.dataDir})` : ''}`,
+    'Ctrl-C stops all of them.',
+    '',
+  ].join('\n');
+}
+
+function demoLines(baseUrl: string): string[] {
+  const { environment, source } = demoKeys;
+  const key = `-H 'X-Api-Key: ${environment}'`;
+  const query =
+    '{"search":{"field":"name","value":"Lyom"},"facets":[{"field":"country"}],"aliases":["city"],"pagination":{"pageSize":3}}';
+  return [
+    `Demo keys: ${source} (ingest), ${environment} (delivery, routes, query). Try:`,
+    '',
+    `  curl '${baseUrl}/v2?url=/europe/france' ${key}`,
+    `  curl '${baseUrl}/routes/v2' ${key}`,
+    `  curl '${baseUrl}/v1/cities' ${key} --json '${query}'`,
+  ];
+}

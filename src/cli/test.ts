@@ -1,0 +1,71 @@
+/**
+ * `npm test [-- FILE …]`: the whole suite, or the files and options of node's test runner that are named. The tests of
+ * the rooms run side by side, then those of the system one file after the other, because each of them starts many
+ * processes. After a whole suite stands how much of `src` ran, in this and every process that a test started; too
+ * little of it fails, as a failing test does.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from './command-stop.ts';
+import { reportCoverage } from './test/coverage.ts';
+import { roomTests, systemTests } from './test/test-files.ts';
+import { Totals } from './test/totals.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const coverageDir = path.join(root, 'coverage', 'v8');
+/** A test that hangs must not hang whoever waits for the suite. */
+const testTimeoutMs = 600_000;
+
+async function main(): Promise<number> {
+  const totals = new Totals();
+  const chosen = process.argv.slice(2);
+  if (chosen.length > 0) return runTests(chosen, availableParallelism(), totals);
+  rmSync(coverageDir, { recursive: true, force: true });
+  mkdirSync(coverageDir, { recursive: true });
+  const codes = [
+    await runTests(roomTests(root), availableParallelism(), totals),
+    await runTests(systemTests(root), 1, totals),
+    await reportCoverage(root, coverageDir),
+  ];
+  console.log(`\nThe whole suite:\n${totals.lines()}`);
+  return codes.every((code) => code === 0) ? 0 : 1;
+}
+
+/** Runs node's test runner on some files, its output passed on. @returns its exit code */
+async function runTests(words: readonly string[], concurrency: number, totals: Totals): Promise<number> {
+  if (words.length === 0) return 0;
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      'tsx',
+      '--test',
+      '--test-reporter=spec',
+      `--test-concurrency=${concurrency}`,
+      `--test-timeout=${testTimeoutMs}`,
+      ...words,
+    ],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        NODE_V8_COVERAGE: coverageDir,
+        ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
+      },
+    },
+  );
+  child.stdout.setEncoding('utf8');
+  child.stdout.on('data', (text: string) => {
+    process.stdout.write(text);
+    totals.read(text);
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  totals.endRun();
+  return code ?? 1;
+}
+
+await runCommand(main);

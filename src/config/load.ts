@@ -1,0 +1,190 @@
+/** Documents to configuration: everything is checked, every mistake is told, nothing half-valid comes out (contract section 2). */
+import type { ConfigIssue } from '../contract/diagnostic.ts';
+import type { Json } from '../contract/json.ts';
+import { compileSchemas } from '../schemas/compile.ts';
+import { layoutOf } from '../schemas/lookup-layout.ts';
+import type { SchemaSources } from '../schemas/types.ts';
+import { digestOf } from './canonical.ts';
+import { Cursor, type Findings } from './cursor.ts';
+import {
+  documentPlace,
+  missingTenantFileAdvice,
+  type SchemaFolder,
+  schemaFile,
+  schemaFolders,
+  tenantFile,
+} from './document-path.ts';
+import { parseJsonText } from './json-text.ts';
+import { KeyRing } from './key-ring.ts';
+import { checkNames, type KnownNames } from './named-things.ts';
+import { LoadedTenant } from './tenant.ts';
+import { readTenantFile, type TenantFile } from './tenant-file.ts';
+import type { ConfigDocuments, Configuration, Tenant } from './types.ts';
+
+export type LoadOutcome =
+  | {
+      readonly ok: true;
+      readonly configuration: Configuration;
+      /** API keys of all tenants. */
+      readonly keyCount: number;
+      readonly warnings: readonly ConfigIssue[];
+    }
+  | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
+
+/** Index aliases that are part of the query interface's own paths. */
+const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
+
+/** Loads documents with plain or hashed keys. Pure: the same documents give an equal configuration in every process. */
+export function loadConfiguration(documents: ConfigDocuments): LoadOutcome {
+  const findings: Findings = { mistakes: [], warnings: [] };
+  const keys = new KeyRing();
+  const tenants = new Map<string, Tenant>();
+  for (const [alias, files] of parseDocuments(documents, findings)) {
+    const tenant = loadTenant(alias, files, keys, findings);
+    tenants.set(alias, tenant);
+  }
+  if (findings.mistakes.length > 0) return { ok: false, issues: inFileOrder(findings.mistakes) };
+  if (tenants.size === 0) {
+    const root = new Cursor('tenants', '$', undefined, findings);
+    root.warning(
+      'there is no tenant',
+      'Nothing can be ingested or asked for: add tenants/<tenant>/tenant.json.',
+    );
+  }
+  const configuration: Configuration = {
+    digest: digestOf(documents),
+    tenants,
+    authenticate: (apiKey) => keys.authenticate(apiKey),
+  };
+  return { ok: true, configuration, keyCount: keys.size, warnings: inFileOrder(findings.warnings) };
+}
+
+/** The parsed files of one tenant. `json` is undefined where a text is no JSON, which is reported already. */
+interface TenantDocuments {
+  tenant: { json: Json | undefined } | null;
+  readonly folders: Readonly<Record<SchemaFolder, Map<string, { file: string; json: Json | undefined }>>>;
+}
+
+function parseDocuments(documents: ConfigDocuments, findings: Findings): Map<string, TenantDocuments> {
+  const tenants = new Map<string, TenantDocuments>();
+  for (const [file, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const place = documentPlace(file);
+    if (place === null) {
+      new Cursor(file, '$', undefined, findings).issue('not a place for a configuration file', 'Remove it.');
+      continue;
+    }
+    const json = parseDocument(file, text, findings);
+    const tenant = tenants.get(place.tenant) ?? noDocuments();
+    tenants.set(place.tenant, tenant);
+    if (place.kind === 'tenant') tenant.tenant = { json };
+    else tenant.folders[place.kind].set(place.alias, { file, json });
+  }
+  return tenants;
+}
+
+function noDocuments(): TenantDocuments {
+  return { tenant: null, folders: { schemas: new Map(), partials: new Map(), indexes: new Map() } };
+}
+
+function parseDocument(file: string, text: string, findings: Findings): Json | undefined {
+  const parsed = parseJsonText(text);
+  if (parsed.ok) return parsed.json;
+  for (const mistake of parsed.mistakes) findings.mistakes.push({ file, ...mistake });
+  return undefined;
+}
+
+function loadTenant(alias: string, documents: TenantDocuments, keys: KeyRing, findings: Findings): Tenant {
+  const file = tenantFile(alias);
+  const root = new Cursor(file, '$', documents.tenant?.json, findings);
+  if (documents.tenant === null) root.issue('the file is missing', missingTenantFileAdvice);
+  const parsed = documents.tenant?.json !== undefined;
+  const read = readTenantFile(parsed ? root : new Cursor(file, '$', {}, findings));
+  checkIndexAliases(alias, documents.folders.indexes.keys(), findings);
+  // Without its groups every name in the schema files would look unknown.
+  if (parsed) checkSchemaNames(alias, documents, read, findings);
+  const compiled = compileSchemas(schemaSources(documents), (issue) => findings.mistakes.push(issue));
+  // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
+  const tenant = new LoadedTenant(alias, read, compiled, layoutOf);
+  giveKeys(tenant, read, keys);
+  warnOfUnused(read);
+  return tenant;
+}
+
+function checkSchemaNames(
+  tenant: string,
+  documents: TenantDocuments,
+  read: TenantFile,
+  findings: Findings,
+): void {
+  const known: KnownNames = {
+    sourceGroups: new Set(read.sourceGroups.keys()),
+    aliases: {
+      schemas: new Set(documents.folders.schemas.keys()),
+      partials: new Set(documents.folders.partials.keys()),
+      indexes: new Set(documents.folders.indexes.keys()),
+    },
+  };
+  for (const folder of schemaFolders) {
+    for (const [alias, { json }] of documents.folders[folder]) {
+      const root = new Cursor(schemaFile(tenant, folder, alias), '$', json, findings);
+      checkNames(root, known);
+    }
+  }
+}
+
+function checkIndexAliases(tenant: string, aliases: Iterable<string>, findings: Findings): void {
+  for (const alias of aliases) {
+    if (!reservedIndexAliases.has(alias)) continue;
+    const root = new Cursor(schemaFile(tenant, 'indexes', alias), '$', undefined, findings);
+    root.issue(
+      `the index alias "${alias}" is reserved`,
+      'Rename the file: queries use this name for themselves.',
+    );
+  }
+}
+
+function schemaSources({ folders }: TenantDocuments): SchemaSources {
+  return {
+    schemas: parsedOnly(folders.schemas),
+    partials: parsedOnly(folders.partials),
+    indexes: parsedOnly(folders.indexes),
+  };
+}
+
+function parsedOnly(
+  files: ReadonlyMap<string, { file: string; json: Json | undefined }>,
+): ReadonlyMap<string, { file: string; json: Json }> {
+  return new Map(
+    [...files].flatMap(([alias, { file, json }]) =>
+      json === undefined ? [] : [[alias, { file, json }] as const],
+    ),
+  );
+}
+
+function giveKeys(tenant: Tenant, read: TenantFile, keys: KeyRing): void {
+  for (const { source, keys: own } of read.sources) {
+    for (const key of own) keys.add(key, { kind: 'source', tenant, source });
+  }
+  for (const { name, environment, domains, scopes, keys: own } of read.clients) {
+    for (const key of own) keys.add(key, { kind: 'client', tenant, environment, name, domains, scopes });
+  }
+}
+
+function warnOfUnused(read: TenantFile): void {
+  for (const { source, keys, at } of read.sources) {
+    if (keys.length === 0) at.warning('a source without API keys', 'Nothing can be ingested into it.');
+    if (source.environments.length === 0)
+      at.warning('a source without environments', 'Its entities give no views.');
+  }
+  for (const { scopes, keys, at } of read.clients) {
+    if (keys.length === 0)
+      at.warning('an environment client without API keys', 'Nobody can ask as this client.');
+    if (scopes.size === 0)
+      at.warning('an environment client without scopes', 'Its keys may ask for nothing.');
+  }
+}
+
+/** Stable: within a file the findings keep the order in which they were made. */
+function inFileOrder(issues: readonly ConfigIssue[]): ConfigIssue[] {
+  return [...issues].sort((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
+}

@@ -1,0 +1,10 @@
+const quotedCharactersMax = 60;
+
+/** A text of a file as a message shows it: in quotes, on one line, cut when it is long. */
+export function quote(text: string): string {
+  return JSON.stringify(excerpt(text));
+}
+
+export function excerpt(text: string): string {
+  return text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax)}…` : text;
+}

@@ -1,0 +1,109 @@
+/** Settings are environment variables (contract section 1); a wrong value stops the start with one clear line. */
+import { availableParallelism } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { partitionsMax, processesMax } from '../contract/limits.ts';
+import { excerpt } from './quote.ts';
+import {
+  clusterSeeds,
+  type HostAndPort,
+  headerPrefixes,
+  listenHost,
+  oneOf,
+  onOrOff,
+  portMax,
+  redisUrl,
+  WrongValue,
+  wholeNumber,
+} from './setting-readers.ts';
+
+export type LogLevel = (typeof logLevels)[number];
+export type AppendFsync = (typeof appendFsyncs)[number];
+
+/** Which Redis holds everything. `private`: a child process of `npm start` with its files under `dataDir`. */
+export type RedisSetting =
+  | { readonly kind: 'private' }
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'cluster'; readonly seeds: readonly HostAndPort[] };
+
+export interface Settings {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly host: string;
+  readonly redis: RedisSetting;
+  /** Absolute path. */
+  readonly configDir: string;
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** Partition workers that `npm start` runs. */
+  readonly workers: number;
+  /** HTTP fronts that `npm start` runs. */
+  readonly web: number;
+  readonly partitions: number;
+  /** As written, without the hyphen: `X-Service`. Never empty. */
+  readonly headerPrefixes: readonly string[];
+  readonly demo: boolean;
+  readonly logLevel: LogLevel;
+  /** When the private Redis writes its append-only file through to the disk. */
+  readonly appendFsync: AppendFsync;
+}
+
+/** The user's mistake; its message is the one line to print. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const appendFsyncs = ['always', 'everysec'] as const;
+const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/**
+ * Reads every setting; a variable that is empty counts as absent, for a `.env` file writes it so.
+ * Relative folders are relative to the working directory.
+ * @throws SettingsError naming every wrong variable, its value and what is allowed
+ */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const mistakes: string[] = [];
+  function setting<T>(name: string, absent: T, read: (text: string) => T): T {
+    const text = env[name]?.trim() ?? '';
+    if (text === '') return absent;
+    try {
+      return read(text);
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      mistakes.push(`${name} is ${JSON.stringify(excerpt(error.shown))}: it must be ${error.message}`);
+      return absent;
+    }
+  }
+
+  const redis = setting<RedisSetting | null>('REDIS_URL', null, (text) => ({
+    kind: 'url',
+    url: redisUrl(text),
+  }));
+  const cluster = setting<RedisSetting | null>('REDIS_CLUSTER', null, (text) => ({
+    kind: 'cluster',
+    seeds: clusterSeeds(text),
+  }));
+  if (redis !== null && cluster !== null) {
+    mistakes.push('REDIS_URL and REDIS_CLUSTER are both set: keep one of them');
+  }
+  const configDir = resolve(setting('CONFIG_DIR', 'config', (text) => text));
+  const settings: Settings = {
+    port: setting('PORT', 4000, (text) => wholeNumber(text, 0, portMax)),
+    host: setting('HOST', '127.0.0.1', listenHost),
+    redis: redis ?? cluster ?? { kind: 'private' },
+    configDir,
+    dataDir: resolve(setting('DATA_DIR', '.data', (text) => text)),
+    workers: setting('WORKERS', Math.max(1, availableParallelism() - 1), (text) =>
+      wholeNumber(text, 1, processesMax),
+    ),
+    web: setting('WEB', 1, (text) => wholeNumber(text, 1, processesMax)),
+    partitions: setting('PARTITIONS', 16, (text) => wholeNumber(text, 1, partitionsMax)),
+    headerPrefixes: setting('HEADER_PREFIX', ['X-Service'], headerPrefixes),
+    demo: setting('DEMO', configDir === resolve(repositoryDir, 'config'), onOrOff),
+    logLevel: setting<LogLevel>('LOG_LEVEL', 'info', (text) => oneOf(text, logLevels)),
+    appendFsync: setting<AppendFsync>('APPEND_FSYNC', 'always', (text) => oneOf(text, appendFsyncs)),
+  };
+  if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));
+  return settings;
+}

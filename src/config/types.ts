@@ -1,0 +1,77 @@
+/** The loaded configuration (contract section 2). Immutable: a changed configuration is a new object. */
+import type { FullSchema, IndexSchema, LookupLayout, PartialSchema } from '../schemas/types.ts';
+
+export type Scope = 'delivery' | 'routes' | 'query' | 'source';
+
+export interface Environment {
+  readonly id: string;
+  readonly alias: string;
+}
+
+export interface Source {
+  readonly id: string;
+  readonly name: string;
+  readonly sourceGroup: string;
+  /** Environments that use it. */
+  readonly environments: readonly Environment[];
+}
+
+export interface SourceGroup {
+  readonly alias: string;
+  readonly autoIndex: boolean;
+  readonly sources: readonly Source[];
+}
+
+export interface Domain {
+  readonly alias: string;
+  /** Lower-cased; `*` as in contract section 2. */
+  readonly hostnames: readonly string[];
+}
+
+export interface Tenant {
+  readonly alias: string;
+  readonly environments: readonly Environment[];
+  readonly sourceGroups: ReadonlyMap<string, SourceGroup>;
+  /** By source id. */
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly schemas: ReadonlyMap<string, FullSchema>;
+  readonly partials: ReadonlyMap<string, PartialSchema>;
+  readonly indexes: ReadonlyMap<string, IndexSchema>;
+  /** Lookup indexes to keep, by source id; sources that no lookup reads are absent. */
+  readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
+
+  /** The source that a source group uses in an environment. */
+  sourceIn(sourceGroup: string, environmentId: string): Source | null;
+  /** Full schemas that an entity of this group and type triggers, in the order of their aliases. */
+  schemasFor(sourceGroup: string, type: string): readonly FullSchema[];
+  indexesFor(sourceGroup: string, type: string): readonly IndexSchema[];
+}
+
+/** Whom an API key speaks for. */
+export type Principal = SourcePrincipal | ClientPrincipal;
+
+export interface SourcePrincipal {
+  readonly kind: 'source';
+  readonly tenant: Tenant;
+  readonly source: Source;
+}
+
+export interface ClientPrincipal {
+  readonly kind: 'client';
+  readonly tenant: Tenant;
+  readonly environment: Environment;
+  readonly name: string;
+  readonly domains: readonly Domain[];
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The files of a configuration as they travel and are stored: path relative to CONFIG_DIR -> text, keys hashed. */
+export type ConfigDocuments = ReadonlyMap<string, string>;
+
+export interface Configuration {
+  /** Digest of the documents. */
+  readonly digest: string;
+  readonly tenants: ReadonlyMap<string, Tenant>;
+  /** Constant time over the key's text. Null: no such key. */
+  authenticate(apiKey: string): Principal | null;
+}

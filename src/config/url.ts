@@ -1,0 +1,69 @@
+import { canonicalHost } from './host.ts';
+
+/** A URL as it is compared: `host` null when it is relative, with its port when that is not the scheme's own. */
+export interface NormalUrl {
+  readonly host: string | null;
+  readonly path: string;
+}
+
+const absolutePattern = /^(https?):\/\/([^/?#]*)(.*)$/is;
+const hostAndPortPattern = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/;
+const defaultPorts: Record<string, string> = { http: '80', https: '443' };
+const portMax = 65_535;
+
+/**
+ * The form in which two writings of one URL are equal (contract section 5). Whatever the scheme, the case of the host,
+ * the scheme's own port, user names, a query string, a fragment, trailing slashes, and the writing of the
+ * percent-encoding. Double slashes and dot segments inside the path are part of it: nobody resolves paths here.
+ * Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
+ */
+export function normalizeUrl(url: string): NormalUrl | null {
+  if (url.startsWith('/')) return { host: null, path: normalPath(url) };
+  const [, scheme, authority, rest] = absolutePattern.exec(url) ?? [];
+  if (scheme === undefined || authority === undefined || rest === undefined) return null;
+  const host = normalAuthority(scheme.toLowerCase(), authority);
+  return host === null ? null : { host, path: normalPath(rest) };
+}
+
+/** A host without its port: what domains name. */
+export function hostnameOf(host: string): string {
+  return host.replace(/:[0-9]+$/, '');
+}
+
+function normalAuthority(scheme: string, authority: string): string | null {
+  const [, name, writtenPort] =
+    hostAndPortPattern.exec(authority.slice(authority.lastIndexOf('@') + 1)) ?? [];
+  const hostname = name === undefined ? null : canonicalHost(name);
+  if (hostname === null) return null;
+  const port = (writtenPort ?? '').replace(/^0+(?=[0-9])/, '');
+  if (port === '' || port === defaultPorts[scheme]) return hostname;
+  return Number(port) > portMax ? null : `${hostname}:${port}`;
+}
+
+/** What RFC 3986 lets stand as it is in a path segment, and the slash between segments. */
+const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
+const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
+/** Of the characters above all but the slash mean the same written as %XX; %2F would be a slash inside a segment. */
+const decodable = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
+
+function normalPath(text: string): string {
+  const end = text.search(/[?#]/);
+  const raw = end === -1 ? text : text.slice(0, end);
+  const path = plainPath.test(raw) ? raw : raw.replace(pathToken, normalToken);
+  let length = path.length;
+  while (length > 0 && path[length - 1] === '/') length--;
+  return length === 0 ? '/' : path.slice(0, length);
+}
+
+/** A lone `%` becomes `%25`, and what is not ASCII its UTF-8 bytes: the same whether it came raw or encoded. */
+function normalToken(token: string): string {
+  if (token.length === 3 && token.startsWith('%')) {
+    const character = String.fromCharCode(Number.parseInt(token.slice(1), 16));
+    return decodable.test(character) ? character : token.toUpperCase();
+  }
+  if (plainPath.test(token)) return token;
+  return Buffer.from(token).reduce(
+    (text, byte) => `${text}%${byte.toString(16).padStart(2, '0').toUpperCase()}`,
+    '',
+  );
+}

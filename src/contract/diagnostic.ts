@@ -1,0 +1,23 @@
+/** A finding about data that is valid but probably not meant so; never a failure (contract section 2, TRUTH diagnostics). */
+export interface Diagnostic {
+  readonly kind:
+    | 'partialUnknown'
+    | 'valueDoesNotFit'
+    | 'limitReached'
+    | 'lookupCut'
+    | 'urlClash'
+    | 'handleClash';
+  /** Place in the schema, as a JSON path: `$.properties.author`. */
+  readonly place: string;
+  readonly message: string;
+}
+
+/** A mistake in a configuration file: where it is, what is wrong, what to do (contract section 2). */
+export interface ConfigIssue {
+  /** Path relative to CONFIG_DIR, with forward slashes. */
+  readonly file: string;
+  /** JSON path inside the file: `$.properties.title.value`. */
+  readonly path: string;
+  readonly message: string;
+  readonly advice: string;
+}

@@ -1,0 +1,22 @@
+import type { JsonObject } from './json.ts';
+
+/** A source entity as an external system pushes it (specification "Source entity"). */
+export interface SourceEntity {
+  readonly originId: string;
+  readonly type: string;
+  readonly url: string | null;
+  readonly originParentId: string | null;
+  readonly redirects: readonly string[];
+  readonly properties: JsonObject;
+}
+
+/** A source entity in the store. */
+export interface StoredEntity extends SourceEntity {
+  readonly sourceId: string;
+  /** Microseconds since 1970 of the last change, unique and rising per entity. `_updatedAt` is its millisecond. */
+  readonly stamp: number;
+  /** Stamp at which the entity came to be after not existing. */
+  readonly bornStamp: number;
+  /** Stamp since which `url` has had its value. */
+  readonly urlStamp: number;
+}

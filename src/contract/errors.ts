@@ -1,0 +1,191 @@
+/**
+ * Every error that a request can end with (specification "Errors", contract sections 3, 5–8): one catalogue.
+ * How each interface writes one down is `src/http/problem-body.ts`.
+ */
+import {
+  bulkBodyBytesMax,
+  bulkEntitiesMax,
+  deliveryBodyBytesMax,
+  deliveryKeysMax,
+  deliveryReferencesMax,
+  entityBytesMax,
+  retryAfterSeconds,
+  routesPageMax,
+  routesPageMin,
+  urlCharactersMax,
+} from './limits.ts';
+
+export interface Problem {
+  readonly status: number;
+  /** Says what to change. */
+  readonly message: string;
+  readonly errorCode?: 's-1001' | 's-1007';
+  /** Field -> text for ingest, every mistake found for query. */
+  readonly errors?: Readonly<Record<string, string>> | readonly string[];
+  /** Seconds, for 503. */
+  readonly retryAfter?: number;
+  /** Methods that the path knows, for 405. */
+  readonly allow?: string;
+}
+
+/** Ends a request with a documented error. Never a bug of ours: those are any other Error. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+
+  constructor(readonly problem: Problem) {
+    super(problem.message);
+  }
+}
+
+const count = (value: number) => value.toLocaleString('en-US');
+
+export const problems = {
+  keyMissing: {
+    status: 401,
+    message: 'The X-Api-Key header is missing: send the API key of this interface in it',
+  },
+  keyUnknown: { status: 401, message: 'The X-Api-Key header holds no known key' },
+  sourceKeyNeeded: {
+    status: 403,
+    message: 'This key may not ingest: use the API key of a data source',
+  },
+  clientKeyNeeded: {
+    status: 403,
+    message: 'This key may not read: use the API key of an environment client',
+  },
+  scopeMissing: (scope: string): Problem => ({
+    status: 403,
+    message: `This key lacks the scope "${scope}"`,
+  }),
+
+  pathUnknown: { status: 404, message: 'Nothing is found at this path; /openapi.json lists every endpoint' },
+  methodWrong: (allow: string): Problem => ({
+    status: 405,
+    message: `This path does not know the method; use ${allow}`,
+    allow,
+  }),
+  lengthRequired: {
+    status: 411,
+    message:
+      'Send the Content-Length header with the byte length of the body; chunked bodies are not supported',
+  },
+  bodyStoodStill: {
+    status: 408,
+    message: 'The body stopped arriving before it was whole: send the request again',
+  },
+  internal: { status: 500, message: 'Internal error' },
+  unavailable: {
+    status: 503,
+    message: 'The service cannot answer right now: try again later',
+    retryAfter: retryAfterSeconds,
+  },
+  ingestBusy: {
+    status: 503,
+    message: 'Too much accepted work is waiting: nothing of this request was accepted, try again later',
+    retryAfter: retryAfterSeconds,
+  },
+  versionNotReached: {
+    status: 503,
+    message: 'The state that the Min-Version header asks for is not visible yet: try again later',
+    retryAfter: retryAfterSeconds,
+  },
+
+  entityTooLarge: {
+    status: 413,
+    message: `An entity may have at most ${count(entityBytesMax)} bytes`,
+    errorCode: 's-1007',
+  },
+  bulkTooLarge: {
+    status: 413,
+    message: `A bulk request may have at most ${count(bulkBodyBytesMax)} bytes`,
+    errorCode: 's-1007',
+  },
+  bodyNotJson: {
+    status: 422,
+    message: 'The body is not valid JSON in UTF-8',
+    errorCode: 's-1001',
+  },
+  bulkNotArray: {
+    status: 422,
+    message: `The body must be a JSON array of at most ${bulkEntitiesMax} source entities`,
+    errorCode: 's-1001',
+  },
+  bulkTooMany: {
+    status: 422,
+    message: `A bulk request may hold at most ${bulkEntitiesMax} entities: split it`,
+    errorCode: 's-1001',
+  },
+  entityInvalid: (errors: Readonly<Record<string, string>>): Problem => ({
+    status: 422,
+    message: 'The entity is not valid',
+    errorCode: 's-1001',
+    errors,
+  }),
+  requestInvalid: (errors: Readonly<Record<string, string>>): Problem => ({
+    status: 422,
+    message: 'The request is not valid',
+    errorCode: 's-1001',
+    errors,
+  }),
+  entityNotFound: { status: 404, message: 'This source has no entity with that originId' },
+
+  nothingAsked: { status: 422, message: 'Missing id, handle or url query parameter' },
+  severalUrls: { status: 422, message: 'Only one url query parameter is allowed' },
+  urlTooLong: {
+    status: 422,
+    message: `The url query parameter may have at most ${count(urlCharactersMax)} characters`,
+  },
+  urlInvalid: {
+    status: 422,
+    message: 'The url query parameter must begin with / or be an absolute http(s) URL',
+  },
+  handleTwice: (handle: string): Problem => ({
+    status: 422,
+    message: `Handles must be unique, but ${JSON.stringify(handle.slice(0, 200))} is asked for twice`,
+  }),
+  tooManyKeys: {
+    status: 422,
+    message: `At most ${count(deliveryKeysMax)} ids and handles together are allowed`,
+  },
+  duplicatesFlagInvalid: { status: 422, message: 'includeDuplicateViews must be true or false' },
+  queryStringInvalid: {
+    status: 422,
+    message: 'The query string is not percent-encoded UTF-8',
+  },
+  deliveryBodyInvalid: (mistakes: readonly string[]): Problem => ({
+    status: 422,
+    message: `The body is not valid: ${mistakes.join('; ')}`,
+  }),
+  tooManyReferences: {
+    status: 422,
+    message: `The answer would hold more than ${count(deliveryReferencesMax)} references: ask for fewer views`,
+  },
+  answerTooLarge: {
+    status: 422,
+    message: `The answer would be larger than ${count(deliveryBodyBytesMax)} bytes: ask for fewer views`,
+  },
+  versionInvalid: (status: 400 | 422): Problem => ({
+    status,
+    message: 'The Min-Version header holds no token that an ingest endpoint gave',
+  }),
+
+  pageSizeInvalid: {
+    status: 422,
+    message: `Exactly one of first and last is required, a whole number from ${routesPageMin} to ${routesPageMax}`,
+  },
+  severalCursors: { status: 422, message: 'Only one of after and before is allowed' },
+  cursorInvalid: (parameter: string): Problem => ({
+    status: 422,
+    message: `${parameter} holds no cursor that this endpoint gave`,
+  }),
+  continuationTokenInvalid: {
+    status: 422,
+    message: 'The continuation token is none that this endpoint gave',
+  },
+
+  queryInvalid: (errors: readonly string[], status: 400 | 404 = 400): Problem => ({
+    status,
+    message: 'Query is not valid',
+    errors,
+  }),
+} as const satisfies Record<string, Problem | ((...details: never[]) => Problem)>;

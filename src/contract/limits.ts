@@ -1,0 +1,70 @@
+/** Every limit of the platform, named once. Sizes in bytes, times in milliseconds, lengths as named. */
+
+export const bulkEntitiesMax = 50;
+export const bulkBodyBytesMax = 209_715_200;
+export const entityBytesMax = 5_242_880;
+/** Nesting of a JSON value; `properties` itself is level 1. */
+export const jsonDepthMax = 100;
+
+export const urlCharactersMax = 4096;
+export const deliveryKeysMax = 1000;
+export const deliveryReferencesMax = 10_000;
+export const deliveryBodyBytesMax = 32 * 1024 * 1024;
+export const compressionBytesMin = 1024;
+
+export const routesPageMin = 100;
+export const routesPageMax = 500;
+
+export const queriesPerRequestMax = 5;
+export const searchCodePointsMax = 256;
+export const pageSizeDefault = 10;
+export const pageSizeMax = 1000;
+export const offsetWindowMax = 10_000;
+export const facetSizeDefault = 10;
+export const facetSizeMax = 100;
+
+export const lookupResultsMax = 1000;
+
+/** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
+export const minVersionWaitMs = 5_000;
+/** A request head that is not whole by then ends the connection. */
+export const headTimeoutMs = 10_000;
+/** A body of which nothing arrives for this long ends the request. */
+export const bodyIdleTimeoutMs = 10_000;
+/** Bodies of requests other than ingest. */
+export const smallBodyBytesMax = 1024 * 1024;
+
+/** A configuration file beyond this is refused unread. */
+export const configFileBytesMax = 4 * 1024 * 1024;
+/** Nesting of a configuration file's JSON. */
+export const configDepthMax = 200;
+/** Ids and aliases of the configuration. */
+export const configNameCharactersMax = 100;
+export const apiKeyCharactersMax = 512;
+export const partitionsMax = 1024;
+/** Fronts or partition workers that one `npm start` may be told to run. */
+export const processesMax = 256;
+
+/** Length of an originId and of an originParentId, in UTF-16 units. */
+export const originIdCharactersMax = 1024;
+export const entityTypeCharactersMax = 256;
+/** Redirect URLs of one entity. */
+export const redirectsMax = 1000;
+/** Mistakes told about one entity or one body; more of them say nothing new. */
+export const mistakesListedMax = 20;
+/** A request head beyond this is refused unread. */
+export const headBytesMax = 256 * 1024;
+/** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
+export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
+/** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */
+export const inlineBodyBytesMax = 64 * 1024;
+/** Stream entries that may wait in one partition before ingest is answered 503. */
+export const ingestBacklogEntriesMax = 10_000;
+/** What `Retry-After` says, in seconds. */
+export const retryAfterSeconds = 1;
+/** How long requests may go on after SIGTERM. */
+export const drainMs = 8_000;
+/** Longest command of a front to Redis; then its request is answered 503. */
+export const redisCommandTimeoutMs = 5_000;
+/** How long a front tries to get a complete answer of a query from the workers before it is answered 503. */
+export const queryWaitMs = 3_000;

@@ -1,0 +1,143 @@
+/** Requests and answers of the ingest interface (specification "Resources", contract section 3). */
+import {
+  bulkEntitiesMax,
+  entityTypeCharactersMax,
+  originIdCharactersMax,
+  redirectsMax,
+  urlCharactersMax,
+} from './limits.ts';
+import type { Shape } from './shape.ts';
+
+export const originIdShape: Shape = {
+  type: 'string',
+  minLength: 1,
+  maxLength: originIdCharactersMax,
+  description: 'Id of the entity in its source',
+  examples: ['city-42'],
+};
+
+const entityUrl: Shape = {
+  type: 'string',
+  maxLength: urlCharactersMax,
+  pattern: '^(/|[hH][tT][tT][pP][sS]?://[^/?#\\s])',
+  'x-rule': 'must begin with / or be an absolute http(s) URL',
+  examples: ['/europe/france'],
+};
+
+export const entityTypeShape: Shape = {
+  type: 'string',
+  minLength: 1,
+  maxLength: entityTypeCharactersMax,
+  description: 'Type of the entity; fixed by its first ingest',
+  examples: ['country'],
+};
+
+export const entityUrlShape: Shape = {
+  ...entityUrl,
+  type: ['string', 'null'],
+  description: 'Null when the entity is not routable',
+};
+
+export const originParentIdShape: Shape = {
+  type: ['string', 'null'],
+  maxLength: originIdCharactersMax,
+  description: 'originId of the parent; null when there is no hierarchy',
+};
+
+export const redirectsShape: Shape = {
+  type: ['array', 'null'],
+  items: entityUrl,
+  maxItems: redirectsMax,
+  description: 'URLs that redirect to the url',
+};
+
+export const entityPropertiesShape: Shape = {
+  type: 'object',
+  propertyNames: {
+    type: 'string',
+    pattern: '^(?!_*$)[A-Za-z_][A-Za-z0-9_]*$',
+    'x-rule':
+      'must not start with a digit, must not consist only of underscores, and may contain A-Z, a-z, 0-9 and _',
+  },
+  description:
+    'The data of the entity; the rule for names holds for its own names, those further inside are free',
+  examples: [{ title: 'France', population: 67390000 }],
+};
+
+const entityMembers = {
+  type: entityTypeShape,
+  url: entityUrlShape,
+  originParentId: originParentIdShape,
+  redirects: redirectsShape,
+  properties: entityPropertiesShape,
+} as const;
+
+export const simplifiedEntityShape: Shape = {
+  type: 'object',
+  properties: entityMembers,
+  required: ['type', 'properties'],
+};
+
+export const bulkEntityShape: Shape = {
+  type: 'object',
+  properties: { originId: originIdShape, ...entityMembers },
+  required: ['originId', 'type', 'properties'],
+};
+
+export const bulkBodyShape: Shape = {
+  type: 'array',
+  items: bulkEntityShape,
+  maxItems: bulkEntitiesMax,
+};
+
+export const bulkDeleteBodyShape: Shape = {
+  type: 'object',
+  properties: { originIds: { type: 'array', items: originIdShape, maxItems: bulkEntitiesMax } },
+  required: ['originIds'],
+};
+
+export const acceptedShape: Shape = {
+  type: 'object',
+  properties: { status: { type: 'integer', examples: [200] }, message: { type: 'string' } },
+  required: ['status', 'message'],
+};
+
+const originIdsShape: Shape = { type: 'array', items: { type: 'string' } };
+
+const errorsByOriginIdShape: Shape = {
+  type: 'object',
+  additionalProperties: { type: 'array', items: { type: 'string' } },
+  description: 'originId, or entities[index] where there is no usable one -> mistakes',
+};
+
+export const bulkAnswerShape: Shape = {
+  type: 'object',
+  properties: {
+    status: { type: 'integer', enum: [200, 422] },
+    changedSourceEntities: originIdsShape,
+    unchangedSourceEntities: originIdsShape,
+    errors: errorsByOriginIdShape,
+    ingestMetadata: {
+      type: 'object',
+      properties: {
+        ingestVersion: { type: 'string', examples: ['v2'] },
+        ingestFormat: { type: 'string', examples: ['bulk'] },
+        systemInfo: { type: ['string', 'null'] },
+        forceTypeOverwrite: { type: 'boolean' },
+      },
+      required: ['ingestVersion', 'ingestFormat', 'systemInfo', 'forceTypeOverwrite'],
+    },
+  },
+  required: ['status', 'changedSourceEntities', 'unchangedSourceEntities', 'errors', 'ingestMetadata'],
+};
+
+export const bulkDeleteAnswerShape: Shape = {
+  type: 'object',
+  properties: {
+    status: { type: 'integer', enum: [200, 422] },
+    deletedSourceEntities: originIdsShape,
+    notFoundSourceEntities: originIdsShape,
+    errors: errorsByOriginIdShape,
+  },
+  required: ['status', 'deletedSourceEntities', 'notFoundSourceEntities', 'errors'],
+};

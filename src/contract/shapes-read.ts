@@ -1,0 +1,114 @@
+/** Requests and answers of the delivery, routes and operations interfaces (contract sections 1, 5, 6). */
+import { deliveryKeysMax } from './limits.ts';
+import type { Shape } from './shape.ts';
+
+const keyListShape: Shape = {
+  type: ['array', 'null'],
+  items: { type: 'string' },
+  maxItems: deliveryKeysMax,
+};
+
+export const deliveryBodyShape: Shape = {
+  type: 'object',
+  properties: {
+    ids: { ...keyListShape, description: 'View ids' },
+    handles: { ...keyListShape, description: 'Handles, each once' },
+  },
+  examples: [{ handles: ['continents'] }],
+};
+
+const missingReferencesShape: Shape = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      path: { type: 'string', examples: ['route.related[1].author'] },
+      viewId: { type: 'string' },
+    },
+    required: ['path', 'viewId'],
+  },
+};
+
+const metaShape: Shape = {
+  type: 'object',
+  properties: {
+    status: { type: 'integer', enum: [200, 301, 404] },
+    redirect: { type: ['string', 'null'], description: 'Where to go when status is 301' },
+    missingViewReferences: missingReferencesShape,
+  },
+  required: ['status', 'missingViewReferences'],
+};
+
+const viewsShape: Shape = {
+  type: 'object',
+  additionalProperties: { type: 'object' },
+  description: 'View id or handle -> view',
+};
+
+export const deliveryAnswerShape: Shape = {
+  type: 'object',
+  properties: { meta: metaShape, route: { type: ['object', 'null'] }, views: viewsShape },
+  required: ['meta', 'route', 'views'],
+};
+
+export const deliveryKeysAnswerShape: Shape = {
+  type: 'object',
+  properties: { meta: metaShape, views: viewsShape },
+  required: ['meta', 'views'],
+};
+
+const routesShape: Shape = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      url: { type: 'string' },
+      redirect: { type: ['string', 'null'], description: 'Target of a redirect URL; null for a page' },
+      updatedAt: { type: 'string', format: 'date-time' },
+    },
+    required: ['url', 'redirect', 'updatedAt'],
+  },
+};
+
+export const routesV1AnswerShape: Shape = {
+  type: 'object',
+  properties: {
+    total: { type: 'integer' },
+    pageInfo: {
+      type: 'object',
+      properties: {
+        hasNextPage: { type: 'boolean' },
+        hasPreviousPage: { type: 'boolean' },
+        startCursor: { type: ['string', 'null'], description: 'Null on an empty page' },
+        endCursor: { type: ['string', 'null'], description: 'Null on an empty page' },
+      },
+      required: ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'],
+    },
+    results: routesShape,
+  },
+  required: ['total', 'pageInfo', 'results'],
+};
+
+export const routesV2AnswerShape: Shape = {
+  type: 'object',
+  properties: {
+    continuationToken: { type: ['string', 'null'], description: 'Null on the last page' },
+    results: routesShape,
+  },
+  required: ['continuationToken', 'results'],
+};
+
+export const liveShape: Shape = {
+  type: 'object',
+  properties: { status: { type: 'integer' } },
+  required: ['status'],
+};
+
+export const readyShape: Shape = {
+  type: 'object',
+  properties: {
+    status: { type: 'integer', enum: [200, 503] },
+    waitingFor: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['status', 'waitingFor'],
+};

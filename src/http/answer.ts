@@ -1,0 +1,19 @@
+/** What a handler gives back; the server writes it down. */
+
+export type HeaderField = readonly [name: string, value: string];
+
+export interface Answer {
+  readonly status: number;
+  /** Empty with status 304. */
+  readonly body: string | Uint8Array;
+  readonly contentType: string;
+  readonly headers?: readonly HeaderField[];
+  /** Ends the connection behind the answer. */
+  readonly close?: boolean;
+}
+
+export const jsonType = 'application/json; charset=utf-8';
+
+export function jsonAnswer(status: number, value: unknown, headers: readonly HeaderField[] = []): Answer {
+  return { status, body: JSON.stringify(value), contentType: jsonType, headers };
+}

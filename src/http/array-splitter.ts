@@ -1,0 +1,193 @@
+/**
+ * Cuts a JSON array that arrives in pieces into the texts of its elements, so that a body of 200 MB is never parsed, nor
+ * held, in one go. It knows just enough of JSON to find the cuts; each element's own syntax is checked by who parses it.
+ */
+
+export interface ArraySink {
+  /** An element's bytes in a buffer of its own, or, when it is `whole: false`, as many of its first bytes as are allowed. */
+  readonly element: (bytes: Uint8Array<ArrayBuffer>, index: number, whole: boolean) => void;
+}
+
+/** The body is no JSON array; `kind` says whether it may still be other JSON. */
+export class SplitError extends Error {
+  override readonly name = 'SplitError';
+
+  constructor(readonly kind: 'notArray' | 'broken' | 'tooMany') {
+    super(`array splitter: ${kind}`);
+  }
+}
+
+/** What may come next. */
+type Expecting = 'array' | 'firstElement' | 'element' | 'separator' | 'end';
+/** What the current element is. */
+type Inside = 'nothing' | 'container' | 'string' | 'scalar';
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+export class ArraySplitter {
+  readonly #sink: ArraySink;
+  readonly #elementsMax: number;
+  readonly #elementBytesMax: number;
+  #expecting: Expecting = 'array';
+  #inside: Inside = 'nothing';
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #count = 0;
+  /** The current element's bytes from earlier pieces, copied. */
+  #pieces: Uint8Array[] = [];
+  #pieceBytes = 0;
+  #elementBytes = 0;
+
+  constructor(sink: ArraySink, limits: { readonly elementsMax: number; readonly elementBytesMax: number }) {
+    this.#sink = sink;
+    this.#elementsMax = limits.elementsMax;
+    this.#elementBytesMax = limits.elementBytesMax;
+  }
+
+  /** Bytes of the unfinished element that are held. */
+  get heldBytes(): number {
+    return this.#pieceBytes;
+  }
+
+  /** Takes the next piece, which is not kept. @throws SplitError */
+  push(piece: Uint8Array): void {
+    let at = 0;
+    while (at < piece.length) {
+      at = this.#inside === 'nothing' ? this.#between(piece, at) : this.#within(piece, at);
+    }
+  }
+
+  /** Says that no more comes. @throws SplitError when the array is not whole */
+  end(): void {
+    if (this.#expecting === 'array') throw new SplitError('broken');
+    if (this.#expecting !== 'end') throw new SplitError('broken');
+  }
+
+  /** Handles one byte outside of elements; where an element begins the byte is left to `#within`. */
+  #between(piece: Uint8Array, at: number): number {
+    const byte = piece[at] ?? 0;
+    if (isSpace(byte)) return at + 1;
+    switch (this.#expecting) {
+      case 'array':
+        if (byte !== openBracket) throw new SplitError(byte === openBrace ? 'notArray' : 'broken');
+        this.#expecting = 'firstElement';
+        return at + 1;
+      case 'separator':
+        if (byte !== comma && byte !== closeBracket) throw new SplitError('broken');
+        this.#expecting = byte === comma ? 'element' : 'end';
+        return at + 1;
+      case 'firstElement':
+        if (byte === closeBracket) {
+          this.#expecting = 'end';
+          return at + 1;
+        }
+        this.#begin(byte);
+        return at;
+      case 'element':
+        this.#begin(byte);
+        return at;
+      case 'end':
+        throw new SplitError('broken');
+    }
+  }
+
+  #begin(byte: number): void {
+    if (byte === comma || byte === closeBracket || byte === closeBrace) throw new SplitError('broken');
+    if (this.#count === this.#elementsMax) throw new SplitError('tooMany');
+    this.#inside =
+      byte === openBrace || byte === openBracket ? 'container' : byte === quote ? 'string' : 'scalar';
+    this.#depth = 0;
+    this.#inString = false;
+    this.#escaped = false;
+  }
+
+  /** Scans from `at` to the end of the element or of the piece. */
+  #within(piece: Uint8Array, at: number): number {
+    const stop = this.#inside === 'scalar' ? scalarEnd(piece, at) : this.#structureEnd(piece, at);
+    if (stop === -1) {
+      this.#keep(piece.subarray(at));
+      return piece.length;
+    }
+    this.#finish(piece.subarray(at, stop));
+    return stop;
+  }
+
+  /** Index behind the element's last byte, or -1 when the piece ends first. */
+  #structureEnd(piece: Uint8Array, from: number): number {
+    let depth = this.#depth;
+    let inString = this.#inString;
+    let at = this.#escaped ? from + 1 : from;
+    this.#escaped = false;
+    const length = piece.length;
+    while (at < length) {
+      const byte = piece[at];
+      at += 1;
+      if (inString) {
+        if (byte === backslash) at += 1;
+        else if (byte === quote) {
+          inString = false;
+          if (depth === 0) return at;
+        }
+      } else if (byte === quote) {
+        inString = true;
+      } else if (byte === openBrace || byte === openBracket) {
+        depth += 1;
+      } else if (byte === closeBrace || byte === closeBracket) {
+        depth -= 1;
+        if (depth === 0) return at;
+      }
+    }
+    this.#escaped = at > length;
+    this.#depth = depth;
+    this.#inString = inString;
+    return -1;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#elementBytes += bytes.length;
+    const room = this.#elementBytesMax - this.#pieceBytes;
+    if (room <= 0) return;
+    const kept = bytes.slice(0, room);
+    this.#pieces.push(kept);
+    this.#pieceBytes += kept.length;
+  }
+
+  #finish(rest: Uint8Array): void {
+    this.#elementBytes += rest.length;
+    const last = rest.subarray(0, Math.max(0, this.#elementBytesMax - this.#pieceBytes));
+    const bytes = new Uint8Array(this.#pieceBytes + last.length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    bytes.set(last, at);
+    const whole = this.#elementBytes <= this.#elementBytesMax;
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    this.#elementBytes = 0;
+    this.#inside = 'nothing';
+    this.#expecting = 'separator';
+    this.#count += 1;
+    this.#sink.element(bytes, this.#count - 1, whole);
+  }
+}
+
+function scalarEnd(piece: Uint8Array, from: number): number {
+  for (let at = from; at < piece.length; at += 1) {
+    const byte = piece[at] ?? 0;
+    if (byte === comma || byte === closeBracket || isSpace(byte)) return at;
+  }
+  return -1;
+}

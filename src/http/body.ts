@@ -1,0 +1,140 @@
+/**
+ * Request bodies as they arrive (contract sections 3 and 8): nothing is set aside for what is only announced, all bodies
+ * in flight share one budget, and a body that stands still ends its request.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import { ProblemError, problems } from '../contract/errors.ts';
+import { bodiesInFlightBytesMax, bodyIdleTimeoutMs } from '../contract/limits.ts';
+
+/** The client went away; nobody waits for an answer. */
+export class AbortedError extends Error {
+  override readonly name = 'AbortedError';
+}
+
+const sweepMs = 1000;
+
+/** All bodies that one front is receiving or working on. */
+export class BodyIntake {
+  readonly #receiving = new Set<RequestBody>();
+  #heldBytes = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** @throws ProblemError `unavailable` when the budget is used up */
+  take(bytes: number): void {
+    if (this.#heldBytes + bytes > bodiesInFlightBytesMax) throw new ProblemError(problems.unavailable);
+    this.#heldBytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+
+  watch(body: RequestBody): void {
+    this.#receiving.add(body);
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+  }
+
+  unwatch(body: RequestBody): void {
+    this.#receiving.delete(body);
+    if (this.#receiving.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const body of this.#receiving) body.checkIdle(now);
+  }
+}
+
+export class RequestBody {
+  readonly #res: HttpResponse;
+  readonly #intake: BodyIntake;
+  #takenBytes = 0;
+  #lastPieceAtMs = 0;
+  #reject: ((error: Error) => void) | null = null;
+
+  constructor(
+    res: HttpResponse,
+    intake: BodyIntake,
+    /** What `Content-Length` announces. */
+    readonly announcedBytes: number,
+  ) {
+    this.#res = res;
+    this.#intake = intake;
+  }
+
+  /**
+   * Hands over the body piece by piece. Must be called before the handler's first await; a piece is only valid during
+   * the call. @throws AbortedError; ProblemError; whatever `consume` throws
+   */
+  read(consume: (piece: Uint8Array) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      this.#lastPieceAtMs = performance.now();
+      this.#intake.watch(this);
+      this.#res.onData((buffer, isLast) => {
+        if (this.#reject === null) return;
+        this.#lastPieceAtMs = performance.now();
+        try {
+          this.#intake.take(buffer.byteLength);
+          this.#takenBytes += buffer.byteLength;
+          if (buffer.byteLength > 0) consume(new Uint8Array(buffer));
+        } catch (error) {
+          this.#fail(error instanceof Error ? error : new Error(String(error)));
+          return;
+        }
+        if (!isLast) return;
+        this.#reject = null;
+        this.#intake.unwatch(this);
+        resolve();
+      });
+    });
+  }
+
+  /** The whole body in one buffer of its own. As `read`; @throws ProblemError `tooLarge` beyond `bytesMax` */
+  async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
+    if (this.announcedBytes > bytesMax) throw tooLarge;
+    const pieces: Buffer[] = [];
+    await this.read((piece) => pieces.push(Buffer.from(piece)));
+    const whole = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const piece of pieces) at += piece.copy(whole, at);
+    return whole;
+  }
+
+  /** Called once a second while the body is incomplete. */
+  checkIdle(nowMs: number): void {
+    if (nowMs - this.#lastPieceAtMs >= bodyIdleTimeoutMs) {
+      this.#fail(new ProblemError(problems.bodyStoodStill));
+      return;
+    }
+    // uWebSockets.js closes a connection that sends less than 16 KB/s for about 10 s, without an answer. Pausing stops
+    // that clock, and resuming does not start it again.
+    this.#res.pause();
+    this.#res.resume();
+  }
+
+  /** The client went away. */
+  abort(): void {
+    this.#fail(new AbortedError('the client went away'));
+  }
+
+  /** Gives back what the body held; called when its request is over. */
+  release(): void {
+    this.#intake.unwatch(this);
+    this.#intake.give(this.#takenBytes);
+    this.#takenBytes = 0;
+  }
+
+  #fail(error: Error): void {
+    const reject = this.#reject;
+    this.#reject = null;
+    this.#intake.unwatch(this);
+    reject?.(error);
+  }
+}

@@ -1,0 +1,80 @@
+/** One request as a handler sees it. Everything is copied from uWebSockets.js' request, which is dead after an await. */
+import type { HttpRequest } from 'uWebSockets.js';
+import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/types.ts';
+import type { RequestBody } from './body.ts';
+import { headerText } from './text-decoding.ts';
+
+/** Headers that a route reads, settled when the server starts. */
+export interface HeaderPlan {
+  /** Lower-cased. */
+  readonly names: readonly string[];
+  /** Lower-cased name without prefix -> full names, one per prefix. */
+  readonly prefixed: ReadonlyMap<string, readonly string[]>;
+}
+
+/** @param prefixes as in the setting `HEADER_PREFIX` */
+export function planHeaders(
+  plain: readonly string[],
+  prefixed: readonly string[],
+  prefixes: readonly string[],
+): HeaderPlan {
+  const full = new Map(
+    prefixed.map((name) => [name, prefixes.map((prefix) => `${prefix}-${name}`.toLowerCase())]),
+  );
+  return { names: [...plain, ...[...full.values()].flat()], prefixed: full };
+}
+
+export class Call {
+  readonly #plan: HeaderPlan;
+  readonly #values: readonly string[];
+
+  constructor(
+    request: HttpRequest,
+    plan: HeaderPlan,
+    parameterCount: number,
+    readonly principal: Principal | null,
+    /** Null where the endpoint takes none. */
+    readonly requestBody: RequestBody | null,
+  ) {
+    this.#plan = plan;
+    this.#values = plan.names.map((name) => request.getHeader(name));
+    this.query = request.getQuery();
+    this.parameters =
+      parameterCount === 0 ? [] : Array.from({ length: parameterCount }, (_, at) => request.getParameter(at));
+  }
+
+  /** As it came, behind the `?`. */
+  readonly query: string;
+  /** Path parameters as they came, percent-encoded. */
+  readonly parameters: readonly string[];
+
+  /** A header of the plan, '' when it is absent. */
+  header(name: string): string {
+    const at = this.#plan.names.indexOf(name);
+    return headerText(this.#values[at] ?? '');
+  }
+
+  /** The first value that one of the prefixes gives, '' when all are absent. */
+  prefixedHeader(name: string): string {
+    for (const full of this.#plan.prefixed.get(name) ?? []) {
+      const value = this.header(full);
+      if (value !== '') return value;
+    }
+    return '';
+  }
+
+  get client(): ClientPrincipal {
+    if (this.principal?.kind !== 'client') throw new Error('the route has no environment client');
+    return this.principal;
+  }
+
+  get source(): SourcePrincipal {
+    if (this.principal?.kind !== 'source') throw new Error('the route has no data source');
+    return this.principal;
+  }
+
+  get body(): RequestBody {
+    if (this.requestBody === null) throw new Error('the route has no body');
+    return this.requestBody;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Reads entities without keeping other requests waiting: small bodies here, large ones in a thread of their own.
+ * Parsing, comparing and encoding 5 MB takes a multiple of the 50 ms that a request may block others (contract section 8).
+ */
+import { Worker } from 'node:worker_threads';
+import { ProblemError, problems } from '../contract/errors.ts';
+import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
+import type { ReadingResult, ReadingTask } from './entity-thread.ts';
+
+/** Heap of the thread: some hundred times the largest entity. */
+const threadHeapMegabytes = 768;
+
+interface Pending {
+  readonly resolve: (reading: EntityReading) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class EntityReader {
+  #thread: Worker | null = null;
+  #lastTask = 0;
+  readonly #pending = new Map<number, Pending>();
+
+  /** Reads on this thread. */
+  readHere(bytes: Uint8Array, form: EntityForm): EntityReading {
+    return readEntity(bytes, form);
+  }
+
+  /**
+   * Reads on the other thread. The bytes are given away: their buffer is empty afterwards.
+   * @throws ProblemError `unavailable` when the thread dies; the next call starts another
+   */
+  readElsewhere(bytes: Uint8Array<ArrayBuffer>, form: EntityForm): Promise<EntityReading> {
+    this.#thread ??= this.#start();
+    const thread = this.#thread;
+    this.#lastTask += 1;
+    const task: ReadingTask = { task: this.#lastTask, bytes, form };
+    return new Promise((resolve, reject) => {
+      this.#pending.set(task.task, { resolve, reject });
+      thread.ref();
+      thread.postMessage(task, [bytes.buffer]);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL('./entity-thread.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: threadHeapMegabytes },
+    });
+    thread.on('message', ({ task, reading }: ReadingResult) => {
+      const pending = this.#pending.get(task);
+      this.#pending.delete(task);
+      if (this.#pending.size === 0) thread.unref();
+      pending?.resolve(reading.kind === 'entity' ? withBuffers(reading) : reading);
+    });
+    const onEnd = () => {
+      if (this.#thread !== thread) return;
+      this.#thread = null;
+      for (const { reject } of this.#pending.values()) reject(new ProblemError(problems.unavailable));
+      this.#pending.clear();
+    };
+    thread.on('error', onEnd);
+    thread.on('exit', onEnd);
+    thread.unref();
+    return thread;
+  }
+}
+
+/** Buffers cross threads as plain byte arrays. */
+function withBuffers(reading: EntityReading & { readonly kind: 'entity' }): EntityReading {
+  const { entity } = reading;
+  return {
+    kind: 'entity',
+    entity: {
+      ...entity,
+      contentHash: asBuffer(entity.contentHash),
+      urlHash: asBuffer(entity.urlHash),
+      body: asBuffer(entity.body),
+    },
+  };
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,42 @@
+/** The other thread that reads large entities; see `entity-reader.ts` for who talks to it. */
+import { parentPort } from 'node:worker_threads';
+import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
+
+export interface ReadingTask {
+  readonly task: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly form: EntityForm;
+}
+
+export interface ReadingResult {
+  readonly task: number;
+  readonly reading: EntityReading;
+}
+
+const port = parentPort;
+port?.on('message', ({ task, bytes, form }: ReadingTask) => {
+  const result: ReadingResult = { task, reading: ownBuffers(readEntity(bytes, form)) };
+  const { reading } = result;
+  port.postMessage(result, reading.kind === 'entity' ? [reading.entity.body.buffer as ArrayBuffer] : []);
+});
+
+/** The codec's buffers are views of a pool, which must neither be copied whole nor given away. */
+function ownBuffers(reading: EntityReading): EntityReading {
+  if (reading.kind !== 'entity') return reading;
+  const { entity } = reading;
+  return {
+    kind: 'entity',
+    entity: {
+      ...entity,
+      contentHash: ownCopy(entity.contentHash),
+      urlHash: ownCopy(entity.urlHash),
+      body: ownCopy(entity.body),
+    },
+  };
+}
+
+function ownCopy(buffer: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(buffer.length);
+  buffer.copy(copy);
+  return copy;
+}

@@ -1,0 +1,212 @@
+/** The HTTP front: uWebSockets.js, the route table, and what is the same for every request. */
+import './head-limit.ts';
+import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
+import { type Problem, ProblemError, problems } from '../contract/errors.ts';
+import { drainMs } from '../contract/limits.ts';
+import { QueryUnavailableError } from '../query/types.ts';
+import { StoreUnavailableError } from '../store/connection.ts';
+import { authorize } from './access.ts';
+import type { Answer } from './answer.ts';
+import { AbortedError, BodyIntake, RequestBody } from './body.ts';
+import { Call, type HeaderPlan, planHeaders } from './call.ts';
+import type { Handler } from './handler.ts';
+import type { Log } from './log.ts';
+import type { RouteMetrics } from './metrics.ts';
+import { problemAnswer } from './problem-answer.ts';
+import { reply } from './reply.ts';
+import { type RouteDefinition, type RouteName, routeTable } from './route-table.ts';
+import type { Services } from './services.ts';
+
+export interface HttpServerOptions {
+  readonly services: Services;
+  readonly handlers: Readonly<Record<RouteName, Handler>>;
+  readonly log: Log;
+}
+
+interface ServedRoute {
+  readonly definition: RouteDefinition;
+  readonly handler: Handler;
+  readonly plan: HeaderPlan;
+  readonly parameterCount: number;
+  readonly metrics: RouteMetrics;
+}
+
+export class HttpServer {
+  readonly #app: TemplatedApp = uws.App();
+  readonly #services: Services;
+  readonly #log: Log;
+  readonly #intake = new BodyIntake();
+  #listenSocket: uws.us_listen_socket | null = null;
+  #active = 0;
+  #draining = false;
+  #onIdle: (() => void) | null = null;
+
+  constructor({ services, handlers, log }: HttpServerOptions) {
+    this.#services = services;
+    this.#log = log;
+    for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
+    this.#refuseOtherMethods();
+    this.#app.any('/*', (res) => this.#refuse(res, problems.pathUnknown));
+    const { metrics } = services;
+    metrics.gauge('millrace_http_requests_active', 'Requests being answered', () => this.#active);
+    metrics.gauge(
+      'millrace_http_body_bytes',
+      'Bytes of request bodies in memory',
+      () => this.#intake.heldBytes,
+    );
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Requests that are being answered. */
+  get active(): number {
+    return this.#active;
+  }
+
+  /**
+   * Begins to take connections. Several processes may listen on one port; the system spreads connections over them.
+   * @returns the port. @throws Error when the port cannot be had
+   */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, (socket) => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}`));
+          return;
+        }
+        this.#listenSocket = socket;
+        resolve(uws.us_socket_local_port(socket as unknown as uws.us_socket));
+      });
+    });
+  }
+
+  /** Takes no more connections, lets running requests finish (at most `drainMs`), then closes every connection. */
+  async close(): Promise<void> {
+    this.#draining = true;
+    if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
+    this.#listenSocket = null;
+    if (this.#active > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, drainMs);
+        this.#onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    // One turn, so that what was just handed to the sockets leaves before they close.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#app.close();
+  }
+
+  #serve(definition: RouteDefinition, handler: Handler): void {
+    const { headers, path, method } = definition;
+    const plain = headers.filter(({ prefixed }) => !prefixed).map(({ name }) => name.toLowerCase());
+    const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name.toLowerCase());
+    const route: ServedRoute = {
+      definition,
+      handler,
+      plan: planHeaders(plain, prefixed, this.#services.headerPrefixes),
+      parameterCount: path.split('{').length - 1,
+      metrics: this.#services.metrics.forRoute(definition),
+    };
+    const serve = (res: HttpResponse, req: HttpRequest) => this.#answer(route, res, req);
+    const pattern = uwsPattern(path);
+    if (method === 'get') this.#app.get(pattern, serve);
+    else if (method === 'post') this.#app.post(pattern, serve);
+    else this.#app.del(pattern, serve);
+  }
+
+  #refuseOtherMethods(): void {
+    const methodsOf = new Map<string, string[]>();
+    for (const { path, method } of routeTable) {
+      methodsOf.set(path, [...(methodsOf.get(path) ?? []), method.toUpperCase()]);
+    }
+    for (const [path, methods] of methodsOf) {
+      const allow = methods.join(', ');
+      this.#app.any(uwsPattern(path), (res) => this.#refuse(res, problems.methodWrong(allow)));
+    }
+  }
+
+  #refuse(res: HttpResponse, problem: Problem): void {
+    reply(res, this.#finished(problemAnswer('plain', problem)), () => {});
+  }
+
+  #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
+    const startedAtMs = performance.now();
+    const { definition } = route;
+    const takesBody = definition.body !== undefined;
+    if (req.getHeader('transfer-encoding') !== '' || (takesBody && req.getHeader('content-length') === '')) {
+      // What follows such a head cannot be told from another request.
+      const close = req.getHeader('transfer-encoding') === '';
+      const answer = { ...problemAnswer('plain', problems.lengthRequired), close };
+      reply(res, this.#finished(answer), () => {});
+      route.metrics.observe(answer.status, performance.now() - startedAtMs);
+      return;
+    }
+    this.#active += 1;
+    const body = takesBody
+      ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
+      : null;
+    const over = () => {
+      body?.release();
+      this.#active -= 1;
+      if (this.#active === 0) this.#onIdle?.();
+    };
+    const send = (answer: Answer) => {
+      reply(res, this.#finished(answer), () => {
+        route.metrics.observe(answer.status, performance.now() - startedAtMs);
+        over();
+      });
+    };
+    let answer: Answer | Promise<Answer>;
+    try {
+      const apiKey = definition.access.kind === 'open' ? '' : req.getHeader('x-api-key');
+      const principal = authorize(definition.access, apiKey, this.#services.configuration.current);
+      answer = route.handler(new Call(req, route.plan, route.parameterCount, principal, body));
+    } catch (error) {
+      answer = this.#failure(definition, error);
+    }
+    let aborted = false;
+    res.onAborted(() => {
+      aborted = true;
+      body?.abort();
+      over();
+    });
+    if (!(answer instanceof Promise)) {
+      send(answer);
+      return;
+    }
+    answer
+      .catch((error: unknown) => this.#failure(definition, error))
+      .then((settled) => {
+        if (!aborted) send(settled);
+      });
+  }
+
+  #failure({ name, problems: style }: RouteDefinition, error: unknown): Answer {
+    if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
+    const problem = problemOf(error);
+    if (problem.status === 500) this.#log.error({ endpoint: name, err: error }, 'request failed');
+    const answer = problemAnswer(style, problem);
+    return problem.status === 408 ? { ...answer, close: true } : answer;
+  }
+
+  #finished(answer: Answer): Answer {
+    return this.#draining ? { ...answer, close: true } : answer;
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof StoreUnavailableError || error instanceof QueryUnavailableError)
+    return problems.unavailable;
+  return problems.internal;
+}
+
+/** `/a/{b}` as uWebSockets.js writes it: `/a/:b`. */
+function uwsPattern(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}

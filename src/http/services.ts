@@ -1,0 +1,29 @@
+/** What the handlers work with; joined together in `workers/web.ts`. */
+import type { Configuration } from '../config/types.ts';
+import type { QueryService } from '../query/types.ts';
+import type { Store } from '../store/store.ts';
+import type { VersionVector } from '../store/types.ts';
+import type { EntityReader } from './entity-reader.ts';
+import type { Metrics } from './metrics.ts';
+
+/** The part of the store's `Progress` that the front needs. */
+export interface ProgressView {
+  waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean>;
+  noteWritten(version: VersionVector): void;
+  backlog(): number;
+  backlogs(): readonly number[];
+}
+
+export interface Services {
+  readonly store: Store;
+  readonly configuration: { readonly current: Configuration };
+  readonly progress: ProgressView;
+  /** Null while the front runs without the query room. */
+  readonly query: QueryService | null;
+  readonly entityReader: EntityReader;
+  readonly metrics: Metrics;
+  /** As the setting `HEADER_PREFIX`. */
+  readonly headerPrefixes: readonly string[];
+  /** What this front still waits for before it can serve; empty when ready. */
+  readonly waitingFor: () => Promise<readonly string[]>;
+}

@@ -1,0 +1,244 @@
+/**
+ * A worker's shards: one per index of an environment, over all partitions that the worker owns. They are built from
+ * Redis when a partition is opened, follow the commits from there, and are dropped when it is closed.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Configuration } from '../config/types.ts';
+import type { CheckedQuery, ShardAnswer } from '../search/types.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
+import { countItems, itemIndexField, listItemIndexes, type ScopedIndex, scanItems } from '../store/items.ts';
+import type { Store } from '../store/store.ts';
+import type { ItemChange, ItemSink, StoredItem } from '../store/types.ts';
+import { definitionOf, sameDefinition } from './index-fields.ts';
+import { LiveShard } from './live-shard.ts';
+
+/** A load gives way to queries and leases after this long. */
+const sliceMs = 8;
+
+interface HeldPartition {
+  readonly epoch: number;
+  commits: number;
+  loaded: boolean;
+}
+
+interface LoadProgress {
+  done: number;
+  total: number;
+}
+
+export interface PartitionLoad {
+  readonly partition: number;
+  /** Items loaded so far, and items to load as counted when the load began. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export class ShardSet implements ItemSink {
+  /** By `itemIndexField`. */
+  readonly #shards = new Map<string, LiveShard>();
+  /** Shards that will take the place of those in `#shards` once they are filled. */
+  readonly #rebuilding = new Map<string, LiveShard>();
+  readonly #held = new Map<number, HeldPartition>();
+  readonly #loads = new Map<number, LoadProgress>();
+  readonly #listeners: (() => void)[] = [];
+  /** Loads go one after the other: together they would only crowd the event loop. */
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly store: Store,
+    private readonly autoFields: AutoFields,
+    private configuration: Configuration,
+  ) {}
+
+  /** Called when a partition has applied a commit, was loaded or was closed. */
+  onProgress(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Partitions that have items here, whole or in part, with the epochs they were opened with. */
+  get held(): ReadonlyMap<number, number> {
+    return new Map([...this.#held].map(([partition, { epoch }]) => [partition, epoch]));
+  }
+
+  /** Number of the last commit that is in the shards; null while the partition is not loaded. */
+  applied(partition: number): number | null {
+    const held = this.#held.get(partition);
+    return held?.loaded ? held.commits : null;
+  }
+
+  /** Loads under way, for `/health/ready`. */
+  get loading(): PartitionLoad[] {
+    return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
+  }
+
+  /** Null when no item of the index is here. */
+  query(index: ScopedIndex, query: CheckedQuery): ShardAnswer | null {
+    return this.#shards.get(itemIndexField(index))?.shard.query(query) ?? null;
+  }
+
+  /** @throws StoreUnavailableError; then the partition is closed again */
+  async open(partition: number, epoch: number, commits: number): Promise<void> {
+    this.close(partition);
+    const held: HeldPartition = { epoch, commits, loaded: false };
+    const progress: LoadProgress = { done: 0, total: 0 };
+    this.#held.set(partition, held);
+    this.#loads.set(partition, progress);
+    try {
+      await this.#inTurn(() => this.#load(partition, held, progress));
+      held.loaded = true;
+    } catch (error) {
+      if (this.#held.get(partition) === held) this.close(partition);
+      throw error;
+    } finally {
+      if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
+    }
+    this.#tell();
+  }
+
+  apply(partition: number, commits: number, changes: readonly ItemChange[]): void {
+    const held = this.#held.get(partition);
+    if (held === undefined) return;
+    held.commits = Math.max(held.commits, commits);
+    for (const { scope, index, sourceId, originId, item } of changes) {
+      const name = itemIndexField({ scope, index });
+      this.#liveShard(name, { scope, index })?.change(partition, sourceId, originId, item);
+      this.#rebuilding.get(name)?.change(partition, sourceId, originId, item);
+    }
+    this.#tell();
+  }
+
+  close(partition: number): void {
+    if (!this.#held.delete(partition)) return;
+    this.#loads.delete(partition);
+    for (const { shard } of [...this.#shards.values(), ...this.#rebuilding.values()]) {
+      shard.dropPartition(partition);
+    }
+    this.#tell();
+  }
+
+  /**
+   * Follows a changed configuration: drops indexes that are gone, and builds those with other fields anew from Redis
+   * while their last state goes on answering. @throws StoreUnavailableError
+   */
+  async reconfigure(configuration: Configuration): Promise<void> {
+    this.configuration = configuration;
+    const unchanged = new Set<string>();
+    for (const [name, live] of this.#shards) {
+      const definition = definitionOf(configuration, scopedIndex(name));
+      if (definition === null) this.#shards.delete(name);
+      else if (sameDefinition(definition, live.definition)) unchanged.add(name);
+    }
+    await this.#inTurn(() => this.#rebuild(configuration, unchanged));
+  }
+
+  async #rebuild(configuration: Configuration, unchanged: ReadonlySet<string>): Promise<void> {
+    if (configuration !== this.configuration) return;
+    const names = new Set(this.#shards.keys());
+    for (const partition of this.#held.keys()) {
+      for (const index of await listItemIndexes(this.store, partition)) names.add(itemIndexField(index));
+    }
+    for (const name of names) {
+      if (unchanged.has(name)) continue;
+      const index = scopedIndex(name);
+      const definition = definitionOf(configuration, index);
+      if (definition === null) continue;
+      const next = new LiveShard(definition, this.autoFields);
+      this.#rebuilding.set(name, next);
+      try {
+        for (const [partition, held] of [...this.#held]) await this.#fill(next, index, partition, held);
+        if (configuration !== this.configuration) return;
+        this.#shards.set(name, next);
+      } finally {
+        this.#rebuilding.delete(name);
+      }
+    }
+  }
+
+  async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
+    const indexes = await listItemIndexes(this.store, partition);
+    const counts = await Promise.all(indexes.map((index) => countItems(this.store, partition, index)));
+    progress.total = counts.reduce((sum, count) => sum + count, 0);
+    for (const index of indexes) {
+      const live = this.#liveShard(itemIndexField(index), index);
+      if (live === null) continue;
+      await this.#fill(live, index, partition, held, progress);
+    }
+  }
+
+  /** Ends early when the partition is closed in between. */
+  async #fill(
+    live: LiveShard,
+    { scope, index }: ScopedIndex,
+    partition: number,
+    held: HeldPartition,
+    progress: LoadProgress = { done: 0, total: 0 },
+  ): Promise<void> {
+    const fill = live.begin(partition);
+    try {
+      const portions = scanItems(this.store, partition, scope, index);
+      let coming = portions.next();
+      for (;;) {
+        const { done, value } = await coming;
+        if (done || this.#held.get(partition) !== held) return;
+        // The next portion is fetched while this one is indexed: two are in memory at a time.
+        coming = portions.next();
+        coming.catch(() => {});
+        await this.#learnFields(live, value);
+        await this.#putAll(live, fill, value, () => this.#held.get(partition) === held);
+        progress.done += value.length;
+      }
+    } finally {
+      live.end(fill);
+    }
+  }
+
+  async #putAll(
+    live: LiveShard,
+    fill: ReturnType<LiveShard['begin']>,
+    items: readonly StoredItem[],
+    isHeld: () => boolean,
+  ): Promise<void> {
+    let sliceEndsMs = performance.now() + sliceMs;
+    for (const item of items) {
+      if (!isHeld()) return;
+      live.found(fill, item);
+      if (performance.now() < sliceEndsMs) continue;
+      await setImmediate();
+      sliceEndsMs = performance.now() + sliceMs;
+    }
+  }
+
+  /** Fields of stored items were decided before the items were stored, so Redis knows them all. */
+  async #learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
+    const { definition } = live;
+    if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
+    await this.autoFields.read(definition.tenant, definition.sourceId, definition.type);
+    live.learnFields();
+  }
+
+  /** Makes it at the first item; null when the configuration has no such index. */
+  #liveShard(name: string, index: ScopedIndex): LiveShard | null {
+    const live = this.#shards.get(name);
+    if (live !== undefined) return live;
+    const definition = definitionOf(this.configuration, index);
+    if (definition === null) return null;
+    const made = new LiveShard(definition, this.autoFields);
+    this.#shards.set(name, made);
+    return made;
+  }
+
+  #inTurn(task: () => Promise<void>): Promise<void> {
+    const turn = this.#queue.then(task);
+    this.#queue = turn.catch(() => {});
+    return turn;
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function scopedIndex(name: string): ScopedIndex {
+  const [tenant = '', environmentId = '', ...index] = name.split('|');
+  return { scope: { tenant, environmentId }, index: index.join('|') };
+}

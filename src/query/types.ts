@@ -1,0 +1,79 @@
+/** What the query room promises to the HTTP front (specification "Query object", contract section 7). */
+import type { ClientPrincipal } from '../config/types.ts';
+import type { Json } from '../contract/json.ts';
+import type { VersionVector } from '../store/types.ts';
+
+/** What a query asks: an index, or an entity type of an auto-indexed source group. */
+export type QueryTarget =
+  | { readonly kind: 'index'; readonly alias: string }
+  | { readonly kind: 'auto'; readonly sourceGroup: string; readonly type: string };
+
+export interface QueryRequest {
+  readonly target: QueryTarget;
+  /** The query object as it was sent. */
+  readonly body: Json;
+  /** Label of a query within a multi-query; only echoed. */
+  readonly name?: string;
+}
+
+export interface QueryOptions {
+  /** State that the answer must have; null asks for none. */
+  readonly minVersion: VersionVector | null;
+}
+
+export interface QueryService {
+  /**
+   * Runs queries as one; outcomes stand in the order of the queries. When one of them is bad none is run: then
+   * `outcomes` of the good ones are `{ ok: false }` with no errors of their own.
+   * @throws UnavailableError when no complete answer came in time
+   */
+  run(
+    principal: ClientPrincipal,
+    queries: readonly QueryRequest[],
+    options: QueryOptions,
+  ): Promise<QueryOutcome[]>;
+}
+
+export type QueryOutcome = GoodOutcome | BadOutcome;
+
+export interface BadOutcome {
+  readonly ok: false;
+  /** 404: no such index, source group or entity type. */
+  readonly status: 400 | 404;
+  /** Every mistake found, one text each; empty when only another query of the request is bad. */
+  readonly errors: readonly string[];
+}
+
+export interface GoodOutcome {
+  readonly ok: true;
+  readonly totalResults: number;
+  readonly rows: readonly QueryRow[];
+  readonly facets: readonly QueryFacet[];
+  readonly nextPageToken: string | null;
+  /** Full schemas whose views `_views` must hold, without repetition; null when none were asked for. */
+  readonly aliases: readonly string[] | null;
+}
+
+export interface QueryRow {
+  readonly sourceId: string;
+  readonly originId: string;
+  readonly updatedAtMs: number;
+  readonly score: number;
+  /**
+   * JSON text of the object of the item's fields, `{…}`, ready to be copied into an answer. It has no member that
+   * is named like a built-in field.
+   */
+  readonly fieldsText: string;
+}
+
+export interface QueryFacet {
+  readonly name: string;
+  readonly field: string;
+  readonly groups: readonly { readonly value: string | number | boolean; readonly count: number }[];
+  readonly isValid: boolean;
+}
+
+/** No complete and current answer came in time: try again later. Front ends see it as 503 with `Retry-After`. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}

@@ -1,0 +1,87 @@
+import type { ViewRef } from '../contract/ids.ts';
+import type { Build } from './build.ts';
+import { viewCharactersMax } from './limits.ts';
+import type { ReferencePiece, ViewBody } from './types.ts';
+
+/** Writes one view's JSON text, cut at its references (design promise 6). Callers write JSON that is whole in the end. */
+export class BodyWriter {
+  readonly #build: Build;
+  readonly #texts: string[] = [];
+  readonly #references: ReferencePiece[] = [];
+  readonly #path: string[] = [];
+  #text = '';
+  #length = 0;
+
+  constructor(build: Build) {
+    this.#build = build;
+  }
+
+  /** True once the limit is passed; what repeats (array elements, partials) then stops. */
+  get isFull(): boolean {
+    return this.#length > viewCharactersMax;
+  }
+
+  /** Writes the marks between values: braces, commas, names of the schema. */
+  mark(text: string): void {
+    this.#length += text.length;
+    this.#text += text;
+  }
+
+  /** Writes a whole value; null in its place when the view would outgrow its limit. */
+  value(json: string): void {
+    this.#text += this.#take(json.length) ? json : 'null';
+  }
+
+  /** Writes `before`, a member's name and its value, or nothing at all when they do not fit. */
+  member(before: string, name: string, json: string): boolean {
+    const text = `${before}${JSON.stringify(name)}:${json}`;
+    if (!this.#take(text.length)) return false;
+    this.#text += text;
+    return true;
+  }
+
+  /** Goes one step down the view's own path: `.author`, `[1]`. Needed only where references may follow. */
+  enter(step: string): void {
+    this.#path.push(step);
+  }
+
+  leave(): void {
+    this.#path.pop();
+  }
+
+  reference(target: ViewRef | null, viewId: string): void {
+    if (!this.#take(viewId.length)) {
+      this.#text += 'null';
+      return;
+    }
+    this.#texts.push(this.#text);
+    this.#text = '';
+    this.#references.push({ target, viewId, path: this.#path.join('') });
+  }
+
+  finish(): ViewBody {
+    return { texts: [...this.#texts, this.#text], references: this.#references };
+  }
+
+  #take(characters: number): boolean {
+    this.#length += characters;
+    if (!this.isFull) return true;
+    const message = `the view has more than ${viewCharactersMax} characters; what did not fit is null or left out`;
+    this.#build.limitReached('$', message);
+    return false;
+  }
+}
+
+/** Writes the JSON of an index item, in which a reference has no place: a partial that brings one gets null there. */
+export class ItemWriter extends BodyWriter {
+  override reference(): void {
+    this.value('null');
+  }
+}
+
+const plainName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+/** A member's step in a reference's path (contract section 5): `.author`, `['a b']`. */
+export function memberStep(name: string): string {
+  return plainName.test(name) ? `.${name}` : `['${name.replace(/[\\']/g, '\\$&')}']`;
+}

@@ -1,0 +1,63 @@
+import type { Diagnostic } from '../contract/diagnostic.ts';
+import type { StoredEntity } from '../contract/entity.ts';
+import { EntityValue } from './entity-value.ts';
+import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from './limits.ts';
+import type { BuildInput, BuildOutcome, LookupQuery } from './types.ts';
+
+/** What one build has met so far, and how much work it may still do. */
+export class Build {
+  readonly input: BuildInput;
+  readonly root: EntityValue;
+  partialDepth = 0;
+  #stepsLeft = buildStepsMax;
+  readonly #lookups = new Map<string, LookupQuery>();
+  readonly #pending = new Map<string, LookupQuery>();
+  readonly #diagnostics = new Map<string, Diagnostic>();
+
+  constructor(input: BuildInput) {
+    this.input = input;
+    this.root = new EntityValue(input.entity);
+  }
+
+  /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
+  spend(steps: number): boolean {
+    this.#stepsLeft -= steps;
+    if (this.#stepsLeft >= 0) return true;
+    this.limitReached('$', `the view needs more than ${buildStepsMax} steps; what came later is left out`);
+    return false;
+  }
+
+  /** The entities that a lookup matched; none, provisionally, while its result is not known. */
+  lookup(query: LookupQuery): readonly StoredEntity[] {
+    if (!this.#lookups.has(query.id) && this.#lookups.size >= lookupsPerBuildMax) {
+      this.limitReached(
+        query.place,
+        `the view needs more than ${lookupsPerBuildMax} lookups; the others are empty`,
+      );
+      return [];
+    }
+    this.#lookups.set(query.id, query);
+    const found = this.input.lookup(query);
+    if (found === undefined) this.#pending.set(query.id, query);
+    return found ?? [];
+  }
+
+  limitReached(place: string, message: string): void {
+    this.report({ kind: 'limitReached', place, message });
+  }
+
+  /** Keeps the first finding of a kind at a place; the same schema line fails alike for each of a thousand items. */
+  report(diagnostic: Diagnostic): void {
+    const key = `${diagnostic.kind} ${diagnostic.place}`;
+    if (this.#diagnostics.has(key) || this.#diagnostics.size >= diagnosticsPerBuildMax) return;
+    this.#diagnostics.set(key, diagnostic);
+  }
+
+  outcome(): BuildOutcome {
+    return {
+      lookups: [...this.#lookups.values()],
+      pending: [...this.#pending.values()],
+      diagnostics: [...this.#diagnostics.values()],
+    };
+  }
+}

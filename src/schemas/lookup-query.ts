@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '../contract/json.ts';
+import { lookupResultsMax } from '../contract/limits.ts';
+import { type KeyTerm, keyTerms } from './filter-keys.ts';
+import type { FilterNode } from './filter-node.ts';
+import { compileTest, type FilterTest, Reads } from './filter-test.ts';
+import { type Ranked, rankComparer } from './lookup-order.ts';
+import type { Slots } from './lookup-slots.ts';
+import type { Frame } from './scope.ts';
+import type { LookupCandidate, LookupLayout, LookupPlan, LookupQuery, PropertyPath } from './types.ts';
+
+export interface Order {
+  /** Where the value is looked for, best first. */
+  readonly paths: readonly PropertyPath[];
+  readonly sort: 'asc' | 'desc';
+}
+
+export interface LookupParts {
+  readonly place: string;
+  /** Digest of the definition. */
+  readonly digest: string;
+  readonly sourceGroup: string | null;
+  readonly condition: FilterNode;
+  readonly order: Order | null;
+  readonly slots: Slots;
+  readonly top: ((frame: Frame) => number | null) | null;
+}
+
+/** Longer ids are digests: a match value may be megabytes. */
+const idCharactersMax = 200;
+
+/** One `$lookup` of a schema: what it may read, and the queries that builds make of it. */
+export class CompiledLookup {
+  readonly plan: LookupPlan;
+  readonly #parts: LookupParts;
+  readonly #terms: readonly KeyTerm[];
+  readonly #test: FilterTest;
+  /** Indexes among the plan's `reads`. */
+  readonly #orderReads: readonly number[];
+  readonly #compare: (a: Ranked, b: Ranked) => number;
+  readonly #placesByLayout = new WeakMap<LookupLayout, readonly number[]>();
+
+  constructor(parts: LookupParts) {
+    const reads = new Reads();
+    this.#parts = parts;
+    this.#terms = keyTerms(parts.condition);
+    this.#test = compileTest(parts.condition, reads);
+    this.#orderReads = (parts.order?.paths ?? []).map((path) => reads.add(path));
+    this.#compare = rankComparer(parts.order?.sort ?? 'asc');
+    this.plan = {
+      sourceGroup: parts.sourceGroup,
+      indexes: this.#terms.flatMap((term) => term.indexes),
+      reads: reads.paths,
+    };
+  }
+
+  query(frame: Frame): LookupQuery {
+    const values = this.#parts.slots.values(frame);
+    const top = this.#parts.top?.(frame) ?? null;
+    return {
+      id: queryId(this.#parts.digest, values, top),
+      sourceGroup: this.#parts.sourceGroup,
+      keys: [...new Set(this.#terms.flatMap((term) => term.keys(values)))],
+      place: this.#parts.place,
+      select: (layout, candidates) => this.#select(layout, candidates, values, top),
+    };
+  }
+
+  #select(
+    layout: LookupLayout,
+    candidates: Iterable<LookupCandidate>,
+    values: readonly Json[],
+    top: number | null,
+  ): { originIds: string[]; cut: boolean } {
+    const places = this.#placesIn(layout);
+    const match = { row: noValues, places, values, sets: new Map(), elements: [] };
+    const found = new Map<string, Ranked>();
+    for (const { originId, values: row } of candidates) {
+      if (found.has(originId)) continue;
+      match.row = row;
+      if (this.#test(match)) found.set(originId, { originId, value: this.#orderValue(row, places) });
+    }
+    const ranked = [...found.values()].sort(this.#compare);
+    const count = Math.min(top ?? lookupResultsMax, lookupResultsMax);
+    return {
+      originIds: ranked.slice(0, count).map(({ originId }) => originId),
+      cut: ranked.length > lookupResultsMax && (top === null || top > lookupResultsMax),
+    };
+  }
+
+  #orderValue(row: readonly Json[], places: readonly number[]): Json {
+    for (const read of this.#orderReads) {
+      const value = row[places[read] ?? -1] ?? null;
+      if (value !== null) return value;
+    }
+    return null;
+  }
+
+  /** Where the layout's projection has the plan's `reads`. */
+  #placesIn(layout: LookupLayout): readonly number[] {
+    const known = this.#placesByLayout.get(layout);
+    if (known !== undefined) return known;
+    const projected = new Map(layout.projection.map((path, index) => [JSON.stringify(path), index]));
+    const places = this.plan.reads.map((path) => {
+      const place = projected.get(JSON.stringify(path));
+      if (place !== undefined) return place;
+      throw new Error(`The lookup layout ${layout.id} was not made for a plan that reads ${path.join('.')}`);
+    });
+    this.#placesByLayout.set(layout, places);
+    return places;
+  }
+}
+
+const noValues: readonly Json[] = [];
+
+function queryId(digest: string, values: readonly Json[], top: number | null): string {
+  const text = JSON.stringify([values, top]);
+  if (text.length <= idCharactersMax) return `${digest}:${text}`;
+  return `${digest}#${createHash('sha256').update(text).digest('hex')}`;
+}

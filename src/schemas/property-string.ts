@@ -1,0 +1,41 @@
+import type { Cursor } from './cursor.ts';
+import { type Definition, type DefinitionContext, nullDefinition } from './definition.ts';
+import type { Expression } from './expression.ts';
+import type { EvaluateText } from './scope.ts';
+import { compileRequiredSlot, compileSlot } from './slot.ts';
+
+/** `{type: "string", value, default?}`: `default` stands for null and for the empty text. */
+export function compileString(at: Cursor, { scope }: DefinitionContext): Definition {
+  if (at.object(['type', 'value', 'default']) === null) return nullDefinition;
+  const value = compileRequiredSlot(at.member('value'), scope);
+  const fallback = at.member('default');
+  if (fallback.isAbsent) return textDefinition(value);
+  const { text: fallbackText } = compileSlot(fallback, scope);
+  return textDefinition({ constant: null, text: withDefault(value.text, fallbackText) });
+}
+
+function withDefault(text: EvaluateText, fallback: EvaluateText): EvaluateText {
+  return (frame) => text(frame) || fallback(frame);
+}
+
+/** The shorthand: a bare text. */
+export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Definition {
+  return textDefinition(compileSlot(at, scope));
+}
+
+function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {
+  if (constant !== null) return constantDefinition(constant);
+  return {
+    mayRefer: false,
+    write: (frame, body) => {
+      const value = text(frame);
+      body.value(value === null ? 'null' : JSON.stringify(value));
+    },
+  };
+}
+
+/** A value that is the same for every entity. */
+export function constantDefinition(value: string | number | boolean | null): Definition {
+  const json = JSON.stringify(value);
+  return { mayRefer: false, write: (_frame, body) => body.value(json) };
+}

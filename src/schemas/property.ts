@@ -1,0 +1,71 @@
+import { isJsonObject } from '../contract/json.ts';
+import type { Cursor } from './cursor.ts';
+import { type Definition, type DefinitionContext, type Needs, nullDefinition } from './definition.ts';
+import { definitionDepthMax } from './limits.ts';
+import { compileArray } from './property-array.ts';
+import { compileBoolean } from './property-boolean.ts';
+import { compileDynamic, isDynamic } from './property-dynamic.ts';
+import { compileNumber } from './property-number.ts';
+import { compileObject, compileProperties } from './property-object.ts';
+import { compilePartialUse } from './property-partial.ts';
+import { compileReference } from './property-reference.ts';
+import { compileShorthand, compileString, constantDefinition } from './property-string.ts';
+import type { Scope } from './scope.ts';
+import { adviceForUnknown } from './suggest.ts';
+
+type Compile = (at: Cursor, context: DefinitionContext) => Definition;
+
+/** The property types of the specification ("Schema property types"), by the name that `type` has. */
+const compilers: ReadonlyMap<string, Compile> = new Map([
+  ['string', compileString],
+  ['number', compileNumber],
+  ['boolean', compileBoolean],
+  ['array', compileArray],
+  ['object', compileObject],
+  ['reference', compileReference],
+  ['partial', compilePartialUse],
+  ['dynamic', compileDynamic],
+]);
+
+/** Compiles the `properties` of a schema file; every mistake is told through the cursor. */
+export function compileSchemaProperties(
+  at: Cursor,
+  scope: Scope,
+  needs: Needs,
+  placeOf: (at: Cursor) => string,
+): Definition {
+  const inner = (below: Cursor, belowScope: Scope): Definition => {
+    return compileDefinition(below, { scope: belowScope, needs, placeOf, inner });
+  };
+  return compileProperties(at, { scope, needs, placeOf, inner });
+}
+
+function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
+  if (at.depth > definitionDepthMax * 2) {
+    at.issue('the schema is nested too deep', 'Move the inner part into a partial.');
+    return nullDefinition;
+  }
+  const { json } = at;
+  if (typeof json === 'string') return compileShorthand(at, context);
+  // A bare number, true, false or null is that constant, as a bare text is that text.
+  if (typeof json === 'number' || typeof json === 'boolean' || json === null) return constantDefinition(json);
+  if (!isJsonObject(json)) {
+    at.expected('a text or a property definition', 'Write {"type": "string", "value": "{p.title}"}.');
+    return nullDefinition;
+  }
+  return isDynamic(at) ? compileDynamic(at, context) : compileTyped(at, context);
+}
+
+function compileTyped(at: Cursor, context: DefinitionContext): Definition {
+  const type = at.member('type');
+  if (type.isAbsent) {
+    at.issue('`type` is missing', `Add one of ${[...compilers.keys()].join(', ')}.`);
+    return nullDefinition;
+  }
+  const name = type.expectText(`Write one of ${[...compilers.keys()].join(', ')}.`);
+  if (name === null) return nullDefinition;
+  const compile = compilers.get(name);
+  if (compile !== undefined) return compile(at, context);
+  type.issue(`there is no property type ${JSON.stringify(name)}`, adviceForUnknown(name, compilers.keys()));
+  return nullDefinition;
+}

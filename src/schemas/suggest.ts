@@ -1,0 +1,45 @@
+/** Names longer than this are not compared: nobody mistypes one by two letters and is helped by a guess. */
+const comparedCharactersMax = 64;
+
+/**
+ * Advice for a name that is not one of `known`: the nearest of them, then all of them.
+ * `Did you mean "hostnames"? Known here: alias, hostnames.`
+ */
+export function adviceForUnknown(name: string, known: Iterable<string>): string {
+  const names = [...known].sort();
+  if (names.length === 0) return 'There is none here yet.';
+  const nearest = nearestName(name, names);
+  const list = names.length > 12 ? `${names.slice(0, 12).join(', ')}, … (${names.length})` : names.join(', ');
+  return nearest === null ? `Known here: ${list}.` : `Did you mean "${nearest}"? Known here: ${list}.`;
+}
+
+/** The known name that `name` most likely was meant to be, or null when none is near. */
+export function nearestName(name: string, known: Iterable<string>): string | null {
+  if (name.length > comparedCharactersMax) return null;
+  const wanted = name.toLowerCase();
+  let nearest: string | null = null;
+  let nearestEdits = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= nearestEdits) continue;
+    const edits = editDistance(wanted, candidate.toLowerCase());
+    if (edits < nearestEdits) {
+      nearest = candidate;
+      nearestEdits = edits;
+    }
+  }
+  return nearest;
+}
+
+/** Insertions, deletions and replacements between two short texts (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,62 @@
+/** A set of doc ids, one bit each. */
+export class Bitmap {
+  words: Uint32Array;
+
+  /** @param capacity number of ids that it can hold: 0 to capacity - 1 */
+  constructor(capacity: number) {
+    this.words = new Uint32Array((capacity + 31) >>> 5);
+  }
+
+  grow(capacity: number): void {
+    const words = new Uint32Array((capacity + 31) >>> 5);
+    words.set(this.words);
+    this.words = words;
+  }
+
+  has(id: number): boolean {
+    return ((this.words[id >>> 5] ?? 0) & (1 << (id & 31))) !== 0;
+  }
+
+  add(id: number): void {
+    const at = id >>> 5;
+    this.words[at] = (this.words[at] ?? 0) | (1 << (id & 31));
+  }
+
+  remove(id: number): void {
+    const at = id >>> 5;
+    this.words[at] = (this.words[at] ?? 0) & ~(1 << (id & 31));
+  }
+
+  /** Keeps what the other has too. */
+  intersect(other: Bitmap): void {
+    const { words } = this;
+    for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) & (other.words[at] ?? 0);
+  }
+
+  unite(other: Bitmap): void {
+    const { words } = this;
+    for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) | (other.words[at] ?? 0);
+  }
+
+  /** Becomes what `all` has and this has not. */
+  complement(all: Bitmap): void {
+    const { words } = this;
+    for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0) & (all.words[at] ?? 0);
+  }
+
+  /** Writes the ids in ascending order into `out` and returns how many. */
+  list(out: Int32Array): number {
+    const { words } = this;
+    let count = 0;
+    for (let at = 0; at < words.length; at += 1) {
+      let word = words[at] ?? 0;
+      while (word !== 0) {
+        const bit = 31 - Math.clz32(word & -word);
+        out[count] = (at << 5) + bit;
+        count += 1;
+        word &= word - 1;
+      }
+    }
+    return count;
+  }
+}

@@ -1,0 +1,79 @@
+/** Text by code points: the order and the length that the contract means, not those of UTF-16 units. */
+
+/** Negative, 0 or positive. UTF-16 order differs only where a surrogate meets a unit above it. */
+export function compareText(a: string, b: string): number {
+  const length = a.length < b.length ? a.length : b.length;
+  for (let at = 0; at < length; at += 1) {
+    const unitA = a.charCodeAt(at);
+    const unitB = b.charCodeAt(at);
+    if (unitA === unitB) continue;
+    if (unitA < 0xd800 || unitB < 0xd800) return unitA - unitB;
+    // Back to the start of a pair whose high halves are equal.
+    const from = at > 0 && isHighSurrogate(a.charCodeAt(at - 1)) && isPairAt(a, b, at - 1) ? at - 1 : at;
+    return (a.codePointAt(from) ?? 0) - (b.codePointAt(from) ?? 0);
+  }
+  return a.length - b.length;
+}
+
+function isPairAt(a: string, b: string, at: number): boolean {
+  return isLowSurrogate(a.charCodeAt(at + 1)) || isLowSurrogate(b.charCodeAt(at + 1));
+}
+
+export function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+export function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+export function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let at = 0; at + 1 < text.length; at += 1) {
+    if (!isHighSurrogate(text.charCodeAt(at)) || !isLowSurrogate(text.charCodeAt(at + 1))) continue;
+    count -= 1;
+    at += 1;
+  }
+  return count;
+}
+
+const prefixBytes = 6;
+
+/**
+ * The first six bytes of the text's UTF-8 as one number. UTF-8 keeps the order of code points, so texts with
+ * different prefixes are ordered by them; equal prefixes say nothing.
+ */
+export function orderPrefix(text: string): number {
+  let prefix = 0;
+  let bytes = 0;
+  const push = (byte: number): void => {
+    if (bytes === prefixBytes) return;
+    prefix = prefix * 256 + byte;
+    bytes += 1;
+  };
+  for (let at = 0; at < text.length && bytes < prefixBytes; at += 1) {
+    const codePoint = text.codePointAt(at) ?? 0;
+    if (codePoint > 0xffff) at += 1;
+    pushUtf8(codePoint, push);
+  }
+  return prefix * 256 ** (prefixBytes - bytes);
+}
+
+function pushUtf8(codePoint: number, push: (byte: number) => void): void {
+  if (codePoint < 0x80) {
+    push(codePoint);
+    return;
+  }
+  if (codePoint < 0x800) {
+    push(0xc0 | (codePoint >> 6));
+  } else {
+    if (codePoint < 0x10000) {
+      push(0xe0 | (codePoint >> 12));
+    } else {
+      push(0xf0 | (codePoint >> 18));
+      push(0x80 | ((codePoint >> 12) & 0x3f));
+    }
+    push(0x80 | ((codePoint >> 6) & 0x3f));
+  }
+  push(0x80 | (codePoint & 0x3f));
+}

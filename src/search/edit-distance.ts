@@ -1,0 +1,85 @@
+/**
+ * Optimal string alignment within a bound: insert, delete, replace and swap of two neighbours count 1 each, no part is
+ * edited twice (contract section 7). Works on code points in buffers that are reused, so that comparing one word with
+ * a hundred thousand allocates nothing.
+ */
+export class EditDistance {
+  #word = new Uint32Array(64);
+  #wordLength = 0;
+  #term = new Uint32Array(64);
+  #rows: [Uint8Array, Uint8Array, Uint8Array] = [new Uint8Array(66), new Uint8Array(66), new Uint8Array(66)];
+
+  /** The word that `within` compares with, until the next call. */
+  setWord(word: string): void {
+    if (this.#word.length < word.length) this.#word = new Uint32Array(word.length * 2);
+    this.#wordLength = readCodePoints(word, this.#word);
+  }
+
+  /** Distance of the word to `term`, or `bound + 1` when it is more than `bound` (at most 2). */
+  within(term: string, bound: number): number {
+    if (this.#term.length < term.length) this.#term = new Uint32Array(term.length * 2);
+    const a = this.#word;
+    const b = this.#term;
+    let aEnd = this.#wordLength;
+    let bEnd = readCodePoints(term, b);
+    let start = 0;
+    while (start < aEnd && start < bEnd && a[start] === b[start]) start += 1;
+    while (aEnd > start && bEnd > start && a[aEnd - 1] === b[bEnd - 1]) {
+      aEnd -= 1;
+      bEnd -= 1;
+    }
+    if (aEnd === start || bEnd === start) return Math.min(Math.max(aEnd, bEnd) - start, bound + 1);
+    return this.#banded(start, aEnd, bEnd, bound);
+  }
+
+  /** The matrix of a[start..aEnd) against b[start..bEnd), of which only the cells near the diagonal can be in bound. */
+  #banded(start: number, aEnd: number, bEnd: number, bound: number): number {
+    const a = this.#word;
+    const b = this.#term;
+    const height = aEnd - start;
+    const width = bEnd - start;
+    if (Math.abs(height - width) > bound) return bound + 1;
+    this.#ensureRows(width + 2);
+    let [before, above, row] = this.#rows;
+    const far = bound + 1;
+    for (let column = 0; column <= width; column += 1) above[column] = Math.min(column, far);
+    for (let line = 1; line <= height; line += 1) {
+      const from = Math.max(1, line - bound);
+      const to = Math.min(width, line + bound);
+      row[from - 1] = from === 1 ? Math.min(line, far) : far;
+      let least = far;
+      const aPoint = a[start + line - 1];
+      for (let column = from; column <= to; column += 1) {
+        const bPoint = b[start + column - 1];
+        let cost = (above[column - 1] ?? far) + (aPoint === bPoint ? 0 : 1);
+        // Cells right of the band in the row above were not computed.
+        const aboveCost = column === line + bound ? far : (above[column] ?? far);
+        cost = Math.min(cost, aboveCost + 1, (row[column - 1] ?? far) + 1);
+        const isSwap =
+          line > 1 && column > 1 && aPoint === b[start + column - 2] && a[start + line - 2] === bPoint;
+        if (isSwap) cost = Math.min(cost, (before[column - 2] ?? far) + 1);
+        row[column] = Math.min(cost, far);
+        if (cost < least) least = cost;
+      }
+      if (least > bound) return far;
+      [before, above, row] = [above, row, before];
+    }
+    return above[width] ?? far;
+  }
+
+  #ensureRows(width: number): void {
+    if (this.#rows[0].length >= width) return;
+    this.#rows = [new Uint8Array(width * 2), new Uint8Array(width * 2), new Uint8Array(width * 2)];
+  }
+}
+
+function readCodePoints(text: string, into: Uint32Array): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const codePoint = text.codePointAt(at) ?? 0;
+    if (codePoint > 0xffff) at += 1;
+    into[count] = codePoint;
+    count += 1;
+  }
+  return count;
+}

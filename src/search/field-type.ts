@@ -1,0 +1,63 @@
+import type { FieldType } from './types.ts';
+
+/** What the values of a field are compared as. */
+export type ValueKind = 'text' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'date' | 'json';
+
+export interface FieldTraits {
+  readonly shape: 'scalar' | 'list' | 'range' | 'object';
+  readonly kind: ValueKind;
+  /** Has its words indexed, so that `search` works on it. */
+  readonly isSearchable: boolean;
+}
+
+const rangeKinds: ReadonlyMap<FieldType, ValueKind> = new Map([
+  ['integerRange', 'integer'],
+  ['longRange', 'long'],
+  ['floatRange', 'float'],
+  ['doubleRange', 'double'],
+  ['dateRange', 'date'],
+]);
+
+const scalarKinds: ReadonlyMap<string, ValueKind> = new Map([
+  ['keyword', 'text'],
+  ['text', 'text'],
+  ['keywordText', 'text'],
+  ['integer', 'integer'],
+  ['long', 'long'],
+  ['float', 'float'],
+  ['double', 'double'],
+  ['boolean', 'boolean'],
+  ['date', 'date'],
+]);
+
+/** The parts that a field type's name is made of. Throws for a name that is no type: that is our own mistake. */
+export function traitsOf(type: FieldType): FieldTraits {
+  if (type === 'object') return { shape: 'object', kind: 'json', isSearchable: false };
+  const rangeKind = rangeKinds.get(type);
+  if (rangeKind !== undefined) return { shape: 'range', kind: rangeKind, isSearchable: false };
+  const isList = type.endsWith('[]');
+  const scalar = isList ? type.slice(0, -2) : type;
+  const kind = scalarKinds.get(scalar);
+  if (kind === undefined) throw new Error(`unknown field type ${type}`);
+  const isSearchable = scalar === 'text' || scalar === 'keywordText';
+  return { shape: isList ? 'list' : 'scalar', kind, isSearchable };
+}
+
+export function isNumeric(kind: ValueKind): boolean {
+  return kind !== 'text' && kind !== 'boolean' && kind !== 'json';
+}
+
+/** Fields that `sort` may name (contract section 7). */
+export function isSortable(traits: FieldTraits): boolean {
+  return traits.shape === 'scalar' || traits.shape === 'list';
+}
+
+/** Fields that `facets` may name (specification "Query object"). */
+export function isFacetable(traits: FieldTraits): boolean {
+  return isSortable(traits);
+}
+
+/** Fields that ordering operators may name: numbers, dates, their lists and ranges (contract section 7). */
+export function isOrdered(traits: FieldTraits): boolean {
+  return isNumeric(traits.kind);
+}

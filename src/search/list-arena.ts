@@ -1,0 +1,78 @@
+type Items = Int32Array | Float64Array | Int16Array;
+
+/**
+ * Lists of numbers, one a doc, in one typed array. A list that goes leaves a hole; the holes are closed when they
+ * outweigh what closing them costs, so a change takes amortised constant time an item.
+ */
+export class ListArena<A extends Items> {
+  items: A;
+  starts: Uint32Array;
+  counts: Uint32Array;
+  #used = 0;
+  #holes = 0;
+  readonly #create: (length: number) => A;
+
+  constructor(capacity: number, create: (length: number) => A) {
+    this.#create = create;
+    this.items = create(16);
+    this.starts = new Uint32Array(capacity);
+    this.counts = new Uint32Array(capacity);
+  }
+
+  get bytes(): number {
+    return this.items.byteLength + this.starts.byteLength + this.counts.byteLength;
+  }
+
+  grow(capacity: number): void {
+    const starts = new Uint32Array(capacity);
+    starts.set(this.starts);
+    this.starts = starts;
+    const counts = new Uint32Array(capacity);
+    counts.set(this.counts);
+    this.counts = counts;
+  }
+
+  /** The doc must have no list. */
+  set(doc: number, list: readonly number[]): void {
+    this.#reserve(list.length);
+    this.starts[doc] = this.#used;
+    this.counts[doc] = list.length;
+    this.items.set(list, this.#used);
+    this.#used += list.length;
+  }
+
+  clear(doc: number): void {
+    this.#holes += this.counts[doc] ?? 0;
+    this.counts[doc] = 0;
+  }
+
+  #reserve(length: number): void {
+    if (this.#used + length <= this.items.length) return;
+    const isWorthClosing = this.#holes > this.#used / 2 && this.#holes > this.counts.length;
+    const live = this.#used - this.#holes;
+    if (isWorthClosing) this.#move(Math.max((live + length) * 2, 16));
+    else this.#extend(Math.max(this.#used + length, this.items.length * 2));
+  }
+
+  #extend(length: number): void {
+    const items = this.#create(length);
+    items.set(this.items.subarray(0, this.#used));
+    this.items = items;
+  }
+
+  #move(length: number): void {
+    const items = this.#create(length);
+    let used = 0;
+    for (let doc = 0; doc < this.counts.length; doc += 1) {
+      const count = this.counts[doc] ?? 0;
+      if (count === 0) continue;
+      const start = this.starts[doc] ?? 0;
+      items.set(this.items.subarray(start, start + count), used);
+      this.starts[doc] = used;
+      used += count;
+    }
+    this.items = items;
+    this.#used = used;
+    this.#holes = 0;
+  }
+}

@@ -1,0 +1,214 @@
+/** Claims of views on URLs and handles, and the list of routes that they make. */
+import { normalizeUrl } from '../config/url.ts';
+import { storeError } from './connection.ts';
+import { digestOf } from './digest.ts';
+import { claimField, keys } from './keys.ts';
+import type { Lease } from './lease.ts';
+import { pack, unpack } from './pack.ts';
+import { Script, type ScriptArgument } from './script.ts';
+import type { Store } from './store.ts';
+import { claimSubject } from './subjects.ts';
+import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
+
+const claimScript = new Script<number>('claim', 3);
+
+/** Announcements kept per partition; a reader that falls behind more empties its cache. */
+export const changesKept = 500;
+
+type PackedClaim = [
+  host: string | false,
+  kind: 0 | 1,
+  sinceStamp: number,
+  sourceId: string,
+  alias: string,
+  originId: string,
+  display: string,
+  redirect: string | false,
+  updatedAtMs: number,
+];
+
+export interface ClaimWrite {
+  readonly action: 'put' | 'drop';
+  readonly scope: EnvironmentScope;
+  /** From `claimField`. */
+  readonly field: string;
+  readonly claim: Claim;
+}
+
+function partitionOf(store: Store, scope: EnvironmentScope, field: string): number {
+  return store.partitions.ofText(claimSubject(scope, field));
+}
+
+/** Applies claims, in order for each field. Idempotent. @throws FencedError, StoreUnavailableError */
+export async function writeClaims(
+  store: Store,
+  caller: Pick<Lease, 'partition' | 'epoch'>,
+  writes: readonly ClaimWrite[],
+): Promise<void> {
+  const groups = new Map<number, ScriptArgument[]>();
+  for (const { action, scope, field, claim } of writes) {
+    const partition = partitionOf(store, scope, field);
+    const tag = store.partitions.tag(partition);
+    const group = groups.get(partition) ?? [caller.partition, caller.epoch, changesKept];
+    groups.set(partition, group);
+    group.push(
+      action,
+      keys.claims(tag, scope.tenant, scope.environmentId),
+      keys.routes(tag, scope.tenant, scope.environmentId),
+      keys.clashes(tag, scope.tenant, scope.environmentId),
+      field,
+      digestOf(claimSubject(scope, field)),
+      packClaim(claim),
+    );
+  }
+  await Promise.all(
+    [...groups].map(([partition, scriptArguments]) => {
+      const tag = store.partitions.tag(partition);
+      return claimScript.run(
+        store.client,
+        [keys.fence(tag), keys.clock(tag), keys.changes(tag)],
+        scriptArguments,
+      );
+    }),
+  );
+}
+
+function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtMs }: Claim): Buffer {
+  const packed: PackedClaim = [
+    host ?? false,
+    kind === 'page' ? 0 : 1,
+    sinceStamp,
+    view.sourceId,
+    view.alias,
+    view.originId,
+    display,
+    redirect ?? false,
+    updatedAtMs,
+  ];
+  return pack(packed);
+}
+
+function unpackClaims(stored: Buffer | null | undefined): Claim[] {
+  if (!stored) return [];
+  return unpack<PackedClaim[]>(stored).map(
+    ([host, kind, sinceStamp, sourceId, alias, originId, display, redirect, updatedAtMs]) => ({
+      host: host === false ? null : host,
+      kind: kind === 0 ? 'page' : 'redirect',
+      sinceStamp,
+      view: { sourceId, alias, originId },
+      display,
+      redirect: redirect === false ? null : redirect,
+      updatedAtMs,
+    }),
+  );
+}
+
+/**
+ * All claims on normalized URL paths and on handles: a page before a redirect, the latest first.
+ * @throws StoreUnavailableError
+ */
+export async function readClaims(
+  store: Store,
+  scope: EnvironmentScope,
+  asked: { readonly paths: readonly string[]; readonly handles: readonly string[] },
+): Promise<{ paths: Claim[][]; handles: Claim[][] }> {
+  const fields = [...asked.paths.map(claimField.url), ...asked.handles.map(claimField.handle)];
+  const claims = await readClaimFields(store, scope, fields);
+  return { paths: claims.slice(0, asked.paths.length), handles: claims.slice(asked.paths.length) };
+}
+
+async function readClaimFields(
+  store: Store,
+  scope: EnvironmentScope,
+  fields: readonly string[],
+): Promise<Claim[][]> {
+  try {
+    return await Promise.all(
+      fields.map(async (field) => {
+        const tag = store.partitions.tag(partitionOf(store, scope, field));
+        return unpackClaims(
+          await store.client.hgetBuffer(keys.claims(tag, scope.tenant, scope.environmentId), field),
+        );
+      }),
+    );
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+export interface RoutePageRequest {
+  readonly direction: 'ascending' | 'descending';
+  /** Only URLs behind this one in code-point order; it need not exist. */
+  readonly after?: string;
+  /** Only URLs before this one in code-point order; it need not exist. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export interface RoutePage {
+  /** In the direction asked. */
+  readonly entries: RouteEntry[];
+  /** All routes of the environment. */
+  readonly total: number;
+  /** More follow in the direction asked. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Served routes by URL in code-point order. A page is found by the URL it follows, never by its number, so routes
+ * that come and go neither skip nor repeat one that stayed. @throws StoreUnavailableError
+ */
+export async function listRoutes(
+  store: Store,
+  scope: EnvironmentScope,
+  request: RoutePageRequest,
+): Promise<RoutePage> {
+  try {
+    const found = await Promise.all(
+      store.partitions.tags.map((tag) => listPartition(store, tag, scope, request)),
+    );
+    const urls = found.flatMap(({ urls }) => urls).sort((a, b) => Buffer.compare(a, b));
+    if (request.direction === 'descending') urls.reverse();
+    const page = urls.slice(0, request.limit).map((url) => url.toString());
+    const entries = await routeEntries(store, scope, page);
+    return {
+      entries: entries.filter((entry) => entry !== null),
+      total: found.reduce((sum, { total }) => sum + total, 0),
+      hasMore: urls.length > request.limit,
+    };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+async function listPartition(
+  store: Store,
+  tag: string,
+  { tenant, environmentId }: EnvironmentScope,
+  { direction, after, before, limit }: RoutePageRequest,
+): Promise<{ urls: Buffer[]; total: number }> {
+  const key = keys.routes(tag, tenant, environmentId);
+  const [min, max] = [after === undefined ? '-' : `(${after}`, before === undefined ? '+' : `(${before}`];
+  const [urls, total] = await Promise.all([
+    direction === 'ascending'
+      ? store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
+      : store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1),
+    store.client.zcard(key),
+  ]);
+  return { urls, total };
+}
+
+async function routeEntries(
+  store: Store,
+  scope: EnvironmentScope,
+  urls: readonly string[],
+): Promise<(RouteEntry | null)[]> {
+  const fields = urls.map((url) => claimField.url(normalizeUrl(url)?.path ?? url));
+  const claims = await readClaimFields(store, scope, fields);
+  return urls.map((url, index) => {
+    const claim = claims[index]?.find(({ display }) => display === url);
+    // Gone between the two reads: it did not stay, so the page may leave it out.
+    if (claim === undefined) return null;
+    return { url, redirect: claim.redirect, updatedAtMs: claim.updatedAtMs };
+  });
+}

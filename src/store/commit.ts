@@ -1,0 +1,126 @@
+/** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
+import { changesKept } from './claims.ts';
+import { digestBytes } from './digest.ts';
+import { keys } from './keys.ts';
+import type { Lease } from './lease.ts';
+import { pack, unpack } from './pack.ts';
+import { Script, type ScriptArgument } from './script.ts';
+import type { Store } from './store.ts';
+
+const commitScript = new Script<number>('commit', 5);
+
+/** Writes to the hashes of one partition, gathered until the commit. A later write of a field wins. */
+export class HashWrites {
+  readonly #hashes = new Map<string, Map<string, Buffer | null>>();
+
+  set(key: string, field: string, value: Buffer): void {
+    this.#hash(key).set(field, value);
+  }
+
+  delete(key: string, field: string): void {
+    this.#hash(key).set(field, null);
+  }
+
+  #hash(key: string): Map<string, Buffer | null> {
+    const known = this.#hashes.get(key);
+    if (known !== undefined) return known;
+    const fields = new Map<string, Buffer | null>();
+    this.#hashes.set(key, fields);
+    return fields;
+  }
+
+  /** As `scripts/commit.lua` reads them. */
+  scriptArguments(): ScriptArgument[] {
+    const list: ScriptArgument[] = [];
+    for (const [key, fields] of this.#hashes) {
+      const sets = [...fields].filter((entry): entry is [string, Buffer] => entry[1] !== null);
+      const deletes = [...fields].filter(([, value]) => value === null);
+      if (sets.length > 0) {
+        list.push('S', key, sets.length);
+        for (const [field, value] of sets) list.push(field, value);
+      }
+      if (deletes.length > 0) {
+        list.push('D', key, deletes.length);
+        for (const [field] of deletes) list.push(field);
+      }
+    }
+    return list;
+  }
+}
+
+/** Last marks that a batch's changes sent to other partitions. */
+export interface CausedMark {
+  readonly tenant: string;
+  readonly partition: number;
+  readonly sequence: number;
+}
+
+/** What fronts learn of a commit. */
+export interface Announcement {
+  readonly checkpoint: number;
+  /** Tenant -> first mark that waits for its rebuild. */
+  readonly dirty: ReadonlyMap<string, number>;
+  readonly caused: readonly CausedMark[];
+  /** Digests of the views that changed, 8 bytes each. */
+  readonly digests: Buffer;
+}
+
+type PackedAnnouncement = [number, [string, number][], [string, number, number][], Buffer];
+
+export function decodeAnnouncement(packed: Buffer): Announcement {
+  const [checkpoint, dirty, caused, digests] = unpack<PackedAnnouncement>(packed);
+  return {
+    checkpoint,
+    dirty: new Map(dirty),
+    caused: caused.map(([tenant, partition, sequence]) => ({ tenant, partition, sequence })),
+    digests,
+  };
+}
+
+/** Field of `keys.caused`. */
+export function causedField(tenant: string, partition: number): string {
+  return `${tenant}:${partition}`;
+}
+
+/** @returns number of the commit. @throws FencedError, StoreUnavailableError */
+export function commit(
+  store: Store,
+  lease: Lease,
+  writes: HashWrites,
+  announcement: Announcement,
+): Promise<number> {
+  const { tag, epoch } = lease;
+  const { checkpoint, dirty, caused, digests } = announcement;
+  if (digests.length % digestBytes !== 0) throw new TypeError('digests are not whole');
+  const packedDirty = pack([...dirty]);
+  const packed: PackedAnnouncement = [
+    checkpoint,
+    [...dirty],
+    caused.map(({ tenant, partition, sequence }) => [tenant, partition, sequence]),
+    digests,
+  ];
+  return commitScript.run(
+    store.client,
+    [keys.owner(tag), keys.clock(tag), keys.changes(tag), keys.caused(tag), keys.stream(tag)],
+    [
+      epoch,
+      checkpoint,
+      pack(packed),
+      packedDirty,
+      changesKept,
+      caused.length,
+      ...caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
+      ...writes.scriptArguments(),
+    ],
+  );
+}
+
+/** Dirty views and items that a former owner left: member -> [first, last] mark. @throws StoreUnavailableError */
+export async function readDirty(store: Store, tag: string): Promise<Map<string, readonly [number, number]>> {
+  const stored = await store.client.hgetallBuffer(keys.dirty(tag));
+  return new Map(Object.entries(stored).map(([member, marks]) => [member, unpack<[number, number]>(marks)]));
+}
+
+export function encodeDirty(first: number, last: number): Buffer {
+  return pack([first, last]);
+}

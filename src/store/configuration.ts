@@ -1,0 +1,124 @@
+/** The active configuration: its documents lie in Redis, so that every process on every host runs the same one. */
+import { loadConfiguration } from '../config/load.ts';
+import type { ConfigDocuments, Configuration } from '../config/types.ts';
+import { connectBlocking, type RedisClient, storeError } from './connection.ts';
+import { keys } from './keys.ts';
+import { pack, unpack } from './pack.ts';
+import { Script } from './script.ts';
+import type { Store } from './store.ts';
+
+const publishScript = new Script<number>('publish', 1);
+const pollMs = 1000;
+
+/**
+ * Makes documents the active configuration and tells every process. Callers have validated them.
+ * @param digest of the loaded configuration. @returns its generation. @throws StoreUnavailableError
+ */
+export async function publishConfiguration(
+  store: Store,
+  documents: ConfigDocuments,
+  digest: string,
+): Promise<number> {
+  const generation = await publishScript.run(
+    store.client,
+    [keys.configuration],
+    [digest, pack([...documents])],
+  );
+  try {
+    await store.client.publish(keys.configurationChannel, String(generation));
+  } catch (error) {
+    throw storeError(error);
+  }
+  return generation;
+}
+
+export interface PublishedConfiguration {
+  readonly generation: number;
+  readonly documents: ConfigDocuments;
+}
+
+/** Null when none was published yet. @throws StoreUnavailableError */
+export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
+  try {
+    const [generation, documents] = await store.client.hmgetBuffer(
+      keys.configuration,
+      'generation',
+      'documents',
+    );
+    if (!generation || !documents) return null;
+    return { generation: Number(generation), documents: new Map(unpack<[string, string][]>(documents)) };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Called with the new and the former configuration. */
+export type ConfigurationListener = (current: Configuration, former: Configuration | null) => void;
+
+/** Follows the active configuration of a store. */
+export class ActiveConfiguration {
+  #current: Configuration | null = null;
+  #generation = 0;
+  #subscriber: RedisClient | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #refreshing: Promise<void> | null = null;
+  readonly #listeners: ConfigurationListener[] = [];
+
+  constructor(private readonly store: Store) {}
+
+  /** @throws Error when none is active yet */
+  get current(): Configuration {
+    if (this.#current === null) throw new Error('no configuration is loaded yet');
+    return this.#current;
+  }
+
+  get loaded(): boolean {
+    return this.#current !== null;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  onChange(listener: ConfigurationListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Loads what is active, if anything is, and goes on following. @throws StoreUnavailableError */
+  async start(): Promise<void> {
+    await this.refresh();
+    const subscriber = connectBlocking(this.store.address);
+    this.#subscriber = subscriber;
+    subscriber.on('message', () => void this.refresh().catch(() => {}));
+    subscriber.subscribe(keys.configurationChannel).catch(() => {});
+    // A message may be lost while the connection is down; the poll is what can be relied on.
+    this.#timer = setInterval(() => void this.refresh().catch(() => {}), pollMs);
+  }
+
+  /** Loads the active generation if it is not the current one. @throws StoreUnavailableError */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#load().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #load(): Promise<void> {
+    const active = Number((await this.store.client.hget(keys.configuration, 'generation')) ?? 0);
+    if (active === this.#generation) return;
+    const published = await readPublished(this.store);
+    if (published === null) return;
+    const loaded = loadConfiguration(published.documents);
+    // Only validated documents are published; another version of this program may still disagree.
+    if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);
+    const former = this.#current;
+    this.#current = loaded.configuration;
+    this.#generation = published.generation;
+    for (const listener of this.#listeners) listener(loaded.configuration, former);
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#subscriber?.disconnect();
+  }
+}

@@ -1,0 +1,98 @@
+/** Connections to Redis or Redis Cluster, and the errors that reach callers. */
+import { Cluster, Redis } from 'ioredis';
+
+export type RedisAddress =
+  | { readonly kind: 'single'; readonly url: string }
+  | { readonly kind: 'cluster'; readonly seeds: readonly { readonly host: string; readonly port: number }[] };
+
+export type RedisClient = Redis | Cluster;
+
+export interface ConnectionOptions {
+  readonly address: RedisAddress;
+  /**
+   * How long a command may take before it fails. Fronts set it, so that a request ends in a 503 instead of hanging;
+   * workers leave it out and wait for Redis to come back.
+   */
+  readonly commandTimeoutMs?: number;
+}
+
+const retryDelayMaxMs = 1000;
+
+function retryStrategy(attempt: number): number {
+  return Math.min(50 * attempt, retryDelayMaxMs);
+}
+
+function redisOptions(options: ConnectionOptions) {
+  return {
+    // The replies of RESP2 are the ones that scripts and streams are documented with.
+    protocol: 2 as const,
+    enableAutoPipelining: true,
+    autoPipeliningIgnoredCommands: ['eval', 'xread', 'subscribe'],
+    maxRetriesPerRequest: options.commandTimeoutMs === undefined ? null : 1,
+    retryStrategy,
+    ...(options.commandTimeoutMs === undefined ? {} : { commandTimeout: options.commandTimeoutMs }),
+  };
+}
+
+/** A client for commands that answer at once. Errors while unconnected are kept quiet: commands report them. */
+export function connect(options: ConnectionOptions): RedisClient {
+  const client =
+    options.address.kind === 'single'
+      ? new Redis(options.address.url, redisOptions(options))
+      : new Cluster([...options.address.seeds], clusterOptions(options));
+  client.on('error', () => {});
+  return client;
+}
+
+/** A client of its own for one blocking read: on a shared one it would hold up every other command. */
+export function connectBlocking(address: RedisAddress): RedisClient {
+  const options = {
+    protocol: 2 as const,
+    maxRetriesPerRequest: null,
+    retryStrategy,
+    // A blocking read that is sent again after a reconnect could answer into a caller that has gone on.
+    autoResendUnfulfilledCommands: true,
+  };
+  const client =
+    address.kind === 'single'
+      ? new Redis(address.url, options)
+      : new Cluster([...address.seeds], { redisOptions: options, clusterRetryStrategy: retryStrategy });
+  client.on('error', () => {});
+  return client;
+}
+
+function clusterOptions(options: ConnectionOptions) {
+  const { retryStrategy: _, ...nodeOptions } = redisOptions(options);
+  return {
+    redisOptions: nodeOptions,
+    enableAutoPipelining: true,
+    autoPipeliningIgnoredCommands: ['eval', 'xread', 'subscribe'],
+    clusterRetryStrategy: retryStrategy,
+    // A failover answers with redirections for a while; they are not the caller's concern.
+    maxRedirections: 100,
+    slotsRefreshInterval: 2000,
+  };
+}
+
+/** Redis did not take or answer a command: try again later. Front ends see it as 503. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
+
+/** Another worker owns the partition now; what this one was doing must be dropped. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+}
+
+/** Turns an error of the client library into one of ours; errors of our own pass through. */
+export function storeError(error: unknown): Error {
+  if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
+  if (error.message.startsWith('FENCED')) return new FencedError(error.message);
+  if (isProgrammingError(error)) return error;
+  return new StoreUnavailableError(`Redis: ${error.message}`);
+}
+
+/** Replies that mean a mistake in our own calls; trying again cannot help. */
+function isProgrammingError(error: Error): boolean {
+  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) || error instanceof TypeError;
+}

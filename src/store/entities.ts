@@ -1,0 +1,228 @@
+/** Source entities: the truth of the store. A stream entry only says which of them changed. */
+import { hash, randomBytes } from 'node:crypto';
+import { canonicalJson } from '../contract/canonical-json.ts';
+import type { SourceEntity, StoredEntity } from '../contract/entity.ts';
+import type { EntityRef } from '../contract/ids.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { storeError } from './connection.ts';
+import { keys } from './keys.ts';
+import { pack, unpack } from './pack.ts';
+import { Script, type ScriptArgument } from './script.ts';
+import type { Store } from './store.ts';
+import type { AcceptOutcome, EncodedEntity, VersionVector } from './types.ts';
+
+const accept = new Script<[number, number[]]>('accept', 4);
+const remove = new Script<[number, number[]]>('remove', 5);
+const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
+
+type EntityRecord = [
+  type: string,
+  url: string | null,
+  originParentId: string | null,
+  redirects: string[],
+  propertiesJson: string,
+];
+
+/** Bytes of a compare record; see `scripts/accept.lua`. */
+const metaStampAt = 32;
+const metaBornStampAt = 40;
+const metaUrlStampAt = 48;
+
+/** Hashes and encodes an entity, once for its whole way into the store. */
+export function encodeEntity(entity: SourceEntity): EncodedEntity {
+  const { originId, type, url, originParentId, redirects, properties } = entity;
+  const identity = canonicalJson([type, url, originParentId, [...redirects], properties]);
+  const record: EntityRecord = [type, url, originParentId, [...redirects], JSON.stringify(properties)];
+  return {
+    originId,
+    type,
+    contentHash: shortHash(identity, 16),
+    urlHash: shortHash(url ?? '', 8),
+    body: pack(record),
+  };
+}
+
+function shortHash(text: string, bytes: number): Buffer {
+  return hash('sha256', text, 'buffer').subarray(0, bytes);
+}
+
+let lastStamp = 0;
+
+/** Microseconds since 1970, rising with every call, so that of two writes of one front the later has the later stamp. */
+function nextStamp(): number {
+  lastStamp = Math.max(lastStamp + 1, Date.now() * 1000);
+  return lastStamp;
+}
+
+export interface AcceptRequest {
+  readonly tenant: string;
+  readonly sourceId: string;
+  /** Lets an entity change its type. */
+  readonly force: boolean;
+  readonly entities: readonly EncodedEntity[];
+}
+
+/**
+ * Stores entities in order, one Lua call per partition. When it returns, everything changed is stored and announced.
+ * @throws StoreUnavailableError; then some partitions may have taken their part, and the same request can be sent again
+ */
+export async function acceptEntities(
+  store: Store,
+  request: AcceptRequest,
+): Promise<{ outcomes: AcceptOutcome[]; version: VersionVector }> {
+  const { tenant, sourceId, entities } = request;
+  const token = randomBytes(8);
+  const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
+  const version = new Map<number, number>();
+  const calls = groupByPartition(store, sourceId, entities, ({ originId }) => originId).map(
+    async ([partition, positions]) => {
+      const tag = store.partitions.tag(partition);
+      const scriptArguments: ScriptArgument[] = [token, request.force ? '1' : '0', tenant, sourceId];
+      for (const position of positions) {
+        const entity = entities[position];
+        if (entity === undefined) continue;
+        const { originId, contentHash, urlHash, type, body } = entity;
+        scriptArguments.push(originId, contentHash, urlHash, nextStamp(), type, body);
+      }
+      const [sequence, codes] = await accept.run(
+        store.client,
+        [
+          keys.clock(tag),
+          keys.stream(tag),
+          keys.meta(tag, tenant, sourceId),
+          keys.entities(tag, tenant, sourceId),
+        ],
+        scriptArguments,
+      );
+      version.set(partition, sequence);
+      positions.forEach((position, index) => {
+        result[position] = outcomes[codes[index] ?? 0] ?? 'unchanged';
+      });
+    },
+  );
+  await Promise.all(calls);
+  return { outcomes: result, version };
+}
+
+/** Removes entities; `removed` says which were there. @throws StoreUnavailableError */
+export async function removeEntities(
+  store: Store,
+  request: { readonly tenant: string; readonly sourceId: string; readonly originIds: readonly string[] },
+): Promise<{ removed: boolean[]; version: VersionVector }> {
+  const { tenant, sourceId, originIds } = request;
+  const token = randomBytes(8).toString('base64url');
+  const removed: boolean[] = new Array(originIds.length).fill(false);
+  const version = new Map<number, number>();
+  const calls = groupByPartition(store, sourceId, originIds, (originId) => originId).map(
+    async ([partition, positions]) => {
+      const tag = store.partitions.tag(partition);
+      const [sequence, found] = await remove.run(
+        store.client,
+        [
+          keys.clock(tag),
+          keys.stream(tag),
+          keys.meta(tag, tenant, sourceId),
+          keys.entities(tag, tenant, sourceId),
+          keys.removal(tag, token),
+        ],
+        [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
+      );
+      version.set(partition, sequence);
+      positions.forEach((position, index) => {
+        removed[position] = found[index] === 1;
+      });
+    },
+  );
+  await Promise.all(calls);
+  return { removed, version };
+}
+
+/** Positions of the things in their list, by the partition of their entity. */
+function groupByPartition<T>(
+  store: Store,
+  sourceId: string,
+  things: readonly T[],
+  originIdOf: (thing: T) => string,
+): [number, number[]][] {
+  const groups = new Map<number, number[]>();
+  things.forEach((thing, position) => {
+    const partition = store.partitions.ofEntity(sourceId, originIdOf(thing));
+    const group = groups.get(partition);
+    if (group === undefined) groups.set(partition, [position]);
+    else group.push(position);
+  });
+  return [...groups];
+}
+
+/** Entities as they are now, in the order asked; null where there is none. @throws StoreUnavailableError */
+export async function readEntities(
+  store: Store,
+  tenant: string,
+  refs: readonly EntityRef[],
+): Promise<(StoredEntity | null)[]> {
+  const result: (StoredEntity | null)[] = new Array(refs.length).fill(null);
+  const groups = new Map<string, { tag: string; sourceId: string; positions: number[] }>();
+  refs.forEach(({ sourceId, originId }, position) => {
+    const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+    const group = groups.get(`${tag}${sourceId}`);
+    if (group === undefined) groups.set(`${tag}${sourceId}`, { tag, sourceId, positions: [position] });
+    else group.positions.push(position);
+  });
+  try {
+    await Promise.all(
+      [...groups.values()].map(async ({ tag, sourceId, positions }) => {
+        const originIds = positions.map((position) => refs[position]?.originId ?? '');
+        // Auto-pipelining sends both in one go, in this order: a record is never older than its body's announcement.
+        const [metas, bodies] = await Promise.all([
+          store.client.hmgetBuffer(keys.meta(tag, tenant, sourceId), ...originIds),
+          store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds),
+        ]);
+        positions.forEach((position, index) => {
+          const [meta, body] = [metas[index], bodies[index]];
+          if (meta && body) result[position] = decodeEntity(sourceId, originIds[index] ?? '', meta, body);
+        });
+      }),
+    );
+  } catch (error) {
+    throw storeError(error);
+  }
+  return result;
+}
+
+function decodeEntity(sourceId: string, originId: string, meta: Buffer, body: Buffer): StoredEntity {
+  const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(body);
+  return {
+    sourceId,
+    originId,
+    type,
+    url,
+    originParentId,
+    redirects,
+    properties: JSON.parse(propertiesJson) as JsonObject,
+    stamp: meta.readDoubleBE(metaStampAt),
+    bornStamp: meta.readDoubleBE(metaBornStampAt),
+    urlStamp: meta.readDoubleBE(metaUrlStampAt),
+  };
+}
+
+/**
+ * The originIds of one source in one partition, a portion at a time.
+ * As HSCAN: what stays during the whole scan is seen at least once. @throws StoreUnavailableError
+ */
+export async function* scanOriginIds(
+  store: Store,
+  partition: number,
+  tenant: string,
+  sourceId: string,
+): AsyncGenerator<string[]> {
+  const key = keys.meta(store.partitions.tag(partition), tenant, sourceId);
+  let cursor = '0';
+  do {
+    const [next, pairs] = await store.client.hscan(key, cursor, 'COUNT', 500).catch((error) => {
+      throw storeError(error);
+    });
+    cursor = next;
+    const originIds = pairs.filter((_, index) => index % 2 === 0);
+    if (originIds.length > 0) yield originIds;
+  } while (cursor !== '0');
+}

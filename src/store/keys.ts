@@ -1,0 +1,147 @@
+/**
+ * Every Redis key of the platform, and which partition a thing lives in.
+ *
+ * All keys of a partition carry its tag, so one Lua call can touch any of them, on one Redis and on Redis Cluster.
+ * Tags are chosen by their slot, evenly over the 16,384 slots: plain `{p0}`, `{p1}` … would fall unevenly on masters.
+ * Tenant aliases, environment ids, source ids and schema aliases never hold a colon; what may (an originId, an entity
+ * type, a lookup key) always comes last in its key or field.
+ */
+import calculateSlot from 'cluster-key-slot';
+
+const clusterSlots = 16_384;
+
+/** Fields and keys below are plain strings; `tag` is the partition's `{…}` prefix. */
+export const keys = {
+  /** Hash: partitions, secret. */
+  layout: '{millrace}:layout',
+  /** Hash: generation, digest, documents. */
+  configuration: '{millrace}:configuration',
+  /** Pub/sub channel that a new configuration generation is told on. */
+  configurationChannel: 'millrace:configuration',
+  /** Hash: process id -> packed heartbeat. */
+  processes: '{millrace}:processes',
+  /** Stream with a time to live: requests to a process, and replies to it. */
+  requests: (processId: string) => `{process:${processId}}:requests`,
+  replies: (processId: string) => `{process:${processId}}:replies`,
+
+  /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty. */
+  owner: (tag: string) => `${tag}:owner`,
+  /** Hash: stream, changes; the last sequence number of each stream. */
+  clock: (tag: string) => `${tag}:clock`,
+  /** Stream of accepted writes and rebuild marks; entry ids are `<sequence>-0`. */
+  stream: (tag: string) => `${tag}:stream`,
+  /** Stream of what became visible; entry ids are `<sequence>-0`. */
+  changes: (tag: string) => `${tag}:changes`,
+  /** Hash: partition -> epoch below which its owner's effects here are refused. */
+  fence: (tag: string) => `${tag}:fence`,
+  /** Hash: view or item waiting for a rebuild -> first and last mark. */
+  dirty: (tag: string) => `${tag}:dirty`,
+  /** Hash: `<tenant>:<partition>` -> last mark that this partition's changes sent there. */
+  caused: (tag: string) => `${tag}:caused`,
+  /** String with a time to live: outcome of a delete, so that a repeated call answers the same. */
+  removal: (tag: string, token: string) => `${tag}:removal:${token}`,
+
+  /** Hash: originId -> compare record. */
+  meta: (tag: string, tenant: string, sourceId: string) => `${tag}:meta:${tenant}:${sourceId}`,
+  /** Hash: originId -> entity record. */
+  entities: (tag: string, tenant: string, sourceId: string) => `${tag}:entities:${tenant}:${sourceId}`,
+  /** Hash: originId -> processed record. */
+  processed: (tag: string, tenant: string, sourceId: string) => `${tag}:processed:${tenant}:${sourceId}`,
+  /** Hash: view field -> body. */
+  views: (tag: string, tenant: string, environmentId: string) => `${tag}:views:${tenant}:${environmentId}`,
+  /** Hash: claim field -> claims, latest first. */
+  claims: (tag: string, tenant: string, environmentId: string) => `${tag}:claims:${tenant}:${environmentId}`,
+  /** Sorted set, all scores 0: URLs that are served, in code-point order. */
+  routes: (tag: string, tenant: string, environmentId: string) => `${tag}:routes:${tenant}:${environmentId}`,
+  /** Hash: claim field -> number of views that claim it; only those above 1. */
+  clashes: (tag: string, tenant: string, environmentId: string) =>
+    `${tag}:clashes:${tenant}:${environmentId}`,
+  /** Hash: `<sourceId>:<originId>` -> index item. `index` is an `indexName`. */
+  items: (tag: string, tenant: string, environmentId: string, index: string) =>
+    `${tag}:items:${tenant}:${environmentId}:${index}`,
+  /** Hash: `<tenant>|<environmentId>|<index>` -> '1': the item hashes that the partition has. */
+  itemIndexes: (tag: string) => `${tag}:indexes`,
+  /** Hash: `<tenant>|<sourceId>` -> '1': the sources whose entities the partition has processed. */
+  sources: (tag: string) => `${tag}:sources`,
+  /** Hash: field name -> type, decided by the first value; one per auto-indexed source and type. */
+  autoFields: (tag: string, tenant: string, sourceId: string, type: string) =>
+    `${tag}:fields:${tenant}:${sourceId}:${type}`,
+  /** Hash: originId -> packed projection; one per lookup key. */
+  lookup: (tag: string, tenant: string, sourceId: string, layoutId: string, lookupKey: string) =>
+    `${tag}:lookup:${tenant}:${sourceId}:${layoutId}:${lookupKey}`,
+  /** Set: views and items whose lookups read the key. */
+  dependents: (tag: string, tenant: string, sourceId: string, lookupKey: string) =>
+    `${tag}:dependents:${tenant}:${sourceId}:${lookupKey}`,
+} as const;
+
+/** Field of a view in its hash. */
+export function viewField(sourceId: string, alias: string, originId: string): string {
+  return `${sourceId}:${alias}:${originId}`;
+}
+
+/** Field of an index item in its hash. */
+export function itemField(sourceId: string, originId: string): string {
+  return `${sourceId}:${originId}`;
+}
+
+/** Claim field of a URL path (normalized) or of a handle. */
+export const claimField = {
+  url: (path: string) => `u:${path}`,
+  handle: (handle: string) => `h:${handle}`,
+} as const;
+
+/** Name of an index schema's index, and of an auto-indexed entity type of a source group. */
+export const indexName = {
+  schema: (alias: string) => `schema:${alias}`,
+  auto: (sourceGroup: string, type: string) => `auto:${sourceGroup}:${type}`,
+} as const;
+
+/** The partitions of a store: their tags and what belongs where. */
+export class Partitions {
+  readonly tags: readonly string[];
+
+  /** @param count number of partitions, at least 1. */
+  constructor(readonly count: number) {
+    this.tags = Array.from({ length: count }, (_, partition) => evenTag(partition, count));
+  }
+
+  tag(partition: number): string {
+    const tag = this.tags[partition];
+    if (tag === undefined) throw new RangeError(`partition ${partition} of ${this.count}`);
+    return tag;
+  }
+
+  /** Partition that owns an entity, with its views and index items. */
+  ofEntity(sourceId: string, originId: string): number {
+    return fnv1a(`${sourceId}:${originId}`) % this.count;
+  }
+
+  /** Partition that keeps a claim field, a lookup key or any other text. */
+  ofText(text: string): number {
+    return fnv1a(text) % this.count;
+  }
+}
+
+/** The shortest tag of a partition whose slot lies in the partition's share of the slots. */
+function evenTag(partition: number, count: number): string {
+  const from = Math.floor((partition * clusterSlots) / count);
+  const to = Math.floor(((partition + 1) * clusterSlots) / count);
+  for (let attempt = 0; ; attempt += 1) {
+    const tag = `{p${partition}.${attempt}}`;
+    const slot = calculateSlot(tag);
+    if (slot >= from && slot < to) return tag;
+  }
+}
+
+/** FNV-1a over UTF-16 units with a final mix, 32 bits: fixed for ever, since it says where data lie. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  return hash >>> 0;
+}

@@ -1,0 +1,98 @@
+/** Who owns a partition: a lease that ends by itself, with an epoch that fences every owner before. */
+import { storeError } from './connection.ts';
+import { keys } from './keys.ts';
+import { Script } from './script.ts';
+import type { Store } from './store.ts';
+
+const leaseScript = new Script<number | [number, number, number?]>('lease', 1);
+const fenceScript = new Script<number>('fence', 1);
+
+export interface Lease {
+  readonly partition: number;
+  readonly tag: string;
+  readonly workerId: string;
+  readonly epoch: number;
+}
+
+export interface TakenLease extends Lease {
+  /** Last stream entry that was done. */
+  readonly checkpoint: number;
+  /** Number of the last commit. */
+  readonly commits: number;
+}
+
+/** Takes a partition that nobody owns; null while another worker does. @throws StoreUnavailableError */
+export async function takeLease(
+  store: Store,
+  partition: number,
+  workerId: string,
+  leaseMs: number,
+): Promise<TakenLease | null> {
+  const tag = store.partitions.tag(partition);
+  const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs]);
+  if (!Array.isArray(reply)) return null;
+  const [epoch, checkpoint, commits] = reply;
+  if (epoch === 0) return null;
+  return { partition, tag, workerId, epoch, checkpoint, commits: commits ?? 0 };
+}
+
+/** False when the lease is no longer ours. @throws StoreUnavailableError */
+export async function renewLease(store: Store, lease: Lease, leaseMs: number): Promise<boolean> {
+  const reply = await leaseScript.run(
+    store.client,
+    [keys.owner(lease.tag)],
+    ['renew', lease.workerId, leaseMs, lease.epoch],
+  );
+  return reply === 1;
+}
+
+/** Gives a partition back, so that another worker need not wait for the lease to end. @throws StoreUnavailableError */
+export async function releaseLease(store: Store, lease: Lease): Promise<void> {
+  await leaseScript.run(store.client, [keys.owner(lease.tag)], ['release', lease.workerId, 0, lease.epoch]);
+}
+
+/**
+ * Refuses what an older owner of the partition may still send to any other partition. A new owner calls it before
+ * its first work, so that a worker that was paused cannot write after losing its lease.
+ * @returns false when a newer owner has done so already. @throws StoreUnavailableError
+ */
+export async function fenceOlderOwners(store: Store, lease: Lease): Promise<boolean> {
+  const replies = await Promise.all(
+    store.partitions.tags.map((tag) =>
+      fenceScript.run(store.client, [keys.fence(tag)], [lease.partition, lease.epoch]),
+    ),
+  );
+  return replies.every((reply) => reply === 1);
+}
+
+export interface PartitionOwner {
+  readonly workerId: string | null;
+  readonly leaseUntilMs: number;
+  readonly epoch: number;
+  readonly checkpoint: number;
+}
+
+/** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
+export async function readOwners(store: Store): Promise<PartitionOwner[]> {
+  try {
+    return await Promise.all(
+      store.partitions.tags.map(async (tag) => {
+        const [worker, leaseUntilMs, epoch, checkpoint] = await store.client.hmget(
+          keys.owner(tag),
+          'worker',
+          'leaseUntilMs',
+          'epoch',
+          'checkpoint',
+        );
+        return {
+          workerId: worker ? worker : null,
+          leaseUntilMs: Number(leaseUntilMs ?? 0),
+          epoch: Number(epoch ?? 0),
+          checkpoint: Number(checkpoint ?? 0),
+        };
+      }),
+    );
+  } catch (error) {
+    throw storeError(error);
+  }
+}

@@ -1,0 +1,151 @@
+/** Property indexes for lookups, and who depends on which of their keys. Both of one key live in one partition. */
+import type { Json } from '../contract/json.ts';
+import type { LookupCandidate } from '../schemas/types.ts';
+import { storeError } from './connection.ts';
+import { keys } from './keys.ts';
+import type { Lease } from './lease.ts';
+import { Script, type ScriptArgument } from './script.ts';
+import type { Store } from './store.ts';
+
+const touch = new Script<[number, Buffer[]][]>('touch', 1);
+const register = new Script<number>('register', 1);
+
+/** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
+const dependentsListedMax = 1000;
+
+export interface LookupKey {
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly lookupKey: string;
+}
+
+export interface IndexWrite extends LookupKey {
+  readonly layoutId: string;
+  readonly originId: string;
+  /** Values in the order of the layout's projection, as JSON text; null drops the entry. */
+  readonly projection: string | null;
+}
+
+export interface Registration extends LookupKey {
+  readonly action: 'add' | 'drop';
+  readonly member: string;
+}
+
+function partitionOf(store: Store, { tenant, sourceId, lookupKey }: LookupKey): number {
+  return store.partitions.ofText(`${tenant}:${sourceId}:${lookupKey}`);
+}
+
+function groupByPartition<T extends LookupKey>(store: Store, things: readonly T[]): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const thing of things) {
+    const partition = partitionOf(store, thing);
+    const group = groups.get(partition);
+    if (group === undefined) groups.set(partition, [thing]);
+    else group.push(thing);
+  }
+  return groups;
+}
+
+/**
+ * Publishes index writes, then yields the members that depend on the touched keys, in portions.
+ * Every write is done when the first portion comes. @throws FencedError, StoreUnavailableError
+ */
+export async function* touchKeys(
+  store: Store,
+  caller: Pick<Lease, 'partition' | 'epoch'>,
+  writes: readonly IndexWrite[],
+  touched: readonly LookupKey[],
+): AsyncGenerator<string[]> {
+  const writeGroups = groupByPartition(store, writes);
+  const askGroups = groupByPartition(store, touched);
+  const large: string[] = [];
+  const listed: string[] = [];
+  await Promise.all(
+    [...new Set([...writeGroups.keys(), ...askGroups.keys()])].map(async (partition) => {
+      const tag = store.partitions.tag(partition);
+      const scriptArguments: ScriptArgument[] = [caller.partition, caller.epoch, dependentsListedMax];
+      const group = writeGroups.get(partition) ?? [];
+      scriptArguments.push(group.length);
+      for (const { tenant, sourceId, layoutId, lookupKey, originId, projection } of group) {
+        scriptArguments.push(
+          keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
+          originId,
+          projection ?? '',
+        );
+      }
+      const asked = (askGroups.get(partition) ?? []).map(({ tenant, sourceId, lookupKey }) =>
+        keys.dependents(tag, tenant, sourceId, lookupKey),
+      );
+      scriptArguments.push(...asked);
+      const replies = await touch.run(store.client, [keys.fence(tag)], scriptArguments);
+      replies.forEach(([count, members], index) => {
+        const key = asked[index];
+        if (count > dependentsListedMax && key !== undefined) large.push(key);
+        for (const member of members) listed.push(member.toString());
+      });
+    }),
+  );
+  yield listed;
+  for (const key of large) yield* scanMembers(store, key);
+}
+
+async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const [next, members] = await store.client.sscan(key, cursor, 'COUNT', 1000).catch((error) => {
+      throw storeError(error);
+    });
+    cursor = next;
+    if (members.length > 0) yield members;
+  } while (cursor !== '0');
+}
+
+/** Adds and drops dependents. Done before the lookup is read. @throws FencedError, StoreUnavailableError */
+export async function registerDependents(
+  store: Store,
+  caller: Pick<Lease, 'partition' | 'epoch'>,
+  registrations: readonly Registration[],
+): Promise<void> {
+  await Promise.all(
+    [...groupByPartition(store, registrations)].map(([partition, group]) => {
+      const tag = store.partitions.tag(partition);
+      const scriptArguments: ScriptArgument[] = [caller.partition, caller.epoch];
+      for (const { action, tenant, sourceId, lookupKey, member } of group) {
+        scriptArguments.push(action, keys.dependents(tag, tenant, sourceId, lookupKey), member);
+      }
+      return register.run(store.client, [keys.fence(tag)], scriptArguments);
+    }),
+  );
+}
+
+/** Every entry that stands under one of the keys; one under several keys comes several times. @throws StoreUnavailableError */
+export async function readCandidates(
+  store: Store,
+  layoutId: string,
+  lookupKeys: readonly LookupKey[],
+): Promise<LookupCandidate[]> {
+  try {
+    const replies = await Promise.all(
+      lookupKeys.map((key) => {
+        const tag = store.partitions.tag(partitionOf(store, key));
+        return store.client.callBuffer(
+          'HGETALL',
+          keys.lookup(tag, key.tenant, key.sourceId, layoutId, key.lookupKey),
+        ) as Promise<Buffer[]>;
+      }),
+    );
+    return replies.flatMap(decodeCandidates);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function decodeCandidates(pairs: Buffer[]): LookupCandidate[] {
+  const candidates: LookupCandidate[] = [];
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
+    const [originId, projection] = [pairs[index], pairs[index + 1]];
+    if (originId === undefined || projection === undefined) continue;
+    candidates.push({ originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] });
+  }
+  return candidates;
+}

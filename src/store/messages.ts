@@ -1,0 +1,216 @@
+/**
+ * Requests between processes over Redis Streams: one stream of requests per worker, one of replies per front.
+ * What is sent within one turn of the event loop travels as one packed entry per process, which is what makes
+ * hundreds of thousands of them a second possible (a message an entry costs four times as much).
+ *
+ * Nothing here is sent twice on purpose, and nothing is promised: a request ends with its reply or as lost.
+ */
+import { randomInt } from 'node:crypto';
+import { keys } from './keys.ts';
+import { OwnStream, packedField } from './own-stream.ts';
+import { pack, unpack } from './pack.ts';
+import type { Store } from './store.ts';
+
+/** Entries that an unread stream holds before the oldest are dropped; their requests end at their deadlines. */
+const entriesKept = 4096;
+/** An entry holds one message at least and no further one beyond this. */
+const entryBytesMax = 4 * 1024 * 1024;
+/** How exactly deadlines are kept at the asking side. */
+const sweepMs = 20;
+
+/**
+ * What a message carries: text, numbers and lists of them. Objects with keys that others choose travel as JSON text:
+ * MessagePack's reader renames `__proto__`.
+ */
+export type MessageBody = null | boolean | number | string | readonly MessageBody[];
+
+export type Reply =
+  | { readonly kind: 'answer'; readonly body: MessageBody }
+  /** `gone`: nobody reads there. `unavailable`: Redis did not take it. `late`: no reply before the deadline. */
+  | { readonly kind: 'lost'; readonly reason: 'gone' | 'unavailable' | 'late' | 'closed' };
+
+type RequestMessage = [replyTo: string, number: number, timeoutMs: number, body: MessageBody];
+type ReplyMessage = [number: number, body: MessageBody];
+
+/** Gathers messages until the turn of the event loop ends, then adds one entry to each stream. */
+class Outbox<Message> {
+  readonly #waiting = new Map<string, { message: Message; bytes: number }[]>();
+  #scheduled = false;
+  entriesSent = 0;
+
+  constructor(
+    private readonly store: Store,
+    private readonly onLost: (message: Message, reason: 'gone' | 'unavailable') => void,
+  ) {}
+
+  /** @param bytes about how large it is. */
+  put(key: string, message: Message, bytes: number): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) this.#waiting.set(key, [{ message, bytes }]);
+    else waiting.push({ message, bytes });
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [key, messages] of waiting) {
+      let entry: Message[] = [];
+      let entryBytes = 0;
+      for (const { message, bytes } of messages) {
+        if (entry.length > 0 && entryBytes + bytes > entryBytesMax) {
+          void this.#add(key, entry);
+          entry = [];
+          entryBytes = 0;
+        }
+        entry.push(message);
+        entryBytes += bytes;
+      }
+      void this.#add(key, entry);
+    }
+  }
+
+  async #add(key: string, entry: Message[]): Promise<void> {
+    this.entriesSent += 1;
+    try {
+      const packed = pack(entry);
+      const { client } = this.store;
+      const id = await client.xadd(key, 'NOMKSTREAM', 'MAXLEN', '~', entriesKept, '*', packedField, packed);
+      if (id !== null) return;
+      for (const message of entry) this.onLost(message, 'gone');
+    } catch {
+      for (const message of entry) this.onLost(message, 'unavailable');
+    }
+  }
+}
+
+interface Pending {
+  readonly deadlineMs: number;
+  readonly resolve: (reply: Reply) => void;
+}
+
+/** The asking side. */
+export class RequestSender {
+  readonly #outbox: Outbox<RequestMessage>;
+  readonly #replies: OwnStream;
+  readonly #pending = new Map<number, Pending>();
+  readonly #timer: NodeJS.Timeout;
+  /** Starts anywhere, so that a reply meant for a former process of this id answers nothing. */
+  #lastNumber = randomInt(2 ** 47);
+
+  constructor(
+    store: Store,
+    private readonly processId: string,
+  ) {
+    this.#outbox = new Outbox(store, ([, number], reason) => this.#settle(number, { kind: 'lost', reason }));
+    this.#replies = new OwnStream(store, keys.replies(processId), (packed) => {
+      for (const [number, body] of unpack<ReplyMessage[]>(packed))
+        this.#settle(number, { kind: 'answer', body });
+    });
+    this.#timer = setInterval(() => this.#sweep(), sweepMs);
+  }
+
+  /** Resolves once replies can arrive. @throws when Redis does not answer */
+  start(): Promise<void> {
+    return this.#replies.start();
+  }
+
+  /** Entries added to request streams so far; far fewer than requests when they share them. */
+  get entriesSent(): number {
+    return this.#outbox.entriesSent;
+  }
+
+  /** Asks a process. Always resolves, at the latest when the time is over. */
+  ask(processId: string, body: MessageBody, timeoutMs: number): Promise<Reply> {
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
+    return new Promise((resolve) => {
+      this.#pending.set(number, { deadlineMs: performance.now() + timeoutMs, resolve });
+      this.#outbox.put(keys.requests(processId), [this.processId, number, timeoutMs, body], bodyBytes(body));
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const number of [...this.#pending.keys()]) this.#settle(number, { kind: 'lost', reason: 'closed' });
+    await this.#replies.close();
+  }
+
+  /** A reply that nobody waits for any more is dropped: its request was late, or was sent twice by a reconnect. */
+  #settle(number: number, reply: Reply): void {
+    const pending = this.#pending.get(number);
+    if (pending === undefined) return;
+    this.#pending.delete(number);
+    pending.resolve(reply);
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    for (const [number, { deadlineMs }] of this.#pending) {
+      if (deadlineMs <= nowMs) this.#settle(number, { kind: 'lost', reason: 'late' });
+    }
+  }
+}
+
+export interface InboundRequest {
+  readonly body: MessageBody;
+  /** On the clock of `performance.now()`; after it nobody waits for the reply. */
+  readonly deadlineMs: number;
+  reply(body: MessageBody): void;
+}
+
+/** The answering side: hands over what is still waited for. */
+export class RequestReceiver {
+  readonly #outbox: Outbox<ReplyMessage>;
+  readonly #requests: OwnStream;
+  #stale = 0;
+
+  constructor(
+    store: Store,
+    processId: string,
+    private readonly onRequest: (request: InboundRequest) => void,
+  ) {
+    this.#outbox = new Outbox(store, () => {});
+    this.#requests = new OwnStream(store, keys.requests(processId), (packed, ageMs) => {
+      for (const message of unpack<RequestMessage[]>(packed)) this.#take(message, ageMs);
+    });
+  }
+
+  /** Resolves once requests can arrive. @throws when Redis does not answer */
+  start(): Promise<void> {
+    return this.#requests.start();
+  }
+
+  /** Requests that came too late to be worked on. */
+  get stale(): number {
+    return this.#stale;
+  }
+
+  close(): Promise<void> {
+    return this.#requests.close();
+  }
+
+  #take([replyTo, number, timeoutMs, body]: RequestMessage, ageMs: number): void {
+    if (ageMs >= timeoutMs) {
+      this.#stale += 1;
+      return;
+    }
+    this.onRequest({
+      body,
+      deadlineMs: performance.now() + timeoutMs - ageMs,
+      reply: (answer) => this.#outbox.put(keys.replies(replyTo), [number, answer], bodyBytes(answer)),
+    });
+  }
+}
+
+/** About how many bytes a body takes; enough to keep entries from growing without bound. */
+function bodyBytes(body: MessageBody): number {
+  if (typeof body === 'string') return body.length;
+  if (typeof body !== 'object' || body === null) return 8;
+  let bytes = 8;
+  for (const part of body) bytes += bodyBytes(part);
+  return bytes;
+}

@@ -1,0 +1,157 @@
+/** What was last made of an entity: enough to see what a new state changes, and to undo what is no longer made. */
+import { storeError } from './connection.ts';
+import { keys } from './keys.ts';
+import { pack, unpack } from './pack.ts';
+import type { Store } from './store.ts';
+
+export interface MadeClaim {
+  /** From `claimField`. */
+  readonly field: string;
+  readonly host: string | null;
+  readonly kind: 'page' | 'redirect';
+  readonly sinceStamp: number;
+  readonly display: string;
+  readonly redirect: string | null;
+}
+
+/** Something made of the entity for one environment: a view or an index item. */
+export interface MadeThing {
+  readonly kind: 'view' | 'item';
+  readonly environmentId: string;
+  /** Schema alias, or index name. */
+  readonly name: string;
+  /** Digest of the schema that made it. */
+  readonly schemaDigest: string;
+  /** Digest of the stored bytes. */
+  readonly bytesDigest: Buffer;
+  readonly claims: readonly MadeClaim[];
+  /** Lookup keys it is registered under: source id and key. */
+  readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
+}
+
+export interface ProcessedRecord {
+  /** Stamp of the entity's state that was processed. */
+  readonly stamp: number;
+  readonly type: string;
+  /** Under what it stands in the lookup indexes of its source; null when none are kept. */
+  readonly lookup: { readonly layoutId: string; readonly keys: readonly string[] } | null;
+  readonly made: readonly MadeThing[];
+}
+
+type PackedClaim = [string, string | null, 0 | 1, number, string, string | null];
+type PackedThing = [0 | 1, string, string, string, Buffer, PackedClaim[], [string, string][]];
+type PackedRecord = [number, string, [string, string[]] | null, PackedThing[]];
+
+export function encodeProcessed(record: ProcessedRecord): Buffer {
+  const made = record.made.map<PackedThing>((thing) => [
+    thing.kind === 'view' ? 0 : 1,
+    thing.environmentId,
+    thing.name,
+    thing.schemaDigest,
+    thing.bytesDigest,
+    thing.claims.map<PackedClaim>(({ field, host, kind, sinceStamp, display, redirect }) => [
+      field,
+      host,
+      kind === 'page' ? 0 : 1,
+      sinceStamp,
+      display,
+      redirect,
+    ]),
+    thing.dependsOn.map(([sourceId, lookupKey]) => [sourceId, lookupKey]),
+  ]);
+  const lookup: PackedRecord[2] = record.lookup && [record.lookup.layoutId, [...record.lookup.keys]];
+  return pack([record.stamp, record.type, lookup, made]);
+}
+
+export function decodeProcessed(stored: Buffer): ProcessedRecord {
+  const [stamp, type, lookup, made] = unpack<PackedRecord>(stored);
+  return {
+    stamp,
+    type,
+    lookup: lookup && { layoutId: lookup[0], keys: lookup[1] },
+    made: made.map(([kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn]) => ({
+      kind: kind === 0 ? 'view' : 'item',
+      environmentId,
+      name,
+      schemaDigest,
+      bytesDigest,
+      claims: claims.map(([field, host, claimKind, sinceStamp, display, redirect]) => ({
+        field,
+        host,
+        kind: claimKind === 0 ? 'page' : 'redirect',
+        sinceStamp,
+        display,
+        redirect,
+      })),
+      dependsOn,
+    })),
+  };
+}
+
+/** Records of entities of one source in one partition, in the order asked. @throws StoreUnavailableError */
+export async function readProcessed(
+  store: Store,
+  tag: string,
+  tenant: string,
+  sourceId: string,
+  originIds: readonly string[],
+): Promise<(ProcessedRecord | null)[]> {
+  try {
+    const stored = await store.client.hmgetBuffer(keys.processed(tag, tenant, sourceId), ...originIds);
+    return stored.map((record) => record && decodeProcessed(record));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Field of `keys.sources`. */
+export function sourceField(tenant: string, sourceId: string): string {
+  return `${tenant}|${sourceId}`;
+}
+
+/**
+ * Sources whose entities were ever processed in a partition, configured or not. @throws StoreUnavailableError
+ */
+export async function processedSources(
+  store: Store,
+  tag: string,
+): Promise<{ tenant: string; sourceId: string }[]> {
+  try {
+    const fields = await store.client.hkeys(keys.sources(tag));
+    return fields.map((field) => {
+      const [tenant = '', sourceId = ''] = field.split('|');
+      return { tenant, sourceId };
+    });
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/**
+ * OriginIds that have a record, a portion at a time: also those whose entity is gone but not yet processed.
+ * @throws StoreUnavailableError
+ */
+export async function* scanProcessed(
+  store: Store,
+  tag: string,
+  tenant: string,
+  sourceId: string,
+): AsyncGenerator<{ originId: string; record: ProcessedRecord }[]> {
+  const key = keys.processed(tag, tenant, sourceId);
+  let cursor = '0';
+  do {
+    const [next, pairs] = (await store.client
+      .callBuffer('HSCAN', key, cursor, 'COUNT', 500)
+      .catch((error: unknown) => {
+        throw storeError(error);
+      })) as [Buffer, Buffer[]];
+    cursor = next.toString();
+    const portion: { originId: string; record: ProcessedRecord }[] = [];
+    for (let index = 0; index + 1 < pairs.length; index += 2) {
+      const [originId, record] = [pairs[index], pairs[index + 1]];
+      if (originId && record)
+        portion.push({ originId: originId.toString(), record: decodeProcessed(record) });
+    }
+    if (portion.length > 0) yield portion;
+  } while (cursor !== '0');
+}

@@ -1,0 +1,193 @@
+/**
+ * How far every partition has come, as a front sees it: the ground of "read your own writes".
+ *
+ * A write is visible once its partition's checkpoint has passed it and every rebuild that it caused is done. Rebuild
+ * marks are entries of the streams themselves, so both are comparisons of sequence numbers.
+ */
+import { type Change, ChangesFollower } from './changes.ts';
+import { type CausedMark, causedField } from './commit.ts';
+import { keys } from './keys.ts';
+import { unpack } from './pack.ts';
+import type { Store } from './store.ts';
+import type { VersionVector } from './types.ts';
+
+/** Called for every partition's changes in order; null after a gap, when anything may have changed. */
+export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
+
+interface PartitionProgress {
+  known: boolean;
+  checkpoint: number;
+  /** Number of the last commit seen. */
+  commits: number;
+  /** Last stream entry known to exist, from the snapshot and from our own writes. */
+  announced: number;
+  /** Tenant -> first mark that waits for its rebuild. */
+  dirty: ReadonlyMap<string, number>;
+  /** `causedField` -> last mark that changes of this partition sent there. */
+  caused: Map<string, number>;
+}
+
+interface Waiter {
+  readonly tenant: string;
+  /** Entries to pass. */
+  readonly writes: Map<number, number>;
+  /** Marks to have rebuilt, learnt when the writes were passed. */
+  readonly marks: Map<number, number>;
+  readonly done: () => void;
+}
+
+export class Progress {
+  readonly #store: Store;
+  readonly #partitions: PartitionProgress[];
+  readonly #followers: ChangesFollower[];
+  readonly #waiters = new Set<Waiter>();
+  readonly #listeners: ChangeListener[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#partitions = store.partitions.tags.map(() => ({
+      known: false,
+      checkpoint: 0,
+      commits: 0,
+      announced: 0,
+      dirty: new Map(),
+      caused: new Map(),
+    }));
+    const listener = {
+      onChanges: (partition: number, changes: readonly Change[]) => this.#apply(partition, changes),
+      onGap: (partition: number) => this.#load(partition),
+    };
+    this.#followers = store.partitions.tags.map(
+      (_, partition) => new ChangesFollower(store, partition, listener),
+    );
+  }
+
+  start(): void {
+    for (const follower of this.#followers) void follower.run();
+  }
+
+  close(): void {
+    for (const follower of this.#followers) follower.close();
+  }
+
+  /** True once the state of every partition is known. */
+  get ready(): boolean {
+    return this.#partitions.every(({ known }) => known);
+  }
+
+  /** Number of the last commit seen of each partition: what an index shard must have applied to be as new. */
+  get commits(): readonly number[] {
+    return this.#partitions.map(({ commits }) => commits);
+  }
+
+  onChange(listener: ChangeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Tells of entries that this process has written, so that `backlog` knows them before they are done. */
+  noteWritten(version: VersionVector): void {
+    for (const [partition, sequence] of version) {
+      const progress = this.#partitions[partition];
+      if (progress !== undefined) progress.announced = Math.max(progress.announced, sequence);
+    }
+  }
+
+  /** Stream entries that wait in a partition; the most over all partitions. */
+  backlog(): number {
+    return Math.max(...this.#partitions.map(({ announced, checkpoint }) => announced - checkpoint), 0);
+  }
+
+  /** Stream entries that wait, by partition. */
+  backlogs(): number[] {
+    return this.#partitions.map(({ announced, checkpoint }) => Math.max(0, announced - checkpoint));
+  }
+
+  /** True when the version is visible before the time is over, with everything that was rebuilt because of it. */
+  waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => finish(false), timeoutMs);
+      const waiter: Waiter = {
+        tenant,
+        writes: new Map([...version].filter(([partition]) => partition < this.#partitions.length)),
+        marks: new Map(),
+        done: () => finish(true),
+      };
+      const finish = (visible: boolean) => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        resolve(visible);
+      };
+      this.#waiters.add(waiter);
+      this.#advance(waiter);
+    });
+  }
+
+  #advance(waiter: Waiter): void {
+    for (const [partition, sequence] of waiter.writes) {
+      const progress = this.#partitions[partition];
+      if (progress === undefined || !progress.known || progress.checkpoint < sequence) continue;
+      waiter.writes.delete(partition);
+      this.#addCausedMarks(waiter, progress);
+    }
+    for (const [partition, sequence] of waiter.marks) {
+      if (this.#rebuiltUpTo(partition, waiter.tenant) >= sequence) waiter.marks.delete(partition);
+    }
+    if (waiter.writes.size === 0 && waiter.marks.size === 0) waiter.done();
+  }
+
+  #addCausedMarks(waiter: Waiter, progress: PartitionProgress): void {
+    for (let target = 0; target < this.#partitions.length; target += 1) {
+      const mark = progress.caused.get(causedField(waiter.tenant, target));
+      if (mark !== undefined) waiter.marks.set(target, Math.max(mark, waiter.marks.get(target) ?? 0));
+    }
+  }
+
+  #rebuiltUpTo(partition: number, tenant: string): number {
+    const progress = this.#partitions[partition];
+    if (progress === undefined || !progress.known) return -1;
+    const firstDirty = progress.dirty.get(tenant) ?? Number.POSITIVE_INFINITY;
+    return Math.min(progress.checkpoint, firstDirty - 1);
+  }
+
+  #apply(partition: number, changes: readonly Change[]): void {
+    const progress = this.#partitions[partition];
+    if (progress === undefined) return;
+    for (const { commit } of changes) {
+      // Older than the state that was loaded: it would turn the clock back.
+      if (commit === null || commit.number <= progress.commits) continue;
+      progress.commits = commit.number;
+      progress.checkpoint = Math.max(progress.checkpoint, commit.announcement.checkpoint);
+      progress.announced = Math.max(progress.announced, progress.checkpoint);
+      progress.dirty = commit.announcement.dirty;
+      for (const mark of commit.announcement.caused) noteCaused(progress, mark);
+    }
+    const digests = changes.flatMap((change) => change.digests);
+    for (const listener of this.#listeners) listener(partition, digests);
+    for (const waiter of [...this.#waiters]) this.#advance(waiter);
+  }
+
+  async #load(partition: number): Promise<void> {
+    const tag = this.#store.partitions.tag(partition);
+    const client = this.#store.client;
+    const [owner, caused, announced] = await Promise.all([
+      client.hgetallBuffer(keys.owner(tag)),
+      client.hgetall(keys.caused(tag)),
+      client.hget(keys.clock(tag), 'stream'),
+    ]);
+    const progress = this.#partitions[partition];
+    if (progress === undefined) return;
+    progress.checkpoint = Number(owner.checkpoint?.toString() ?? 0);
+    progress.commits = Number(owner.commits?.toString() ?? 0);
+    progress.announced = Number(announced ?? 0);
+    progress.dirty = new Map(owner.dirty === undefined ? [] : unpack<[string, number][]>(owner.dirty));
+    progress.caused = new Map(Object.entries(caused).map(([field, sequence]) => [field, Number(sequence)]));
+    progress.known = true;
+    for (const listener of this.#listeners) listener(partition, null);
+    for (const waiter of [...this.#waiters]) this.#advance(waiter);
+  }
+}
+
+function noteCaused(progress: PartitionProgress, { tenant, partition, sequence }: CausedMark): void {
+  const field = causedField(tenant, partition);
+  progress.caused.set(field, Math.max(sequence, progress.caused.get(field) ?? 0));
+}

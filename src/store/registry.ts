@@ -1,0 +1,76 @@
+/** The processes that share the store: each tells every second that it lives and what it does. */
+import { storeError } from './connection.ts';
+import { keys } from './keys.ts';
+import { pack, unpack } from './pack.ts';
+import type { Store } from './store.ts';
+
+export const heartbeatMs = 1000;
+/** A process not heard of for this long counts as gone. */
+export const heartbeatLostMs = 4000;
+
+export type Role = 'web' | 'worker' | 'jobs';
+
+export interface ProcessBeat {
+  readonly id: string;
+  readonly role: Role;
+  readonly host: string;
+  readonly pid: number;
+  /** Configuration generation that it runs. */
+  readonly generation: number;
+  /** Partitions that it serves; empty but for workers. */
+  readonly partitions: readonly number[];
+  /** What it still waits for before it can serve; empty when ready. */
+  readonly waitingFor: readonly string[];
+  /** Its metrics in Prometheus' text form, for the fronts' `/metrics`. */
+  readonly metrics: string;
+}
+
+/** Milliseconds by Redis' clock: the one clock that all processes share. @throws StoreUnavailableError */
+export async function storeTimeMs(store: Store): Promise<number> {
+  try {
+    const [seconds, microseconds] = await store.client.time();
+    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** @throws StoreUnavailableError */
+export async function beat(store: Store, process: ProcessBeat): Promise<void> {
+  const atMs = await storeTimeMs(store);
+  try {
+    await store.client.hset(keys.processes, process.id, pack([atMs, process]));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Says that a process has ended. @throws StoreUnavailableError */
+export async function leave(store: Store, id: string): Promise<void> {
+  try {
+    await store.client.hdel(keys.processes, id);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Processes heard of lately; those long gone are forgotten. @throws StoreUnavailableError */
+export async function liveProcesses(store: Store): Promise<ProcessBeat[]> {
+  try {
+    const [nowMs, beats] = await Promise.all([
+      storeTimeMs(store),
+      store.client.hgetallBuffer(keys.processes),
+    ]);
+    const live: ProcessBeat[] = [];
+    const gone: string[] = [];
+    for (const [id, packed] of Object.entries(beats)) {
+      const [atMs, process] = unpack<[number, ProcessBeat]>(packed);
+      if (nowMs - atMs < heartbeatLostMs) live.push(process);
+      else if (nowMs - atMs > 60_000) gone.push(id);
+    }
+    if (gone.length > 0) await store.client.hdel(keys.processes, ...gone);
+    return live;
+  } catch (error) {
+    throw storeError(error);
+  }
+}

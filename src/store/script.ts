@@ -1,0 +1,50 @@
+/** Lua scripts: each is one file in `scripts/`, whose header says what it does, takes and returns. */
+import { readFileSync } from 'node:fs';
+import { type RedisClient, storeError } from './connection.ts';
+
+export type ScriptArgument = string | number | Buffer;
+type ScriptCall = (...argumentsList: ScriptArgument[]) => Promise<unknown>;
+
+/** One Lua script. Replies come as numbers, Buffers and arrays of them. */
+export class Script<Reply> {
+  readonly #lua: string;
+  readonly #defined = new WeakSet<RedisClient>();
+
+  /** @param keyCount the same at every call: the client needs it to pipeline calls by slot. */
+  constructor(
+    private readonly name: string,
+    private readonly keyCount: number,
+  ) {
+    this.#lua = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
+  }
+
+  /** @throws FencedError, StoreUnavailableError */
+  async run(
+    client: RedisClient,
+    keys: readonly string[],
+    scriptArguments: readonly ScriptArgument[],
+  ): Promise<Reply> {
+    try {
+      return (await this.#call(client, [...keys, ...scriptArguments])) as Reply;
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  async #call(client: RedisClient, callArguments: ScriptArgument[]): Promise<unknown> {
+    const command = `millrace_${this.name}`;
+    if (!this.#defined.has(client)) {
+      client.defineCommand(command, { lua: this.#lua, numberOfKeys: this.keyCount });
+      this.#defined.add(client);
+    }
+    const call = (client as unknown as Record<string, ScriptCall | undefined>)[`${command}Buffer`];
+    if (call === undefined) throw new TypeError(`script ${this.name} is not defined`);
+    try {
+      return await call.apply(client, callArguments);
+    } catch (error) {
+      // A restarted Redis has forgotten its scripts while the client still believes it knows them.
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return await client.callBuffer('eval', this.#lua, this.keyCount, ...callArguments);
+    }
+  }
+}

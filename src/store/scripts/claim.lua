@@ -1,0 +1,85 @@
+#!lua
+-- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
+--
+-- KEYS  1 fence   2 clock   3 changes
+-- ARGV  1 partition of the caller   2 its epoch   3 changes kept
+--       then per claim: 'put' | 'drop', claims key, routes key, clashes key, field, digest (8 bytes), packed claim
+--       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs}
+-- Returns  number of claim fields whose service changed; error FENCED
+if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
+  return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
+end
+
+local function sameClaim(a, b)
+  return a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
+end
+
+-- A page before a redirect, the latest claim before older ones; ids decide the rest so that no layout does.
+local function before(a, b)
+  if a[2] ~= b[2] then return a[2] < b[2] end
+  if a[3] ~= b[3] then return a[3] > b[3] end
+  if a[5] ~= b[5] then return a[5] < b[5] end
+  if a[4] ~= b[4] then return a[4] < b[4] end
+  return a[6] < b[6]
+end
+
+local function winners(claims)
+  local hosts, urls = {}, {}
+  for _, claim in ipairs(claims) do
+    local host = claim[1] or ''
+    if not hosts[host] then
+      hosts[host] = true
+      urls[claim[7]] = true
+    end
+  end
+  return urls
+end
+
+-- What requests can see of the claims: everything but the time of the last change.
+local function visible(claims)
+  local seen = {}
+  for i, c in ipairs(claims) do
+    seen[i] = { c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8] }
+  end
+  return cmsgpack.pack(seen)
+end
+
+local digests = {}
+for at = 4, #ARGV, 7 do
+  local claimsKey, routesKey, clashesKey, field = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local claim = cmsgpack.unpack(ARGV[at + 6])
+  local stored = redis.call('HGET', claimsKey, field)
+  local old = stored and cmsgpack.unpack(stored) or {}
+  local new = {}
+  for _, other in ipairs(old) do
+    if not sameClaim(other, claim) then new[#new + 1] = other end
+  end
+  if ARGV[at] == 'put' then new[#new + 1] = claim end
+  table.sort(new, before)
+
+  if #new == 0 then
+    redis.call('HDEL', claimsKey, field)
+  else
+    redis.call('HSET', claimsKey, field, cmsgpack.pack(new))
+  end
+  if #new > 1 then
+    redis.call('HSET', clashesKey, field, #new)
+  elseif #old > 1 then
+    redis.call('HDEL', clashesKey, field)
+  end
+  if string.sub(field, 1, 2) == 'u:' then
+    local served, serving = winners(old), winners(new)
+    for url in pairs(served) do
+      if not serving[url] then redis.call('ZREM', routesKey, url) end
+    end
+    for url in pairs(serving) do
+      if not served[url] then redis.call('ZADD', routesKey, 0, url) end
+    end
+  end
+  if visible(old) ~= visible(new) then digests[#digests + 1] = ARGV[at + 5] end
+end
+if #digests > 0 then
+  local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))
+end
+return #digests

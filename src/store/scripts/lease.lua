@@ -1,0 +1,28 @@
+#!lua
+-- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock.
+--
+-- KEYS  1 owner
+-- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release)
+-- Returns  take: {epoch, checkpoint, commits} or {0, ms until the lease ends}; renew, release: 1, or 0 when it is not ours
+local action, worker = ARGV[1], ARGV[2]
+local time = redis.call('TIME')
+local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local owner = redis.call('HMGET', KEYS[1], 'worker', 'leaseUntilMs', 'epoch', 'checkpoint', 'commits')
+if action == 'take' then
+  local untilMs = tonumber(owner[2] or 0)
+  if owner[1] and owner[1] ~= '' and untilMs > nowMs then
+    -- Our own retried call: the first one took it.
+    if owner[1] ~= worker then return { 0, untilMs - nowMs } end
+    return { tonumber(owner[3]), tonumber(owner[4] or 0), tonumber(owner[5] or 0) }
+  end
+  local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+  redis.call('HSET', KEYS[1], 'worker', worker, 'leaseUntilMs', nowMs + tonumber(ARGV[3]))
+  return { epoch, tonumber(owner[4] or 0), tonumber(owner[5] or 0) }
+end
+if owner[1] ~= worker or owner[3] ~= ARGV[4] then return 0 end
+if action == 'renew' then
+  redis.call('HSET', KEYS[1], 'leaseUntilMs', nowMs + tonumber(ARGV[3]))
+else
+  redis.call('HSET', KEYS[1], 'worker', '', 'leaseUntilMs', 0)
+end
+return 1

@@ -1,0 +1,85 @@
+/** Reading the streams of a partition. Entry ids are `<sequence>-0` with sequences of our own, so a gap can be seen. */
+import { connectBlocking, type RedisClient, storeError } from './connection.ts';
+import type { Store } from './store.ts';
+
+export interface StreamEntry {
+  readonly sequence: number;
+  readonly fields: ReadonlyMap<string, Buffer>;
+}
+
+type XReadReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
+
+/** Entries between the place of a reader and the first one that is left were trimmed away. */
+export class StreamGapError extends Error {
+  override readonly name = 'StreamGapError';
+}
+
+/** Reads one stream in order on a connection of its own. */
+export class StreamReader {
+  readonly #client: RedisClient;
+  #closed = false;
+
+  constructor(
+    store: Store,
+    private readonly key: string,
+    /** Sequence of the last entry that is done. */
+    private place: number,
+  ) {
+    this.#client = connectBlocking(store.address);
+  }
+
+  /**
+   * The next entries, at most `count`; none when nothing came for `blockMs` or the reader was closed.
+   * @throws StreamGapError, StoreUnavailableError
+   */
+  async next(count: number, blockMs: number): Promise<StreamEntry[]> {
+    const reply = await this.#read(count, blockMs);
+    const [stream] = reply ?? [];
+    const entries = (stream?.[1] ?? []).map(decodeEntry);
+    const [first] = entries;
+    if (first !== undefined && first.sequence !== this.place + 1) {
+      throw new StreamGapError(`${this.key}: entry ${first.sequence} follows ${this.place}`);
+    }
+    this.place = entries.at(-1)?.sequence ?? this.place;
+    return entries;
+  }
+
+  /** Goes on behind an entry, whatever was read before. */
+  seek(sequence: number): void {
+    this.place = sequence;
+  }
+
+  async #read(count: number, blockMs: number): Promise<XReadReply> {
+    try {
+      const reply = await this.#client.callBuffer(
+        'XREAD',
+        'COUNT',
+        count,
+        'BLOCK',
+        blockMs,
+        'STREAMS',
+        this.key,
+        `${this.place}-0`,
+      );
+      return reply as XReadReply;
+    } catch (error) {
+      // A failover or a slot move sends blocked readers away; the next read finds the new place.
+      if (this.#closed || (error instanceof Error && error.message.startsWith('UNBLOCKED'))) return null;
+      throw storeError(error);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#client.disconnect();
+  }
+}
+
+function decodeEntry([id, fields]: [Buffer, Buffer[]]): StreamEntry {
+  const decoded = new Map<string, Buffer>();
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [name, value] = [fields[index], fields[index + 1]];
+    if (name !== undefined && value !== undefined) decoded.set(name.toString(), value);
+  }
+  return { sequence: Number.parseInt(id.toString(), 10), fields: decoded };
+}

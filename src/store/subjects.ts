@@ -1,0 +1,22 @@
+/** What announcements are about: a subject's digest tells fronts which cached answers no longer hold. */
+import { digestOf } from './digest.ts';
+import { viewField } from './keys.ts';
+import type { EntityRef, EnvironmentScope } from './types.ts';
+
+/** A view, whether it is there or missing. */
+export function viewSubject(
+  { tenant, environmentId }: EnvironmentScope,
+  { sourceId, alias, originId }: EntityRef & { readonly alias: string },
+): string {
+  return `${tenant}:${environmentId}:v:${viewField(sourceId, alias, originId)}`;
+}
+
+/** A claim field (`claimField`), whether anything claims it or not. */
+export function claimSubject({ tenant, environmentId }: EnvironmentScope, field: string): string {
+  return `${tenant}:${environmentId}:${field}`;
+}
+
+/** The digest as a text that is fit for a Map's key. */
+export function subjectKey(subject: string): string {
+  return digestOf(subject).toString('latin1');
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { JsonObject } from '../../src/contract/json.ts';
+import { runCommand, temporaryFolder } from './support/command.ts';
+import { type IngestServerOptions, startIngestServer } from './support/ingest-server.ts';
+
+const key = 'source-test';
+
+async function server(context: TestContext, options?: IngestServerOptions) {
+  const started = await startIngestServer(options);
+  context.after(() => started.close());
+  return started;
+}
+
+async function ndjson(
+  context: TestContext,
+  lines: readonly string[],
+  name = 'entities.ndjson',
+): Promise<string> {
+  const file = path.join(await temporaryFolder(context), name);
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  await writeFile(file, name.endsWith('.gz') ? gzipSync(bytes) : bytes);
+  return file;
+}
+
+function entity(originId: string, properties: JsonObject = {}, type = 'page'): string {
+  return JSON.stringify({ originId, type, properties });
+}
+
+function entities(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => entity(`e${index}`, { index }));
+}
+
+async function failures(file: string): Promise<JsonObject[]> {
+  const text = await readFile(`${file}.failed.ndjson`, 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+test('every entity arrives once, at most 50 a request, with a Content-Length', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(1234));
+  const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(result.code, 0, result.stderr);
+  assert.equal(platform.accepted.length, 1234);
+  assert.equal(platform.history.size, 1234);
+  assert.ok(
+    platform.requests.every((request) => request.entities <= 50 && request.contentLength !== undefined),
+  );
+  assert.match(
+    result.stderr,
+    /1234 entities in [\d.]+ s \(\d+ entities\/s\): 1234 changed, 0 unchanged, 0 failed/,
+  );
+  assert.equal(existsSync(`${file}.failed.ndjson`), false);
+});
+
+test('the same import again finds everything unchanged', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(120));
+  await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  const again = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(again.code, 0);
+  assert.match(again.stderr, /0 changed, 120 unchanged, 0 failed/);
+});
+
+test('a gzipped file and standard input are read like a plain file', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, entities(130), 'entities.ndjson.gz');
+  assert.equal((await runCommand('import', [file, '--key', key, '--url', platform.url])).code, 0);
+  const lines = entities(200).map((line) => `${line}\r\n`);
+  const piped = await runCommand('import', ['-', '--key', key, '--url', platform.url], {
+    stdin: Readable.from(lines),
+  });
+  assert.match(piped.stderr, /70 changed, 130 unchanged, 0 failed/);
+});
+
+test('what is sent are the bytes of the line, to the last digit', async (context) => {
+  const platform = await server(context);
+  const line =
+    '{"originId":"big","type":"page","properties":{"n":123456789012345678901234567890,"é":"\\u00e9"}}';
+  const file = await ndjson(context, [line]);
+  const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(result.code, 0);
+  assert.equal(platform.requests[0]?.contentLength, String(Buffer.byteLength(line) + 2));
+});
+
+test('busy answers, broken connections and internal errors are tried again', async (context) => {
+  const disturbances = [
+    'busy',
+    'hangUp',
+    null,
+    'hangUpAfterAccepting',
+    'internalError',
+    null,
+    'busy',
+  ] as const;
+  const platform = await server(context, {
+    disturb: (request) => disturbances[request % disturbances.length] ?? null,
+  });
+  const file = await ndjson(context, entities(900));
+  const result = await runCommand('import', [
+    file,
+    '--key',
+    key,
+    '--url',
+    platform.url,
+    '--concurrency',
+    '3',
+  ]);
+  assert.equal(result.code, 0, result.stderr);
+  assert.equal(platform.history.size, 900);
+  assert.match(result.stderr, /900 entities .* 0 failed/);
+});
+
+test('several requests are on their way at once, and never more than asked for', async (context) => {
+  const platform = await server(context, { delayMs: () => 20 });
+  const file = await ndjson(context, entities(1000));
+  await runCommand('import', [file, '--key', key, '--url', platform.url, '--concurrency', '3']);
+  assert.equal(platform.mostAtOnce, 3);
+});
+
+test('the states of one entity arrive in the order of the file, whatever is retried or slow', async (context) => {
+  const platform = await server(context, {
+    disturb: (request) => (request % 3 === 0 ? 'busy' : null),
+    delayMs: (request) => (request * 7) % 20,
+  });
+  const lines = Array.from({ length: 600 }, (_, index) => entity(`e${index % 97}`, { state: index }));
+  const file = await ndjson(context, [
+    ...lines,
+    entity('twice', { state: 1 }),
+    entity('twice', { state: 2 }),
+  ]);
+  const result = await runCommand('import', [
+    file,
+    '--key',
+    key,
+    '--url',
+    platform.url,
+    '--concurrency',
+    '8',
+  ]);
+  assert.equal(result.code, 0, result.stderr);
+  for (const states of platform.history.values()) {
+    const order = states.map((state) => Number(JSON.parse(JSON.stringify(state)).properties.state));
+    assert.deepEqual(
+      order,
+      [...order].sort((left, right) => left - right),
+    );
+  }
+  assert.equal(platform.history.get('twice')?.length, 2);
+});
+
+test('bad lines and refused entities are written down with their errors and stop nothing', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, [
+    entity('good'),
+    '{"broken":',
+    '[1,2]',
+    '',
+    '{"type":"page","properties":{}}',
+    entity('refused', {}, 'wrong'),
+    entity('__proto__', {}, 'wrong'),
+    entity('also good'),
+  ]);
+  const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(result.code, 1);
+  assert.match(result.stderr, /7 entities .* 2 changed, 0 unchanged, 5 failed/);
+  const failed = (await failures(file)).sort((left, right) => Number(left.line) - Number(right.line));
+  assert.deepEqual(
+    failed.map(({ line, originId }) => [line, originId]),
+    [
+      [2, null],
+      [3, null],
+      [5, null],
+      [6, 'refused'],
+      [7, '__proto__'],
+    ],
+  );
+  assert.equal(failed[0]?.entity, '{"broken":');
+  assert.deepEqual(failed[3]?.errors, ['type is wrong', 'and again']);
+  assert.deepEqual(failed[3]?.entity, { originId: 'refused', type: 'wrong', properties: {} });
+});
+
+test('a request refused as a whole is halved until only the entity to blame fails', async (context) => {
+  const platform = await server(context, { bodyBytesMax: 4000 });
+  const file = await ndjson(context, [
+    ...entities(70),
+    entity('huge', { text: 'x'.repeat(5000) }),
+    ...entities(75),
+  ]);
+  const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(result.code, 1);
+  assert.equal(platform.history.size, 75);
+  const [failed, ...more] = await failures(file);
+  assert.equal(more.length, 0);
+  assert.equal(failed?.originId, 'huge');
+  assert.deepEqual(failed?.errors, ['The body is too large']);
+});
+
+test('a wrong key ends the import at once with one line, even while its input stands open', async (context) => {
+  const platform = await server(context);
+  for (const [wrong, expected] of [
+    ['source-other', /does not know this key \(401\)/],
+    ['no-rights', /may not ingest \(403\)/],
+  ] as const) {
+    const words = ['-', '--key', wrong, '--url', platform.url];
+    const stdin = new PassThrough();
+    for (const line of entities(120)) stdin.write(`${line}\n`);
+    const result = await runCommand('import', words, { stdin });
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, expected);
+  }
+  assert.equal(platform.accepted.length, 0);
+});
+
+test('wrong arguments are told in one line', async (context) => {
+  const file = await ndjson(context, []);
+  for (const [words, expected] of [
+    [[], /Which FILE\?/],
+    [[file], /--key of the source is missing/],
+    [[file, '--key', key, '--url', 'ftp://x'], /--url must be an address/],
+    [[file, '--key', key, '--concurrency', '0'], /--concurrency must be a whole number/],
+    [[file, '--key', key, '--quick'], /Unknown option '--quick'/],
+    [[`${file}.missing`, '--key', key], /cannot be read: ENOENT/],
+  ] as const) {
+    const result = await runCommand('import', [...words]);
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, expected);
+    assert.equal(result.stderr.trim().split('\n').length, 1, result.stderr);
+  }
+  const help = await runCommand('import', ['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /npm run import -- FILE --key SOURCE_KEY/);
+});

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  readonly stdin?: Readable;
+}
+
+/** Runs a program to its end. */
+export async function run(
+  program: string,
+  words: string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const child = spawn(program, words, {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, ...options.env },
+    stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  if (child.stdin !== null) {
+    // A command that stops early leaves its input unread.
+    child.stdin.on('error', () => {});
+    options.stdin?.pipe(child.stdin);
+  }
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** Runs one of our commands as its npm script does. */
+export function runCommand(
+  command: string,
+  words: string[],
+  options?: CommandOptions,
+): Promise<CommandResult> {
+  return run(process.execPath, ['src/cli/bootstrap.mjs', command, ...words], options);
+}
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(context: TestContext): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'millrace-test-'));
+  context.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function text(stream: Readable | null): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream ?? []) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { environmentWithFile } from '../../src/config/environment.ts';
+import { readSettings, SettingsError } from '../../src/config/settings.ts';
+import { folderWith } from './folder.ts';
+
+function mistakeOf(env: NodeJS.ProcessEnv): string {
+  try {
+    readSettings(env);
+  } catch (error) {
+    assert.ok(error instanceof SettingsError);
+    assert.doesNotMatch(error.message, /\n/);
+    return error.message;
+  }
+  return assert.fail(`accepted ${JSON.stringify(env)}`);
+}
+
+test('without variables every setting has its documented default', () => {
+  assert.deepEqual(readSettings({}), {
+    port: 4000,
+    host: '127.0.0.1',
+    redis: { kind: 'private' },
+    configDir: resolve('config'),
+    dataDir: resolve('.data'),
+    workers: Math.max(1, availableParallelism() - 1),
+    web: 1,
+    partitions: 16,
+    headerPrefixes: ['X-Service'],
+    demo: true,
+    logLevel: 'info',
+    appendFsync: 'always',
+  });
+});
+
+test('an empty variable is an absent one', () => {
+  assert.deepEqual(readSettings({ PORT: '', REDIS_URL: ' ', DEMO: '', HEADER_PREFIX: '' }), readSettings({}));
+});
+
+test('every variable is read', () => {
+  const settings = readSettings({
+    PORT: '0',
+    HOST: '0.0.0.0',
+    REDIS_CLUSTER: '10.0.0.1:7000, redis-2:7001,[::1]:7002',
+    CONFIG_DIR: '/etc/site',
+    DATA_DIR: 'here',
+    WORKERS: '3',
+    WEB: '2',
+    PARTITIONS: '64',
+    HEADER_PREFIX: 'X-Service, X-Acme,x-service',
+    DEMO: 'ON',
+    LOG_LEVEL: 'WARN',
+    APPEND_FSYNC: 'everysec',
+  });
+  assert.deepEqual(settings, {
+    port: 0,
+    host: '0.0.0.0',
+    redis: {
+      kind: 'cluster',
+      seeds: [
+        { host: '10.0.0.1', port: 7000 },
+        { host: 'redis-2', port: 7001 },
+        { host: '::1', port: 7002 },
+      ],
+    },
+    configDir: '/etc/site',
+    dataDir: resolve('here'),
+    workers: 3,
+    web: 2,
+    partitions: 64,
+    headerPrefixes: ['x-service', 'X-Acme'],
+    demo: true,
+    logLevel: 'warn',
+    appendFsync: 'everysec',
+  });
+  const url = 'rediss://user:pass@redis.example.com:6380/2';
+  assert.deepEqual(readSettings({ REDIS_URL: url }).redis, { kind: 'url', url });
+});
+
+test('the demo is on only for the configuration of the repository, unless it is asked for', () => {
+  assert.equal(readSettings({ CONFIG_DIR: '/etc/site' }).demo, false);
+  assert.equal(readSettings({ CONFIG_DIR: resolve('config/../config') }).demo, true);
+  for (const off of ['off', 'false', '0', 'False']) assert.equal(readSettings({ DEMO: off }).demo, false);
+});
+
+test('a wrong value is named with its variable and what is allowed', () => {
+  const cases: [string, string[], RegExp][] = [
+    ['PORT', ['80a', '-1', '65536', '4.5', '1e3', '٣'], /whole number from 0 to 65535/],
+    ['HOST', ['a b', 'http://x', 'host:80'], /IP address or a host name/],
+    ['REDIS_URL', ['localhost:6379', 'http://x', 'redis://', 'redis://h/db'], /redis:\/\//],
+    ['REDIS_CLUSTER', ['redis-1', 'a:0', 'a:70000', 'a:1,,b:2', '[x]:1'], /host:port pairs/],
+    ['WORKERS', ['0', 'many', '257'], /whole number from 1 to 256/],
+    ['WEB', ['0', '-2'], /whole number from 1 to 256/],
+    ['PARTITIONS', ['0', '1025', '1,5'], /whole number from 1 to 1024/],
+    ['HEADER_PREFIX', ['X Service', 'X-Service-', 'a,,b', 'X:'], /beginnings of header names/],
+    ['DEMO', ['yes', '2'], /on or off/],
+    ['LOG_LEVEL', ['loud'], /trace, debug, info/],
+    ['APPEND_FSYNC', ['no', 'sometimes'], /always, everysec/],
+  ];
+  for (const [name, values, allowed] of cases) {
+    for (const value of values) {
+      const message = mistakeOf({ [name]: value });
+      assert.ok(message.startsWith(`${name} is "${value}": it must be `), message);
+      assert.match(message, allowed);
+    }
+  }
+});
+
+test('several wrong values are told at once, on one line', () => {
+  const message = mistakeOf({ PORT: 'x', WEB: '0', LOG_LEVEL: 'loud\nand clear' });
+  for (const name of ['PORT', 'WEB', 'LOG_LEVEL']) assert.match(message, new RegExp(`${name} is `));
+});
+
+test('REDIS_URL and REDIS_CLUSTER exclude each other', () => {
+  assert.match(
+    mistakeOf({ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
+    /REDIS_URL and REDIS_CLUSTER are both set/,
+  );
+});
+
+test('a password is not repeated in a message', () => {
+  for (const url of ['http://user:secr@t/@host', 'redis://:secr@t@host/x', ':secr@t@']) {
+    assert.doesNotMatch(mistakeOf({ REDIS_URL: url }), /secr/);
+  }
+  assert.doesNotMatch(mistakeOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
+});
+
+test('.env is read, the real environment wins, and what is read is not written back', async (t) => {
+  const folder = await folderWith(t, { '.env': '# ours\nPORT=5000\nHOST="0.0.0.0"\nWEB=2\n' });
+  const env = { PORT: '6000', WEB: '' };
+  const settings = readSettings(environmentWithFile(env, folder));
+  assert.deepEqual([settings.port, settings.host, settings.web], [6000, '0.0.0.0', 1]);
+  assert.deepEqual(env, { PORT: '6000', WEB: '' });
+});
+
+test('no .env is fine, one that cannot be read is a clear line', async (t) => {
+  const folder = await folderWith(t, { 'below/.env/x': '' });
+  assert.deepEqual(environmentWithFile({ PORT: '1' }, folder), { PORT: '1' });
+  assert.throws(() => environmentWithFile({}, `${folder}/below`), {
+    name: 'SettingsError',
+    message: /EISDIR/,
+  });
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** The rooms of `src` from the ground up; a room may import from lower floors, and from itself. */
+const floors: readonly (readonly string[])[] = [
+  ['contract', 'process'],
+  ['schemas', 'search'],
+  ['config'],
+  ['store'],
+  ['actors', 'query'],
+  ['http', 'cli'],
+];
+
+/** Packages that one room alone may know. */
+const packageRooms: Readonly<Record<string, string>> = {
+  ioredis: 'store',
+  bullmq: 'store',
+  'uWebSockets.js': 'http',
+  flexsearch: 'search',
+};
+
+/** Rooms that read their input and nothing else: no files, no network, no clock, no chance. */
+const pureRooms = new Set(['contract', 'schemas', 'search']);
+/** Modules of Node that compute and nothing more. */
+const pureModules = new Set(['node:assert', 'node:buffer', 'node:crypto', 'node:util']);
+const impurePattern =
+  /\b(?:Date\.now|performance\.now|Math\.random|setTimeout|setInterval|process\.[a-z]+)\b|\bnew Date\(\)/;
+
+const topLevelEntries = [
+  '.ci',
+  '.env.example',
+  '.gitignore',
+  '.npmrc',
+  'ARCHITECTURE.md',
+  'LICENSE',
+  'Procfile',
+  'README.md',
+  'bench',
+  'biome.json',
+  'config',
+  'package-lock.json',
+  'package.json',
+  'src',
+  'test',
+  'tsconfig.json',
+  'workers',
+];
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly specifier: string;
+  readonly isTypeOnly: boolean;
+  /** Room of `src` that it leads to; null for packages and files outside. */
+  readonly target: string | null;
+}
+
+const importPattern =
+  /^\s*(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
+
+function sourceFiles(): string[] {
+  return readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(?:ts|mjs)$/.test(file))
+    .map((file) => path.join('src', file));
+}
+
+function roomOf(file: string): string {
+  return path.relative('src', file).split(path.sep)[0] ?? '';
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  return [...text.matchAll(importPattern)].map(([, type, fixed, dynamic]) => {
+    const specifier = fixed ?? dynamic ?? '';
+    const reached = specifier.startsWith('.') ? path.join(path.dirname(file), specifier) : null;
+    const target = reached?.startsWith(`src${path.sep}`) ? roomOf(reached) : null;
+    return { file, room: roomOf(file), specifier, isTypeOnly: type !== undefined, target };
+  });
+}
+
+const imports = sourceFiles().flatMap(importsOf);
+
+function floorOf(room: string): number {
+  return floors.findIndex((rooms) => rooms.includes(room));
+}
+
+function told(wrong: readonly Import[]): string[] {
+  return wrong.map(({ file, specifier }) => `${file} imports ${specifier}`);
+}
+
+function mayImport({ room, target, isTypeOnly }: Import): boolean {
+  if (target === null || target === room) return true;
+  if (room === 'search' && target === 'schemas') return isTypeOnly;
+  return floorOf(target) < floorOf(room);
+}
+
+test('every room of src has its floor', () => {
+  const rooms = readdirSync(path.join(root, 'src'));
+  assert.deepEqual(
+    rooms.filter((room) => floorOf(room) === -1),
+    [],
+  );
+  assert.ok(imports.length > 100, 'imports are found at all');
+});
+
+test('imports lead downwards only', () => {
+  assert.deepEqual(told(imports.filter((entry) => !mayImport(entry))), []);
+});
+
+test('only the store knows Redis, only http knows uWebSockets.js, only search knows its posting store', () => {
+  const wrong = imports.filter(({ specifier, room }) => {
+    const owner = packageRooms[specifier];
+    return owner !== undefined && owner !== room;
+  });
+  assert.deepEqual(told(wrong), []);
+});
+
+test('schemas and search are pure', () => {
+  const wrong = imports.filter(
+    ({ room, specifier }) =>
+      pureRooms.has(room) && specifier.startsWith('node:') && !pureModules.has(specifier),
+  );
+  assert.deepEqual(told(wrong), []);
+  const impure = sourceFiles()
+    .filter((file) => pureRooms.has(roomOf(file)))
+    .filter((file) => impurePattern.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))));
+  assert.deepEqual(impure, []);
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}
+
+test('the import graph of src has no cycles between files that run', () => {
+  const edges = new Map<string, string[]>();
+  for (const { file, specifier, isTypeOnly } of imports) {
+    if (isTypeOnly || !specifier.startsWith('.')) continue;
+    edges.set(file, [...(edges.get(file) ?? []), path.join(path.dirname(file), specifier)]);
+  }
+  assert.deepEqual(findCycle(edges), []);
+});
+
+/** A cycle as the files along it, or nothing. */
+function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): string[] => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const next of edges.get(file) ?? []) {
+      const cycle = visit(next, [...trail, file]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of edges.keys()) {
+    const cycle = visit(file, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}
+
+test('the top level holds what a newcomer expects and nothing else', () => {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const entries = new Set(listed.split('\n').flatMap((file) => file.split('/')[0] || []));
+  assert.deepEqual(
+    [...entries].filter((entry) => !topLevelEntries.includes(entry)),
+    [],
+  );
+});
