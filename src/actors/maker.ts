@@ -3,6 +3,7 @@ import type { Configuration, Source, Tenant } from '../config/types.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { BuildInput, FullSchema, IndexSchema, LookupQuery } from '../schemas/types.ts';
 import { formatDependent } from '../store/dependents.ts';
+import { digestOf } from '../store/digest.ts';
 import { indexName } from '../store/keys.ts';
 
 interface MakerPlace {
@@ -31,24 +32,48 @@ export function placeOf(
   return tenant === undefined || source === undefined ? null : { tenant, source };
 }
 
+const cachedTypesMax = 1000;
+const makersOfTenant = new WeakMap<Tenant, Map<string, readonly Maker[]>>();
+
 /** In a fixed order: environments as configured, then schemas, then indexes, by alias. */
-export function makersFor(tenant: Tenant, source: Source, type: string): Maker[] {
+export function makersFor(tenant: Tenant, source: Source, type: string): readonly Maker[] {
+  const cached = makersOfTenant.get(tenant) ?? new Map<string, readonly Maker[]>();
+  makersOfTenant.set(tenant, cached);
+  const key = `${source.id}:${type}`;
+  const known = cached.get(key);
+  if (known !== undefined) return known;
+  const makers = source.environments.flatMap(({ id }) => makersIn(id, tenant, source, type));
+  // Types come from entities, so there may be any number of them.
+  if (cached.size < cachedTypesMax) cached.set(key, makers);
+  return makers;
+}
+
+function makersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Maker[] {
+  const group = source.sourceGroup;
+  const resolution = resolutionDigest(tenant, environmentId);
   const makers: Maker[] = [];
-  const autoIndexed = tenant.sourceGroups.get(source.sourceGroup)?.autoIndex === true;
-  for (const { id: environmentId } of source.environments) {
-    for (const schema of tenant.schemasFor(source.sourceGroup, type)) {
-      makers.push({ kind: 'view', environmentId, name: schema.alias, schemaDigest: schema.digest, schema });
-    }
-    for (const schema of tenant.indexesFor(source.sourceGroup, type)) {
-      const name = indexName.schema(schema.alias);
-      makers.push({ kind: 'item', environmentId, name, schemaDigest: schema.digest, schema });
-    }
-    if (autoIndexed) {
-      const name = indexName.auto(source.sourceGroup, type);
-      makers.push({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null });
-    }
+  for (const schema of tenant.schemasFor(group, type)) {
+    const schemaDigest = `${schema.digest}.${resolution}`;
+    makers.push({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema });
+  }
+  for (const schema of tenant.indexesFor(group, type)) {
+    const schemaDigest = `${schema.digest}.${resolution}`;
+    const name = indexName.schema(schema.alias);
+    makers.push({ kind: 'item', environmentId, name, schemaDigest, schema });
+  }
+  if (tenant.sourceGroups.get(group)?.autoIndex) {
+    const name = indexName.auto(group, type);
+    makers.push({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null });
   }
   return makers;
+}
+
+/** Which source each group means in an environment: lookups and references of the same schema follow it. */
+function resolutionDigest(tenant: Tenant, environmentId: string): string {
+  const resolved = [...tenant.sourceGroups.keys()]
+    .sort()
+    .map((group) => `${group}=${tenant.sourceIn(group, environmentId)?.id ?? ''}`);
+  return digestOf(resolved.join('|')).toString('base64url');
 }
 
 /** Name of what a maker makes of an entity, as lookups register it and marks carry it. */

@@ -12,7 +12,7 @@ export async function* wholePartition(
   { partition, tag }: Pick<Lease, 'partition' | 'tag'>,
   configuration: Configuration,
 ): AsyncGenerator<EntityWork[]> {
-  for (const { tenant, sourceId } of await sourcesOf(store, tag, configuration)) {
+  for (const { tenant, sourceId } of await knownSources(store, tag, configuration)) {
     const workOf = (originId: string): EntityWork => ({ tenant, sourceId, originId, only: null });
     for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
       yield unique(originIds).map(workOf);
@@ -23,8 +23,8 @@ export async function* wholePartition(
   }
 }
 
-/** Sources that are configured, and sources that were when something of theirs was processed. */
-async function sourcesOf(
+/** Sources that are configured, and sources that were when something of theirs was processed. @throws StoreUnavailableError */
+export async function knownSources(
   store: Store,
   tag: string,
   configuration: Configuration,

@@ -8,6 +8,8 @@ export type ShapeType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | '
 
 export interface Shape {
   readonly type?: ShapeType | readonly ShapeType[];
+  /** The value has one of these shapes at least. */
+  readonly anyOf?: readonly Shape[];
   readonly description?: string;
   readonly format?: string;
   readonly enum?: readonly (string | number | boolean | null)[];

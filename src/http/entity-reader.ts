@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../contract/errors.ts';
 import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask } from './entity-thread.ts';
+import type { Log } from './log.ts';
 
 /** Heap of the thread: some hundred times the largest entity. */
 const threadHeapMegabytes = 768;
@@ -19,6 +20,8 @@ export class EntityReader {
   #thread: Worker | null = null;
   #lastTask = 0;
   readonly #pending = new Map<number, Pending>();
+
+  constructor(private readonly log: Log) {}
 
   /** Reads on this thread. */
   readHere(bytes: Uint8Array, form: EntityForm): EntityReading {
@@ -42,11 +45,13 @@ export class EntityReader {
   }
 
   async close(): Promise<void> {
-    await this.#thread?.terminate();
+    const thread = this.#thread;
+    this.#thread = null;
+    await thread?.terminate();
   }
 
   #start(): Worker {
-    const thread = new Worker(new URL('./entity-thread.ts', import.meta.url), {
+    const thread = new Worker(new URL('./entity-thread-start.mjs', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: threadHeapMegabytes },
     });
     thread.on('message', ({ task, reading }: ReadingResult) => {
@@ -55,8 +60,9 @@ export class EntityReader {
       if (this.#pending.size === 0) thread.unref();
       pending?.resolve(reading.kind === 'entity' ? withBuffers(reading) : reading);
     });
-    const onEnd = () => {
+    const onEnd = (reason: unknown) => {
       if (this.#thread !== thread) return;
+      this.log.error({ err: reason }, 'the thread that reads large entities ended');
       this.#thread = null;
       for (const { reject } of this.#pending.values()) reject(new ProblemError(problems.unavailable));
       this.#pending.clear();

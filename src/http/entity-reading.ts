@@ -34,7 +34,12 @@ export function readEntity(bytes: Uint8Array, form: EntityForm): EntityReading {
   if (value === undefined) return { kind: 'broken' };
   const candidate = candidateOf(value, form);
   const originId = usableOriginId(candidate);
-  const mistakes = mistakesOf(shapeOf(form), candidate, mistakesListedMax);
+  const mistakes = mistakesOf(
+    shapeOf(form),
+    candidate,
+    mistakesListedMax,
+    form.kind === 'bulk' ? 'The entity' : 'The body',
+  );
   if (mistakes.length === 0) {
     const mistake = unstorableField(candidate);
     if (mistake === null) return { kind: 'entity', entity: encodeEntity(entityOf(candidate)) };

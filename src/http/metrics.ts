@@ -1,9 +1,10 @@
 /** What `GET /metrics` shows (issue: operations). Labels come from the route table, so their number is bounded. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { mergeMetrics, type ProcessMetrics } from './metrics-merge.ts';
 import type { RouteDefinition } from './route-table.ts';
 
-/** Other sources of Prometheus text: what workers publish. Each must name its metrics differently, or label them. */
-export type MetricsCollector = () => Promise<string>;
+/** Metrics of other processes: what workers and other fronts publish with their heartbeats. */
+export type MetricsCollector = () => Promise<readonly ProcessMetrics[]>;
 
 export interface RouteMetrics {
   /** Counts one finished request. */
@@ -27,8 +28,12 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  constructor() {
-    collectDefaultMetrics({ register: this.#registry, prefix: 'millrace_front_' });
+  readonly #process: string;
+
+  /** @param process what the samples of this process are labelled with */
+  constructor(process: string) {
+    this.#process = process;
+    collectDefaultMetrics({ register: this.#registry, prefix: 'millrace_' });
   }
 
   get contentType(): string {
@@ -55,7 +60,7 @@ export class Metrics {
       labelNames: ['partition'],
       registers: [this.#registry],
       collect() {
-        read().forEach((value, partition) => this.set({ partition }, value));
+        for (const [partition, value] of read().entries()) this.set({ partition }, value);
       },
     });
   }
@@ -84,12 +89,15 @@ export class Metrics {
     };
   }
 
-  /** Everything in Prometheus' text form. */
+  /** What this process measures, in Prometheus' text form. */
+  ownText(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** What all processes measure. */
   async text(): Promise<string> {
-    const texts = await Promise.all([
-      this.#registry.metrics(),
-      ...this.#collectors.map((collect) => collect()),
-    ]);
-    return texts.filter((text) => text !== '').join('\n');
+    const others = await Promise.all(this.#collectors.map((collect) => collect()));
+    const own = { process: this.#process, text: await this.ownText() };
+    return mergeMetrics([own, ...others.flat()]);
   }
 }

@@ -15,6 +15,7 @@ import {
   originIdShape,
   simplifiedEntityShape,
 } from '../contract/shapes-ingest.ts';
+import { ingestProblemShape } from '../contract/shapes-problems.ts';
 import {
   autoQueryBodyShape,
   multiQueryAnswerShape,
@@ -201,6 +202,10 @@ export const routeTable: readonly RouteDefinition[] = [
         example: bulkAnswerExample,
         headers: [version],
       },
+      422: {
+        description: 'No entity was valid, or the request as a whole is not',
+        shape: { anyOf: [bulkAnswerShape, ingestProblemShape] },
+      },
     },
     problemStatuses: [401, 403, 408, 413, 422, 500, 503],
   },
@@ -263,6 +268,10 @@ export const routeTable: readonly RouteDefinition[] = [
           errors: {},
         },
         headers: [version],
+      },
+      422: {
+        description: 'No originId was valid, or the request as a whole is not',
+        shape: { anyOf: [bulkDeleteAnswerShape, ingestProblemShape] },
       },
     },
     problemStatuses: [401, 403, 408, 413, 422, 500, 503],

@@ -3,7 +3,7 @@ import './head-limit.ts';
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
 import { drainMs } from '../contract/limits.ts';
-import { QueryUnavailableError } from '../query/types.ts';
+import { UnavailableError } from '../query/types.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
 import { authorize } from './access.ts';
 import type { Answer } from './answer.ts';
@@ -183,7 +183,10 @@ export class HttpServer {
       .catch((error: unknown) => this.#failure(definition, error))
       .then((settled) => {
         if (!aborted) send(settled);
-      });
+      })
+      .catch((error: unknown) =>
+        this.#log.error({ endpoint: definition.name, err: error }, 'answer not sent'),
+      );
   }
 
   #failure({ name, problems: style }: RouteDefinition, error: unknown): Answer {
@@ -201,7 +204,7 @@ export class HttpServer {
 
 function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
-  if (error instanceof StoreUnavailableError || error instanceof QueryUnavailableError)
+  if (error instanceof StoreUnavailableError || error instanceof UnavailableError)
     return problems.unavailable;
   return problems.internal;
 }

@@ -11,10 +11,13 @@ export interface Mistake {
 
 const patterns = new Map<string, RegExp>();
 
-/** Every mistake of a value, in the order of its shape, at most `limit`. */
-export function mistakesOf(shape: Shape, value: Json, limit: number): Mistake[] {
+/**
+ * Every mistake of a value, in the order of its shape, at most `limit`.
+ * @param name how the texts call the value as a whole
+ */
+export function mistakesOf(shape: Shape, value: Json, limit: number, name = 'The body'): Mistake[] {
   const found: Mistake[] = [];
-  check(shape, value, { field: '', place: '' }, { found, limit });
+  check(shape, value, { field: '', place: '' }, { found, limit, name });
   return found;
 }
 
@@ -27,10 +30,11 @@ interface Place {
 interface Findings {
   readonly found: Mistake[];
   readonly limit: number;
+  readonly name: string;
 }
 
-function tell({ found, limit }: Findings, { field, place }: Place, text: string): void {
-  if (found.length < limit) found.push({ field, text: `${place === '' ? 'The body' : place} ${text}` });
+function tell({ found, limit, name }: Findings, { field, place }: Place, text: string): void {
+  if (found.length < limit) found.push({ field, text: `${place === '' ? name : place} ${text}` });
 }
 
 function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
@@ -41,6 +45,10 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
   }
   if (shape.enum !== undefined && !shape.enum.some((allowed) => allowed === value)) {
     tell(findings, at, `must be one of ${shape.enum.join(', ')}`);
+    return;
+  }
+  if (shape.anyOf?.every((one) => mistakesOf(one, value, 1).length > 0) === true) {
+    tell(findings, at, 'has none of the allowed shapes');
     return;
   }
   if (typeof value === 'string') checkString(shape, value, at, findings);

@@ -1,5 +1,4 @@
-/** Set by `npm start` for the processes that it runs: their standard input stands open for as long as it lives. */
-export const supervisedVariable = 'MILLRACE_SUPERVISED';
+import { supervisedVariable } from '../cli/start/supervised.ts';
 
 /** Time to drain before the process ends in any case. */
 const drainMs = 10_000;

@@ -1,4 +1,6 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
+import { getOwn, type JsonObject, setOwn } from '../contract/json.ts';
+import { fitField } from '../search/fit.ts';
 import { Shard } from '../search/shard.ts';
 import type { FieldType } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
@@ -58,7 +60,23 @@ export class LiveShard {
 
   #put(partition: number, item: StoredItem): void {
     if (!this.knows(item)) this.learnFields();
-    this.shard.upsert({ partition, ...item });
+    this.shard.upsert({ partition, ...item, fields: this.#fitting(item.fields) });
+  }
+
+  /**
+   * The item may have been made by another configuration than the one this shard follows: after a change of a field's
+   * type stored items go on having the former one until each is rebuilt.
+   */
+  #fitting(fields: JsonObject): JsonObject {
+    const names = Object.keys(fields);
+    const fits = (name: string): boolean => {
+      const type = this.#fields.get(name);
+      return type !== undefined && fitField(type, getOwn(fields, name) ?? null).ok;
+    };
+    if (names.every(fits)) return fields;
+    const fitting: JsonObject = {};
+    for (const name of names.filter(fits)) setOwn(fitting, name, getOwn(fields, name) ?? null);
+    return fitting;
   }
 
   /** Takes over the fields that this process has learnt since. */

@@ -1,5 +1,6 @@
 import type { Json } from '../contract/json.ts';
-import { compileExpression, refuseLongText } from './expression.ts';
+import { refuseLongText } from './expression.ts';
+import { parseHole } from './expression-parser.ts';
 import { PathParser } from './json-path-parser.ts';
 import { OutOfSteps, PathRun } from './json-path-run.ts';
 import { Reader } from './reader.ts';
@@ -24,8 +25,7 @@ export interface PathSelector {
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
   refuseLongText(text);
-  const hole = text.startsWith('{') ? wholeHole(text, scope) : null;
-  if (hole !== null) return hole;
+  if (text.startsWith('{')) return wholeHole(new Reader(text), scope);
   const query = new PathParser(new Reader(text), scope).parseWhole();
   const list = (frame: Frame) => {
     try {
@@ -38,8 +38,9 @@ export function compilePath(text: string, scope: Scope): PathSelector {
   return { list, value: (frame) => single(list(frame)) };
 }
 
-function wholeHole(text: string, scope: Scope): PathSelector {
-  const { value } = compileExpression(text, scope);
+function wholeHole(reader: Reader, scope: Scope): PathSelector {
+  const value = parseHole(reader, scope);
+  if (!reader.atEnd) throw reader.expected('the end of the path');
   return { value, list: (frame) => listOf(value(frame)) };
 }
 

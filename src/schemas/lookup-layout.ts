@@ -21,17 +21,15 @@ export function layoutOf(plans: Iterable<LookupPlan>): LookupLayout {
     }
     for (const path of plan.reads) projection.set(JSON.stringify(path), path);
   }
-  const names = [...indexes.keys()].sort();
-  const paths = [...projection.keys()].sort();
-  const id = createHash('sha256')
-    .update(JSON.stringify([layoutVersion, names, paths]))
-    .digest('hex')
-    .slice(0, 16);
-  return { id, indexes: inOrder(indexes, names), projection: inOrder(projection, paths) };
+  const sorted = { indexes: inOrder(indexes), projection: inOrder(projection) };
+  const digest = createHash('sha256')
+    .update(JSON.stringify([layoutVersion, sorted]))
+    .digest('hex');
+  return { id: digest.slice(0, 16), ...sorted };
 }
 
-function inOrder<T>(things: ReadonlyMap<string, T>, keys: readonly string[]): T[] {
-  return keys.flatMap((key) => things.get(key) ?? []);
+function inOrder<T>(things: ReadonlyMap<string, T>): T[] {
+  return [...things].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, thing]) => thing);
 }
 
 /** The keys that an entity stands under, each once. The keys of a query (`LookupQuery.keys`) are of the same form. */

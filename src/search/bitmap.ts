@@ -44,6 +44,28 @@ export class Bitmap {
     for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0) & (all.words[at] ?? 0);
   }
 
+  /** How many ids there are; stops counting at `limit`. */
+  countUpTo(limit: number): number {
+    const { words } = this;
+    let count = 0;
+    for (let at = 0; at < words.length && count < limit; at += 1) count += popCount(words[at] ?? 0);
+    return count;
+  }
+
+  /** Keeps the ids that pass. */
+  retain(passes: (id: number) => boolean): void {
+    const { words } = this;
+    for (let at = 0; at < words.length; at += 1) {
+      let word = words[at] ?? 0;
+      while (word !== 0) {
+        const bit = 31 - Math.clz32(word & -word);
+        const id = (at << 5) + bit;
+        if (!passes(id)) this.remove(id);
+        word &= word - 1;
+      }
+    }
+  }
+
   /** Writes the ids in ascending order into `out` and returns how many. */
   list(out: Int32Array): number {
     const { words } = this;
@@ -59,4 +81,10 @@ export class Bitmap {
     }
     return count;
   }
+}
+
+function popCount(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

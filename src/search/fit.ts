@@ -1,12 +1,14 @@
 import type { Json } from '../contract/json.ts';
 import { isJsonObject } from '../contract/json.ts';
-import { type ValueKind, traitsOf } from './field-type.ts';
+import { traitsOf, type ValueKind } from './field-type.ts';
 import { pointOf } from './number-point.ts';
 import { intervalOf } from './range-value.ts';
 import type { FieldType } from './types.ts';
 
 /** `leftOut`: how many items of a list did not fit and are missing in `value`; nulls are not counted. */
-export type Fit = { readonly ok: true; readonly value: Json; readonly leftOut: number } | { readonly ok: false };
+export type Fit =
+  | { readonly ok: true; readonly value: Json; readonly leftOut: number }
+  | { readonly ok: false };
 
 const misfit: Fit = { ok: false };
 

@@ -8,6 +8,8 @@ export interface Order {
   readonly isExact: boolean;
   /** A number that orders like the doc's value, `Infinity` when it has none (absent values are last in both orders). */
   key(doc: number): number;
+  /** `key` of many docs at once. */
+  keys(docs: Int32Array, count: number, into: Float64Array): void;
   /** Of docs with equal keys. */
   compare(a: number, b: number): number;
   /** What the doc is sorted by, as it stands in a `RowPlace`. */
@@ -22,6 +24,9 @@ export interface Order {
 export const absentOrder: Order = {
   isExact: true,
   key: () => Infinity,
+  keys: (_docs, count, into) => {
+    into.fill(Infinity, 0, count);
+  },
   compare: () => 0,
   value: () => null,
   keyOf: () => Infinity,

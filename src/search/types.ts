@@ -75,11 +75,22 @@ export interface Row {
   readonly score: number;
   readonly updatedAtMs: number;
   readonly fields: JsonObject;
+  /** `fields` as JSON text; a row parses it only when `fields` is read. */
+  readonly fieldsText: string;
 }
 
-/** A facet's groups of one shard, or merged. Values keep their type. */
+export interface FacetGroup {
+  readonly value: string | number | boolean;
+  readonly count: number;
+}
+
+/** A facet's groups of one shard, highest count first, equal counts by value. Values keep their type. */
 export interface FacetGroups {
-  readonly groups: readonly { readonly value: string | number | boolean; readonly count: number }[];
+  readonly groups: readonly FacetGroup[];
+  /** There are more groups, none with a count above this; absent: these are all. `mergeAnswers` must be told. */
+  readonly restMax?: number;
+  /** The field holds 64-bit longs: text values are numbers that a double cannot hold. */
+  readonly isLong?: boolean;
 }
 
 /** One shard's part of an answer. */
@@ -87,6 +98,6 @@ export interface ShardAnswer {
   readonly total: number;
   /** The first `offset + pageSize` rows in order (after `after`). */
   readonly rows: readonly Row[];
-  /** As `facets` of the query; every group, or the first ones as `FacetRequest` asks. */
+  /** As `facets` of the query; no groups for one that is not valid. */
   readonly facets: readonly FacetGroups[];
 }

@@ -3,9 +3,9 @@ import { compareText, orderPrefix } from './code-points.ts';
 export type PlainValue = string | number | boolean;
 
 /** The distinct values of a column, each with a small number (its code) while at least one doc has it. */
-export class ValueDictionary<V extends PlainValue> {
-  readonly #codes = new Map<V, number>();
-  readonly #values: (V | undefined)[] = [];
+export class ValueDictionary {
+  readonly #codes = new Map<PlainValue, number>();
+  readonly #values: (PlainValue | undefined)[] = [];
   readonly #lowered: (string | undefined)[] = [];
   readonly #free: number[] = [];
   #uses = new Uint32Array(16);
@@ -22,12 +22,12 @@ export class ValueDictionary<V extends PlainValue> {
     return this.#uses.byteLength + this.#keys.byteLength + this.#codes.size * perValue + this.#textUnits;
   }
 
-  codeOf(value: V): number | undefined {
+  codeOf(value: PlainValue): number | undefined {
     return this.#codes.get(value);
   }
 
   /** The value of a code in use. */
-  valueOf(code: number): V {
+  valueOf(code: number): PlainValue {
     const value = this.#values[code];
     if (value === undefined) throw new Error(`code ${code} is not in use`);
     return value;
@@ -43,7 +43,7 @@ export class ValueDictionary<V extends PlainValue> {
   }
 
   /** The code of a value, a new one if need be, with one use more. */
-  acquire(value: V): number {
+  acquire(value: PlainValue): number {
     const known = this.#codes.get(value);
     const code = known ?? this.#allot(value);
     this.#uses[code] = (this.#uses[code] ?? 0) + 1;
@@ -84,7 +84,7 @@ export class ValueDictionary<V extends PlainValue> {
     return lowered;
   }
 
-  #allot(value: V): number {
+  #allot(value: PlainValue): number {
     const code = this.#free.pop() ?? this.#values.length;
     if (code >= this.#uses.length) this.#grow();
     this.#codes.set(value, code);

@@ -70,8 +70,7 @@ export class AutoFields {
         return null;
       }
       if (known !== undefined && known.fields.size === count - 1) return known.fields;
-      const stored = await this.store.client.callBuffer('HGETALL', key);
-      const fields = decodeFields(stored as Buffer[]);
+      const fields = decodeFields(await this.store.client.hgetall(key));
       this.#types.set(name, { fields });
       return fields;
     } catch (error) {
@@ -113,11 +112,8 @@ function nameOf(tenant: string, sourceId: string, type: string): string {
   return `${tenant}:${sourceId}:${type}`;
 }
 
-function decodeFields(pairs: readonly Buffer[]): Map<string, FieldType> {
-  const fields = new Map<string, FieldType>();
-  for (let at = 0; at + 1 < pairs.length; at += 2) {
-    const [field, type] = [pairs[at]?.toString() ?? '', pairs[at + 1]?.toString()];
-    if (field !== marker) fields.set(field, type as FieldType);
-  }
+function decodeFields(stored: Record<string, string>): Map<string, FieldType> {
+  const fields = new Map(Object.entries(stored) as [string, FieldType][]);
+  fields.delete(marker);
   return fields;
 }

@@ -212,3 +212,18 @@ async function routeEntries(
     return { url, redirect: claim.redirect, updatedAtMs: claim.updatedAtMs };
   });
 }
+
+/** Number of URLs and handles that several views claim. @throws StoreUnavailableError */
+export async function countClashes(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+): Promise<number> {
+  try {
+    const counts = await Promise.all(
+      store.partitions.tags.map((tag) => store.client.hlen(keys.clashes(tag, tenant, environmentId))),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}

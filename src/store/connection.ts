@@ -1,5 +1,5 @@
 /** Connections to Redis or Redis Cluster, and the errors that reach callers. */
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Command, Redis } from 'ioredis';
 
 export type RedisAddress =
   | { readonly kind: 'single'; readonly url: string }
@@ -17,6 +17,7 @@ export interface ConnectionOptions {
 }
 
 const retryDelayMaxMs = 1000;
+const notPipelined = ['eval', 'xread', 'subscribe'];
 
 function retryStrategy(attempt: number): number {
   return Math.min(50 * attempt, retryDelayMaxMs);
@@ -27,7 +28,7 @@ function redisOptions(options: ConnectionOptions) {
     // The replies of RESP2 are the ones that scripts and streams are documented with.
     protocol: 2 as const,
     enableAutoPipelining: true,
-    autoPipeliningIgnoredCommands: ['eval', 'xread', 'subscribe'],
+    autoPipeliningIgnoredCommands: notPipelined,
     maxRetriesPerRequest: options.commandTimeoutMs === undefined ? null : 1,
     retryStrategy,
     ...(options.commandTimeoutMs === undefined ? {} : { commandTimeout: options.commandTimeoutMs }),
@@ -66,12 +67,26 @@ function clusterOptions(options: ConnectionOptions) {
   return {
     redisOptions: nodeOptions,
     enableAutoPipelining: true,
-    autoPipeliningIgnoredCommands: ['eval', 'xread', 'subscribe'],
+    autoPipeliningIgnoredCommands: notPipelined,
     clusterRetryStrategy: retryStrategy,
     // A failover answers with redirections for a while; they are not the caller's concern.
     maxRedirections: 100,
     slotsRefreshInterval: 2000,
   };
+}
+
+/**
+ * Sends one command and gives its reply as it came: Buffers, numbers, and lists of them, where the client's own
+ * methods would make objects. (Its `call` loses the command's name when it pipelines by itself.)
+ */
+export function sendRaw(
+  client: RedisClient,
+  name: string,
+  commandArguments: readonly (string | number | Buffer)[],
+): Promise<unknown> {
+  // Reply transformers go by the lower-case name.
+  const command = new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null });
+  return client.sendCommand(command) as Promise<unknown>;
 }
 
 /** Redis did not take or answer a command: try again later. Front ends see it as 503. */

@@ -205,6 +205,23 @@ function decodeEntity(sourceId: string, originId: string, meta: Buffer, body: Bu
   };
 }
 
+/** One portion of `scanOriginIds`, from a cursor on (`0`: the beginning, and after the last). @throws StoreUnavailableError */
+export async function originIdsPortion(
+  store: Store,
+  partition: number,
+  tenant: string,
+  sourceId: string,
+  cursor: string,
+): Promise<{ next: string; originIds: string[] }> {
+  try {
+    const key = keys.meta(store.partitions.tag(partition), tenant, sourceId);
+    const [next, pairs] = await store.client.hscan(key, cursor, 'COUNT', 500);
+    return { next, originIds: pairs.filter((_, index) => index % 2 === 0) };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 /**
  * The originIds of one source in one partition, a portion at a time.
  * As HSCAN: what stays during the whole scan is seen at least once. @throws StoreUnavailableError
@@ -215,14 +232,10 @@ export async function* scanOriginIds(
   tenant: string,
   sourceId: string,
 ): AsyncGenerator<string[]> {
-  const key = keys.meta(store.partitions.tag(partition), tenant, sourceId);
   let cursor = '0';
   do {
-    const [next, pairs] = await store.client.hscan(key, cursor, 'COUNT', 500).catch((error) => {
-      throw storeError(error);
-    });
+    const { next, originIds } = await originIdsPortion(store, partition, tenant, sourceId, cursor);
     cursor = next;
-    const originIds = pairs.filter((_, index) => index % 2 === 0);
     if (originIds.length > 0) yield originIds;
   } while (cursor !== '0');
 }

@@ -59,6 +59,9 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
   return { kind: 'marks', sequence, tenant, members };
 }
 
+/** For calls of processes that own nothing, which nothing fences. */
+export const outsideCaller: Pick<Lease, 'partition' | 'epoch'> = { partition: -1, epoch: 0 };
+
 /**
  * Asks a partition to rebuild views and items of its entities.
  * @returns sequence of the mark. @throws FencedError, StoreUnavailableError

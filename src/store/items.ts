@@ -65,8 +65,7 @@ async function scanPortion(
   count: number,
 ): Promise<[string, Buffer[]]> {
   try {
-    const reply = await store.client.callBuffer('HSCAN', key, cursor, 'COUNT', count);
-    const [next, pairs] = reply as [Buffer, Buffer[]];
+    const [next, pairs] = await store.client.hscanBuffer(key, cursor, 'COUNT', count);
     return [next.toString(), pairs];
   } catch (error) {
     throw storeError(error);

@@ -14,7 +14,7 @@ const clusterSlots = 16_384;
 export const keys = {
   /** Hash: partitions, secret. */
   layout: '{millrace}:layout',
-  /** Hash: generation, digest, documents. */
+  /** Hash: generation, digest, documents, rebuilt (last generation whose rebuild was put into the queue). */
   configuration: '{millrace}:configuration',
   /** Pub/sub channel that a new configuration generation is told on. */
   configurationChannel: 'millrace:configuration',

@@ -1,7 +1,7 @@
 /** Property indexes for lookups, and who depends on which of their keys. Both of one key live in one partition. */
 import type { Json } from '../contract/json.ts';
 import type { LookupCandidate } from '../schemas/types.ts';
-import { storeError } from './connection.ts';
+import { sendRaw, storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
 import { Script, type ScriptArgument } from './script.ts';
@@ -128,10 +128,8 @@ export async function readCandidates(
     const replies = await Promise.all(
       lookupKeys.map((key) => {
         const tag = store.partitions.tag(partitionOf(store, key));
-        return store.client.callBuffer(
-          'HGETALL',
-          keys.lookup(tag, key.tenant, key.sourceId, layoutId, key.lookupKey),
-        ) as Promise<Buffer[]>;
+        const hash = keys.lookup(tag, key.tenant, key.sourceId, layoutId, key.lookupKey);
+        return sendRaw(store.client, 'HGETALL', [hash]) as Promise<Buffer[]>;
       }),
     );
     return replies.flatMap(decodeCandidates);

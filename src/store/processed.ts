@@ -127,6 +127,49 @@ export async function processedSources(
   }
 }
 
+export interface ProcessedPortion {
+  /** Where the next portion begins; `0` when this was the last. */
+  readonly next: string;
+  readonly records: { readonly originId: string; readonly record: ProcessedRecord }[];
+}
+
+/** One portion of `scanProcessed`, from a cursor on (`0`: the beginning). @throws StoreUnavailableError */
+export async function processedPortion(
+  store: Store,
+  tag: string,
+  tenant: string,
+  sourceId: string,
+  cursor: string,
+): Promise<ProcessedPortion> {
+  try {
+    const key = keys.processed(tag, tenant, sourceId);
+    const [next, pairs] = await store.client.hscanBuffer(key, cursor, 'COUNT', 500);
+    const records: ProcessedPortion['records'] = [];
+    for (let index = 0; index + 1 < pairs.length; index += 2) {
+      const [originId, record] = [pairs[index], pairs[index + 1]];
+      if (originId && record)
+        records.push({ originId: originId.toString(), record: decodeProcessed(record) });
+    }
+    return { next: next.toString(), records };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Number of records of one source in a partition. @throws StoreUnavailableError */
+export async function countProcessed(
+  store: Store,
+  tag: string,
+  tenant: string,
+  sourceId: string,
+): Promise<number> {
+  try {
+    return await store.client.hlen(keys.processed(tag, tenant, sourceId));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 /**
  * OriginIds that have a record, a portion at a time: also those whose entity is gone but not yet processed.
  * @throws StoreUnavailableError
@@ -137,21 +180,10 @@ export async function* scanProcessed(
   tenant: string,
   sourceId: string,
 ): AsyncGenerator<{ originId: string; record: ProcessedRecord }[]> {
-  const key = keys.processed(tag, tenant, sourceId);
   let cursor = '0';
   do {
-    const [next, pairs] = (await store.client
-      .callBuffer('HSCAN', key, cursor, 'COUNT', 500)
-      .catch((error: unknown) => {
-        throw storeError(error);
-      })) as [Buffer, Buffer[]];
-    cursor = next.toString();
-    const portion: { originId: string; record: ProcessedRecord }[] = [];
-    for (let index = 0; index + 1 < pairs.length; index += 2) {
-      const [originId, record] = [pairs[index], pairs[index + 1]];
-      if (originId && record)
-        portion.push({ originId: originId.toString(), record: decodeProcessed(record) });
-    }
-    if (portion.length > 0) yield portion;
+    const { next, records } = await processedPortion(store, tag, tenant, sourceId, cursor);
+    cursor = next;
+    if (records.length > 0) yield records;
   } while (cursor !== '0');
 }

@@ -5,17 +5,35 @@ import { type RedisClient, storeError } from './connection.ts';
 export type ScriptArgument = string | number | Buffer;
 type ScriptCall = (...argumentsList: ScriptArgument[]) => Promise<unknown>;
 
+const scripts: Script<unknown>[] = [];
+
+/**
+ * Makes every script a command of a new client. Done before its first command, since a pipeline knows the commands
+ * that there were when it was begun.
+ */
+export function defineScripts(client: RedisClient): void {
+  for (const script of scripts) script.define(client);
+}
+
 /** One Lua script. Replies come as numbers, Buffers and arrays of them. */
 export class Script<Reply> {
   readonly #lua: string;
-  readonly #defined = new WeakSet<RedisClient>();
-
   /** @param keyCount the same at every call: the client needs it to pipeline calls by slot. */
   constructor(
     private readonly name: string,
     private readonly keyCount: number,
   ) {
     this.#lua = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
+    scripts.push(this);
+  }
+
+  /** Makes the script a command of a client. */
+  define(client: RedisClient): void {
+    client.defineCommand(this.#command, { lua: this.#lua, numberOfKeys: this.keyCount });
+  }
+
+  get #command(): string {
+    return `millrace_${this.name}`;
   }
 
   /** @throws FencedError, StoreUnavailableError */
@@ -32,13 +50,8 @@ export class Script<Reply> {
   }
 
   async #call(client: RedisClient, callArguments: ScriptArgument[]): Promise<unknown> {
-    const command = `millrace_${this.name}`;
-    if (!this.#defined.has(client)) {
-      client.defineCommand(command, { lua: this.#lua, numberOfKeys: this.keyCount });
-      this.#defined.add(client);
-    }
-    const call = (client as unknown as Record<string, ScriptCall | undefined>)[`${command}Buffer`];
-    if (call === undefined) throw new TypeError(`script ${this.name} is not defined`);
+    const call = (client as unknown as Record<string, ScriptCall | undefined>)[`${this.#command}Buffer`];
+    if (call === undefined) throw new TypeError(`script ${this.name} is not defined on this client`);
     try {
       return await call.apply(client, callArguments);
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   storeError,
 } from './connection.ts';
 import { keys, Partitions } from './keys.ts';
+import { defineScripts } from './script.ts';
 
 /** The store was first used with another number of partitions. */
 export class PartitionCountError extends Error {
@@ -33,6 +34,7 @@ export class Store {
    */
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
+    defineScripts(client);
     try {
       await client.hsetnx(keys.layout, 'partitions', options.partitionCount);
       await client.hsetnx(keys.layout, 'secret', randomBytes(32));

@@ -43,7 +43,7 @@ const waits = 'setInterval(() => {}, 1000)';
 test('every process of an entry runs, and each of its lines carries its name', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('web', waits), 2, process.env);
-  await until('both speak', () => lines.matching(/^web\.[12] \| pid \d+$/).length === 2);
+  await until('both speak', () => lines.matching(/^web\.[12] +\| pid \d+$/).length === 2);
   await supervisor.stop();
 });
 

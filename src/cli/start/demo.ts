@@ -2,13 +2,9 @@ import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  type AtlasEntity,
-  atlasEntities,
-  hasAtlasPackages,
-  lastEntity,
-} from '../../../config/atlas-entities.ts';
+import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atlas-entities.ts';
 import { importFile } from '../import/import-file.ts';
+import { waitUntilSettled } from './settled.ts';
 
 /** The keys of `config/tenants/atlas/tenant.json`. */
 export const demoKeys = { source: 'source-atlas-demo', environment: 'environment-atlas-demo' } as const;
@@ -42,8 +38,12 @@ export async function loadDemo({ baseUrl, dataDir, signal, say }: DemoOptions): 
     { file, sourceKey: demoKeys.source, baseUrl, concurrency: importConcurrency },
     signal,
   );
-  if (failed === 0 && stoppedBy === null) rmSync(file);
-  else if (!signal.aborted) say('The demo tenant is not complete; the next start tries again.');
+  if (failed > 0 || stoppedBy !== null) {
+    if (!signal.aborted) say('The demo tenant is not complete; the next start tries again.');
+    return;
+  }
+  rmSync(file);
+  await waitUntilSettled(baseUrl, signal, (waiting) => say(`building its pages: ${waiting} changes to go`));
 }
 
 async function isLoaded(baseUrl: string): Promise<boolean> {
@@ -56,9 +56,5 @@ async function isLoaded(baseUrl: string): Promise<boolean> {
 }
 
 async function* lines(): AsyncGenerator<string> {
-  for await (const entity of atlasEntities()) yield `${lineOf(entity)}\n`;
-}
-
-function lineOf(entity: AtlasEntity): string {
-  return JSON.stringify(entity);
+  for await (const entity of atlasEntities()) yield `${JSON.stringify(entity)}\n`;
 }

@@ -12,15 +12,9 @@ export interface LineTarget {
 /** Writes the lines of many processes into one terminal, each with the name of the process before it. */
 export class Output {
   private readonly colourByRole = new Map<string, number>();
-  private nameWidth: number;
+  private nameWidth = 'worker.1'.length;
 
-  /** @param names of the processes that will write, for one margin that fits all */
-  constructor(
-    private readonly stream: LineTarget,
-    names: readonly string[] = [],
-  ) {
-    this.nameWidth = Math.max(5, ...names.map((name) => name.length));
-  }
+  constructor(private readonly stream: LineTarget) {}
 
   /** Passes the lines of a process on for as long as it writes. */
   follow(name: string, lines: Readable): void {

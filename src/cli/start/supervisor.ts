@@ -1,7 +1,7 @@
-import { supervisedVariable } from '../../process/parent.ts';
 import { Child, type ChildOptions } from './child.ts';
 import type { Output } from './output.ts';
 import type { ProcfileEntry } from './procfile.ts';
+import { supervisedVariable } from './supervised.ts';
 
 /**
  * How long each kind of process may take to end; together they stay below the ten seconds of the contract. Fronts end

@@ -25,6 +25,6 @@ function demoLines(baseUrl: string): string[] {
     '',
     `  curl '${baseUrl}/v2?url=/europe/france' ${key}`,
     `  curl '${baseUrl}/routes/v2' ${key}`,
-    `  curl '${baseUrl}/v1/cities' ${key} --json '${query}'`,
+    `  curl '${baseUrl}/v1/cities' ${key} -d '${query}'`,
   ];
 }

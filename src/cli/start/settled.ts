@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Workers tell their figures once a second, so two looks this far apart see different ones. */
+const lookEveryMs = 1_200;
+const waitMaxMs = 120_000;
+const waitingPattern = /^millrace_(?:stream_lag_entries|rebuilds_waiting)(?:\{.*\})? ([\d.]+)$/gm;
+
+/**
+ * Waits until the workers have nothing left to do, going by `GET /metrics`, so that what is tried next shows
+ * everything that was loaded before. After two minutes it goes on without.
+ */
+export async function waitUntilSettled(
+  baseUrl: string,
+  signal: AbortSignal,
+  onWaiting: (waiting: number) => void,
+): Promise<void> {
+  const deadlineMs = performance.now() + waitMaxMs;
+  let quietLooks = 0;
+  while (quietLooks < 2 && performance.now() < deadlineMs) {
+    await sleep(lookEveryMs, undefined, { signal });
+    const waiting = await waitingWork(baseUrl);
+    quietLooks = waiting === 0 ? quietLooks + 1 : 0;
+    if (waiting !== null && waiting > 0) onWaiting(waiting);
+  }
+}
+
+/** Changes and rebuilds that wait, or null when they are not known. */
+async function waitingWork(baseUrl: string): Promise<number | null> {
+  try {
+    return sumOfWaiting(await (await fetch(`${baseUrl}/metrics`)).text());
+  } catch {
+    return null;
+  }
+}
+
+/** Sum of the figures about waiting work in a text of Prometheus' format. */
+export function sumOfWaiting(metrics: string): number {
+  return [...metrics.matchAll(waitingPattern)].reduce((sum, match) => sum + Number(match[1]), 0);
+}

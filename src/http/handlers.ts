@@ -1,0 +1,33 @@
+/** The handler of every endpoint of the route table; a missing one does not compile. */
+import { deliverByBody, deliverByQuery } from './delivery.ts';
+import type { Handler } from './handler.ts';
+import { live, metricsText, ready } from './health.ts';
+import { saveEntities } from './ingest-bulk.ts';
+import { deleteEntities, deleteEntity } from './ingest-delete.ts';
+import { saveEntity } from './ingest-single.ts';
+import { openapi } from './openapi.ts';
+import { queryIndex, querySourceGroup, querySources } from './query.ts';
+import type { RouteName } from './route-table.ts';
+import { listRoutesV1 } from './routes-v1.ts';
+import { listRoutesV2 } from './routes-v2.ts';
+import type { Services } from './services.ts';
+
+export function handlersFor(services: Services): Readonly<Record<RouteName, Handler>> {
+  return {
+    saveEntities: saveEntities(services),
+    saveEntity: saveEntity(services),
+    deleteEntity: deleteEntity(services),
+    deleteEntities: deleteEntities(services),
+    deliver: deliverByQuery(services),
+    deliverKeys: deliverByBody(services),
+    listRoutesV1: listRoutesV1(services),
+    listRoutesV2: listRoutesV2(services),
+    queryIndex: queryIndex(services),
+    querySourceGroup: querySourceGroup(services),
+    querySources: querySources(services),
+    live,
+    ready: ready(services),
+    metrics: metricsText(services),
+    openapi: openapi(services),
+  };
+}

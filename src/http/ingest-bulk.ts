@@ -1,0 +1,71 @@
+/** `POST /ingest/v2` (specification endpoint 1). */
+import { acceptEntities } from '../store/entities.ts';
+import type { EncodedEntity } from '../store/types.ts';
+import { type Answer, jsonType } from './answer.ts';
+import { BulkOutcomes } from './bulk-outcomes.ts';
+import { readBulk } from './bulk-reading.ts';
+import type { Call } from './call.ts';
+import type { Handler } from './handler.ts';
+import { refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
+import { forcesType } from './ingest-headers.ts';
+import type { Services } from './services.ts';
+
+export function saveEntities(services: Services): Handler {
+  return async (call) => {
+    refuseWhenBusy(services);
+    const readings = await readBulk(call.body, services.entityReader);
+    const outcomes = new BulkOutcomes();
+    const entities: EncodedEntity[] = [];
+    readings.forEach((reading, index) => {
+      if (reading.kind === 'entity') entities.push(reading.entity);
+      else if (reading.kind === 'invalid') {
+        const texts = reading.mistakes.map(({ text }) => text);
+        outcomes.refused(reading.originId ?? `entities[${index}]`, texts);
+      }
+    });
+    return save(services, call, entities, outcomes);
+  };
+}
+
+async function save(
+  services: Services,
+  call: Call,
+  entities: readonly EncodedEntity[],
+  outcomes: BulkOutcomes,
+): Promise<Answer> {
+  const { tenant, source } = call.source;
+  const force = forcesType(call);
+  const accepted = await acceptEntities(services.store, {
+    tenant: tenant.alias,
+    sourceId: source.id,
+    force,
+    entities,
+  });
+  services.progress.noteWritten(accepted.version);
+  const conflictText = typeConflictText(services);
+  accepted.outcomes.forEach((outcome, index) => {
+    outcomes.outcome(entities[index]?.originId ?? '', outcome, conflictText);
+  });
+  const status = outcomes.allRefused ? 422 : 200;
+  return {
+    status,
+    body: bodyText(status, outcomes, call.prefixedHeader('system-information'), force),
+    contentType: jsonType,
+    headers: status === 200 ? versionHeaders(services, accepted.version) : [],
+  };
+}
+
+function bodyText(status: number, outcomes: BulkOutcomes, systemInformation: string, force: boolean): string {
+  const lists = JSON.stringify({
+    status,
+    changedSourceEntities: outcomes.changed,
+    unchangedSourceEntities: outcomes.unchanged,
+  });
+  const metadata = JSON.stringify({
+    ingestVersion: 'v2',
+    ingestFormat: 'bulk',
+    systemInfo: systemInformation === '' ? null : systemInformation,
+    forceTypeOverwrite: force,
+  });
+  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson},"ingestMetadata":${metadata}}`;
+}

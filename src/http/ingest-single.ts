@@ -1,0 +1,68 @@
+/** `POST /ingest/v2/{originId}` (specification endpoint 2). */
+import { ProblemError, problems } from '../contract/errors.ts';
+import { entityBytesMax, inlineBodyBytesMax } from '../contract/limits.ts';
+import { acceptEntities } from '../store/entities.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
+import type { Call } from './call.ts';
+import type { EntityForm, EntityReading } from './entity-reading.ts';
+import type { Handler } from './handler.ts';
+import { pathOriginId, refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
+import { forcesType, singleForm } from './ingest-headers.ts';
+import type { Services } from './services.ts';
+import type { Mistake } from './validate.ts';
+
+const tooLarge = new ProblemError(problems.entityTooLarge);
+
+export function saveEntity(services: Services): Handler {
+  return async (call) => {
+    refuseWhenBusy(services);
+    const form = singleForm(call, pathOriginId(call));
+    const bytes = await call.body.bytes(entityBytesMax, tooLarge);
+    const reading = await read(services, bytes, form);
+    if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson);
+    if (reading.kind === 'invalid')
+      throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
+    return save(services, call, reading);
+  };
+}
+
+function read(
+  { entityReader }: Services,
+  bytes: Buffer<ArrayBuffer>,
+  form: EntityForm,
+): EntityReading | Promise<EntityReading> {
+  return bytes.length <= inlineBodyBytesMax
+    ? entityReader.readHere(bytes, form)
+    : entityReader.readElsewhere(bytes, form);
+}
+
+async function save(
+  services: Services,
+  call: Call,
+  { entity }: EntityReading & { kind: 'entity' },
+): Promise<Answer> {
+  const { tenant, source } = call.source;
+  const { outcomes, version } = await acceptEntities(services.store, {
+    tenant: tenant.alias,
+    sourceId: source.id,
+    force: forcesType(call),
+    entities: [entity],
+  });
+  services.progress.noteWritten(version);
+  if (outcomes[0] === 'typeConflict') {
+    throw new ProblemError(problems.entityInvalid({ type: typeConflictText(services) }));
+  }
+  const message = outcomes[0] === 'changed' ? 'Processing of the entity has begun' : 'Entity is unchanged';
+  return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
+}
+
+/** One text per field: `errors` of a single save maps a field to one text. */
+function errorsByField(mistakes: readonly Mistake[]): Record<string, string> {
+  const texts = new Map<string, string>();
+  for (const { field, text } of mistakes) {
+    const name = field === '' ? 'body' : field;
+    const known = texts.get(name);
+    texts.set(name, known === undefined ? text : `${known}; ${text}`);
+  }
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,26 @@
+/** "Read your own writes" (contract section 3): waits for the state that a Min-Version header asks for. */
+import { ProblemError, problems } from '../contract/errors.ts';
+import { minVersionWaitMs } from '../contract/limits.ts';
+import type { VersionVector } from '../store/types.ts';
+import { parseVersion } from '../store/version.ts';
+import type { Call } from './call.ts';
+import type { Services } from './services.ts';
+
+/** The version that a call asks for, or null. @throws ProblemError of that status when the token is not ours */
+export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVector | null {
+  const token = call.prefixedHeader('min-version');
+  if (token === '') return null;
+  const version = parseVersion(token);
+  if (version === null) throw new ProblemError(problems.versionInvalid(invalidStatus));
+  return version;
+}
+
+/** @throws ProblemError `versionNotReached` when it is not visible in time */
+export async function waitForVersion(
+  { progress }: Services,
+  tenant: string,
+  version: VersionVector,
+): Promise<void> {
+  if (await progress.waitFor(tenant, version, minVersionWaitMs)) return;
+  throw new ProblemError(problems.versionNotReached);
+}

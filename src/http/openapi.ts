@@ -1,0 +1,188 @@
+/** The OpenAPI 3.1 document, made from the route table. */
+import type { Shape } from '../contract/shape.ts';
+import {
+  deliveryProblemShape,
+  ingestProblemShape,
+  multiQueryProblemShape,
+  plainProblemShape,
+  queryProblemShape,
+  queryRefusalShape,
+} from '../contract/shapes-problems.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
+import type { Handler } from './handler.ts';
+import { problemStatusTexts } from './problem-texts.ts';
+import {
+  type AnswerDefinition,
+  type HeaderDefinition,
+  type RouteDefinition,
+  routeTable,
+} from './route-table.ts';
+import type { Services } from './services.ts';
+
+const jsonMedia = 'application/json';
+
+export function openapi({ headerPrefixes }: Services): Handler {
+  const answer: Answer = jsonAnswer(200, openapiDocument(headerPrefixes));
+  return () => answer;
+}
+
+/** @param headerPrefixes as the setting `HEADER_PREFIX`; the first one names the headers */
+export function openapiDocument(headerPrefixes: readonly string[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routeTable) {
+    const operations = paths[route.path] ?? {};
+    paths[route.path] = operations;
+    operations[route.method] = operationOf(route, headerPrefixes);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Millrace',
+      version: '0.4.0',
+      description: 'Ingest source entities; get views, routes and query results.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routeTable.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        sourceKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'API key of a data source',
+        },
+        environmentKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'API key of an environment client',
+        },
+      },
+    },
+  };
+}
+
+function operationOf(route: RouteDefinition, prefixes: readonly string[]): object {
+  const { name, tag, summary, access, body } = route;
+  const security = {
+    open: [],
+    source: [{ sourceKey: [] }],
+    client: [{ environmentKey: [] }],
+  }[access.kind];
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    security,
+    ...(access.kind === 'client' ? { description: `Needs the scope \`${access.scope}\`.` } : {}),
+    parameters: [
+      ...route.parameters.map((parameter) => ({
+        name: parameter.name,
+        in: parameter.in,
+        required: parameter.required ?? false,
+        description: parameter.description,
+        schema: parameter.shape,
+      })),
+      ...route.headers.map((header) => headerParameter(header, prefixes)),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            ...(body.description === undefined ? {} : { description: body.description }),
+            content: { [jsonMedia]: { schema: body.shape, ...exampleOf(body.example) } },
+          },
+        }),
+    responses: responsesOf(route, prefixes),
+  };
+}
+
+function headerName({ name, prefixed }: HeaderDefinition, prefixes: readonly string[]): string {
+  return prefixed ? `${prefixes[0] ?? 'X-Service'}-${name}` : name;
+}
+
+function headerParameter(header: HeaderDefinition, prefixes: readonly string[]): object {
+  return {
+    name: headerName(header, prefixes),
+    in: 'header',
+    required: false,
+    description: header.description,
+    schema: { type: 'string' },
+  };
+}
+
+function responsesOf(route: RouteDefinition, prefixes: readonly string[]): Record<string, object> {
+  const responses: Record<string, object> = {};
+  for (const [status, answer] of Object.entries(route.answers)) {
+    responses[status] = responseOf(answer, prefixes);
+  }
+  const own = [...route.problemStatuses, ...(route.body === undefined ? [] : [411])];
+  for (const status of own.sort((a, b) => a - b)) {
+    const known = responses[status];
+    responses[status] = known ?? problemResponse(route, status);
+  }
+  return responses;
+}
+
+function responseOf(answer: AnswerDefinition, prefixes: readonly string[]): object {
+  const { description, shape, contentType, example, headers } = answer;
+  const media = contentType ?? (shape === undefined ? null : jsonMedia);
+  return {
+    description,
+    ...(headers === undefined
+      ? {}
+      : {
+          headers: Object.fromEntries(
+            headers.map((header) => [
+              headerName(header, prefixes),
+              { description: header.description, schema: { type: 'string' } },
+            ]),
+          ),
+        }),
+    ...(media === null
+      ? {}
+      : { content: { [media]: { schema: shape ?? { type: 'string' }, ...exampleOf(example) } } }),
+  };
+}
+
+function problemResponse(route: RouteDefinition, status: number): object {
+  const shape = problemShape(route, status);
+  return {
+    description: problemStatusTexts.get(status) ?? 'Error',
+    ...(status === 503
+      ? {
+          headers: {
+            'Retry-After': { description: 'Seconds to wait', schema: { type: 'string' } },
+          },
+        }
+      : {}),
+    content:
+      shape === null ? { 'text/plain': { schema: { type: 'string' } } } : { [jsonMedia]: { schema: shape } },
+  };
+}
+
+/** The shape in which `problemAnswer` writes an error of this status; null for plain text. */
+export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, status: number): Shape | null {
+  if (status === 411) return plainProblemShape;
+  const ofQuery = status === 400 || status === 404;
+  switch (problems) {
+    case 'plain':
+      return plainProblemShape;
+    case 'delivery':
+      return deliveryProblemShape;
+    case 'ingest':
+      if (status === 500) return null;
+      return status === 413 || status === 422 ? ingestProblemShape : plainProblemShape;
+    case 'query':
+      return ofQuery ? queryProblemShape : queryRefusalShape;
+    case 'multiQuery':
+      return ofQuery ? multiQueryProblemShape : queryRefusalShape;
+  }
+}
+
+function exampleOf(example: unknown): object {
+  return example === undefined ? {} : { example };
+}

@@ -1,0 +1,13 @@
+/** What each error status means, for the OpenAPI document. */
+export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
+  [400, 'Query is not valid; every mistake is listed'],
+  [401, 'X-Api-Key is missing or unknown'],
+  [403, 'The key is of another kind or lacks the scope'],
+  [404, 'Not found'],
+  [408, 'The body stood still for 10 s'],
+  [411, 'Content-Length is missing, or the body is chunked'],
+  [413, 'The body is too large'],
+  [422, 'The request is not valid; the message says what to change'],
+  [500, 'Internal error'],
+  [503, 'Try again later'],
+]);

@@ -1,0 +1,168 @@
+/** The query interface (specification endpoints 8 to 10, contract section 7): HTTP around a `QueryService`. */
+import { ProblemError, problems } from '../contract/errors.ts';
+import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
+import { jsonDepthMax, queriesPerRequestMax, smallBodyBytesMax } from '../contract/limits.ts';
+import { type QueryOutcome, type QueryRequest, type QueryService, UnavailableError } from '../query/types.ts';
+import { type Answer, jsonAnswer, jsonType } from './answer.ts';
+import type { Call } from './call.ts';
+import { parseJson } from './entity-reading.ts';
+import type { Handler } from './handler.ts';
+import { unstorable } from './inspect-json.ts';
+import { askedVersion, waitForVersion } from './min-version.ts';
+import { resultText } from './query-result.ts';
+import type { Services } from './services.ts';
+import { percentDecoded } from './text-decoding.ts';
+
+const tooLarge = new ProblemError(
+  problems.queryInvalid([`The body may have at most ${smallBodyBytesMax} bytes`]),
+);
+
+export function queryIndex(services: Services): Handler {
+  return (call) => {
+    const alias = pathText(call, 0);
+    return single(services, call, (body) => ({ target: { kind: 'index', alias }, body }));
+  };
+}
+
+export function querySourceGroup(services: Services): Handler {
+  return (call) => {
+    const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
+    return single(services, call, (body) => ({ target: { kind: 'auto', sourceGroup, type }, body }));
+  };
+}
+
+async function single(
+  services: Services,
+  call: Call,
+  requestOf: (body: Json) => QueryRequest,
+): Promise<Answer> {
+  const body = await readBody(call);
+  if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+  const request = requestOf(body);
+  const [outcome] = await run(services, call, [request]);
+  if (outcome === undefined) throw new Error('the query service gave no outcome');
+  if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
+  const text = await resultText(services.store, call.client, outcome, request, {});
+  return { status: 200, body: Buffer.concat(text), contentType: jsonType };
+}
+
+export function querySources(services: Services): Handler {
+  return async (call) => {
+    const entries = multiRequests(await readBody(call));
+    const malformed = entries.filter(({ mistakes }) => mistakes.length > 0);
+    if (malformed.length > 0) {
+      return multiRefusal(
+        malformed.map(({ request, mistakes }) => ({ request, status: 400, errors: mistakes })),
+      );
+    }
+    const requests = entries.map(({ request }) => request);
+    const outcomes = await run(services, call, requests);
+    const bad = requests.flatMap((request, index) => {
+      const outcome = outcomes[index];
+      return outcome === undefined || outcome.ok || outcome.errors.length === 0
+        ? []
+        : [{ request, ...outcome }];
+    });
+    if (bad.length > 0) return multiRefusal(bad);
+    return multiAnswer(services, call, requests, outcomes);
+  };
+}
+
+async function multiAnswer(
+  services: Services,
+  call: Call,
+  requests: readonly QueryRequest[],
+  outcomes: readonly QueryOutcome[],
+): Promise<Answer> {
+  const texts: Buffer[] = [];
+  for (const [index, request] of requests.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.ok !== true) throw new Error('the query service refused a query without a reason');
+    texts.push(Buffer.from(index === 0 ? '[' : ','));
+    const { body } = request;
+    const labels = isJsonObject(body)
+      ? {
+          sourceGroupAlias: body.sourceGroupAlias,
+          sourceEntityType: body.sourceEntityType,
+          name: request.name ?? null,
+        }
+      : {};
+    texts.push(...(await resultText(services.store, call.client, outcome, request, labels)));
+  }
+  texts.push(Buffer.from(requests.length === 0 ? '[]' : ']'));
+  return { status: 200, body: Buffer.concat(texts), contentType: jsonType };
+}
+
+interface BadQuery {
+  readonly request: QueryRequest;
+  readonly status: 400 | 404;
+  readonly errors: readonly string[];
+}
+
+/** One bad query makes the whole answer bad (contract section 7): 404 only when nothing else is wrong. */
+function multiRefusal(bad: readonly BadQuery[]): Answer {
+  const list = bad.map(({ request, status, errors }) => ({
+    name: request.name ?? null,
+    message: 'Query is not valid',
+    errors,
+    status,
+  }));
+  return jsonAnswer(bad.some(({ status }) => status === 400) ? 400 : 404, list);
+}
+
+async function readBody(call: Call): Promise<Json> {
+  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+  const body = parseJson(bytes);
+  if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
+  const mistake = unstorable(body, 'The query', jsonDepthMax);
+  if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
+  return body;
+}
+
+async function run(
+  services: Services,
+  call: Call,
+  requests: readonly QueryRequest[],
+): Promise<QueryOutcome[]> {
+  const service: QueryService | null = services.query;
+  if (service === null) throw new UnavailableError('this front has no query service');
+  const minVersion = askedVersion(call, 400);
+  if (minVersion !== null) await waitForVersion(services, call.client.tenant.alias, minVersion);
+  return service.run(call.client, requests, { minVersion });
+}
+
+function pathText(call: Call, at: number): string {
+  const text = percentDecoded(call.parameters[at] ?? '');
+  if (text !== null) return text;
+  throw new ProblemError(problems.queryInvalid(['The path must be percent-encoded UTF-8']));
+}
+
+interface CheckedEntry {
+  readonly request: QueryRequest;
+  readonly mistakes: readonly string[];
+}
+
+/** @throws ProblemError 400 when the body is no list of queries */
+function multiRequests(body: Json): CheckedEntry[] {
+  if (Array.isArray(body) && body.length <= queriesPerRequestMax) return body.map(multiRequest);
+  throw new ProblemError(
+    problems.queryInvalid([`The body must be an array of at most ${queriesPerRequestMax} queries`]),
+  );
+}
+
+function multiRequest(query: Json): CheckedEntry {
+  const mistakes: string[] = isJsonObject(query) ? [] : ['The query must be an object'];
+  const text = (name: string): string | null => {
+    const value = isJsonObject(query) ? (getOwn(query, name) ?? null) : null;
+    if (typeof value === 'string') return value;
+    if (isJsonObject(query) && (name !== 'name' || value !== null)) mistakes.push(`${name} must be a text`);
+    return null;
+  };
+  const target = {
+    kind: 'auto',
+    sourceGroup: text('sourceGroupAlias') ?? '',
+    type: text('sourceEntityType') ?? '',
+  } as const;
+  const name = text('name');
+  return { request: { target, body: query, ...(name === null ? {} : { name }) }, mistakes };
+}

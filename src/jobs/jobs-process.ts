@@ -1,0 +1,134 @@
+/** One jobs process: puts the rebuild of every new configuration into the queue, does jobs, tells how they are. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import type { Configuration } from '../config/types.ts';
+import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
+import { countClashes } from '../store/claims.ts';
+import type { ActiveConfiguration } from '../store/configuration.ts';
+import { JobRunner } from '../store/jobs-queue.ts';
+import { readGenerations } from '../store/rebuild-generation.ts';
+import { beat, heartbeatMs, leave } from '../store/registry.ts';
+import type { Store } from '../store/store.ts';
+import { JobsMetrics } from './metrics.ts';
+import { runRebuild } from './rebuild-job.ts';
+import {
+  enqueueRebuild,
+  type RebuildProgress,
+  type RebuildTask,
+  rebuildJobs,
+  rebuildQueueName,
+  rebuildState,
+} from './rebuild-queue.ts';
+import { Throttle } from './throttle.ts';
+
+const enqueueTickMs = 300;
+const measureMs = 2_000;
+const clashesMs = 15_000;
+/** Partitions that are rebuilt at a time. */
+const concurrency = 2;
+
+export interface JobsOptions {
+  readonly store: Store;
+  readonly configuration: ActiveConfiguration;
+  onTrouble(message: string, error: unknown): void;
+}
+
+export class JobsProcess {
+  readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  readonly metrics = new JobsMetrics(this.id);
+  readonly #queue;
+  readonly #stop = new AbortController();
+  #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: JobsOptions) {
+    this.#queue = rebuildJobs(options.store);
+  }
+
+  start(): void {
+    const { store, configuration, onTrouble } = this.options;
+    const context = {
+      store,
+      configuration,
+      throttle: new Throttle(rebuildEntitiesPerSecondMax),
+      onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),
+    };
+    this.#runner = new JobRunner(
+      store,
+      rebuildQueueName,
+      concurrency,
+      (run) => runRebuild(context, run),
+      onTrouble,
+    );
+    this.#running = Promise.all([
+      this.#every(heartbeatMs, () => this.#beat()),
+      this.#every(enqueueTickMs, () => this.#enqueue()),
+      this.#every(measureMs, () => this.#measure()),
+      this.#every(clashesMs, () => this.#countClashes()),
+    ]);
+  }
+
+  /** Breaks off the jobs under way where another process, or the next start, takes them up. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await this.#runner?.stop();
+    await this.#queue.close();
+    await leave(this.options.store, this.id).catch(() => {});
+  }
+
+  async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await act().catch((error: unknown) => this.options.onTrouble('the store does not answer', error));
+      await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { store, configuration } = this.options;
+    await beat(store, {
+      id: this.id,
+      role: 'jobs',
+      host: hostname(),
+      pid: process.pid,
+      generation: configuration.generation,
+      partitions: [],
+      waitingFor: [],
+      metrics: await this.metrics.registry.metrics(),
+    });
+  }
+
+  async #enqueue(): Promise<void> {
+    const { store } = this.options;
+    const { active, enqueued } = await readGenerations(store);
+    if (active > enqueued) await enqueueRebuild(store, this.#queue, active);
+  }
+
+  async #measure(): Promise<void> {
+    const { store, configuration } = this.options;
+    for (const [state, count] of Object.entries(await this.#queue.counts())) {
+      this.metrics.jobs.set({ queue: rebuildQueueName, state }, count);
+    }
+    if (configuration.generation === 0) return;
+    this.metrics.rebuildPercent.set(
+      (await rebuildState(store, this.#queue, configuration.generation)).percent,
+    );
+  }
+
+  async #countClashes(): Promise<void> {
+    const { store, configuration } = this.options;
+    if (!configuration.loaded) return;
+    const { tenants }: Configuration = configuration.current;
+    for (const { alias, environments } of tenants.values()) {
+      const counts = await Promise.all(
+        environments.map(({ id }) => countClashes(store, { tenant: alias, environmentId: id })),
+      );
+      this.metrics.clashes.set(
+        { tenant: alias },
+        counts.reduce((sum, count) => sum + count, 0),
+      );
+    }
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * The rebuild of one partition after a change of configuration: looks at everything that was ever processed there and
+ * asks the owner to rebuild the entities whose made things are not those of the configuration of now.
+ *
+ * There is no list of differences between two configurations that could be lost: a job that is run twice, or broken
+ * off anywhere, ends in the same state. Passes are repeated until one finds nothing.
+ */
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { knownSources } from '../actors/rescan.ts';
+import { rebuildMarksWaitingMax } from '../contract/limits.ts';
+import type { ActiveConfiguration } from '../store/configuration.ts';
+import { formatDependent } from '../store/dependents.ts';
+import { originIdsPortion, readEntities } from '../store/entities.ts';
+import { markForRebuild, outsideCaller } from '../store/intake.ts';
+import type { JobRun } from '../store/jobs-queue.ts';
+import { readOwners } from '../store/lease.ts';
+import { readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
+import { countProcessed, processedPortion, readProcessed } from '../store/processed.ts';
+import { liveProcesses, storeTimeMs } from '../store/registry.ts';
+import type { Store } from '../store/store.ts';
+import { isOutdated } from './outdated.ts';
+import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
+import type { Throttle } from './throttle.ts';
+
+const pollMs = 50;
+const saveEveryMs = 500;
+/** Marks that travel in one stream entry. */
+const marksPerEntry = 100;
+/** An entity that no rebuild brings up to date must not keep the job going for ever. */
+const passesMax = 5;
+
+export interface RebuildContext {
+  readonly store: Store;
+  readonly configuration: ActiveConfiguration;
+  readonly throttle: Throttle;
+  onMarked(count: number): void;
+}
+
+interface Source {
+  readonly key: string;
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+const beginning: RebuildProgress = {
+  pass: 1,
+  place: null,
+  scanned: 0,
+  total: 0,
+  markedInPass: 0,
+  marked: 0,
+  lastMarks: [],
+  done: false,
+};
+
+/** Does a job, from where an earlier run of it was broken off. @throws AbortError, StoreUnavailableError */
+export async function runRebuild(
+  context: RebuildContext,
+  run: JobRun<RebuildTask, RebuildProgress>,
+): Promise<void> {
+  await new RebuildRun(context, run).run();
+}
+
+class RebuildRun {
+  readonly #tag: string;
+  readonly #partition: number;
+  #progress: RebuildProgress;
+  #savedMs = performance.now();
+
+  constructor(
+    private readonly context: RebuildContext,
+    private readonly job: JobRun<RebuildTask, RebuildProgress>,
+  ) {
+    this.#partition = job.task.partition;
+    this.#tag = context.store.partitions.tag(this.#partition);
+    this.#progress = job.progress ?? beginning;
+  }
+
+  async run(): Promise<void> {
+    await this.#waitForWorkers();
+    while (!this.#isSuperseded()) {
+      const sources = await this.#sources();
+      if (this.#progress.place === null && this.#progress.pass === 1) await this.#count(sources);
+      await this.#pass(sources);
+      await this.#waitForMarks();
+      const { pass, markedInPass } = this.#progress;
+      if (markedInPass === 0 || pass >= passesMax) break;
+      this.#progress = { ...this.#progress, pass: pass + 1, place: null, markedInPass: 0 };
+    }
+    this.#progress = { ...this.#progress, done: true };
+    await this.job.save(this.#progress);
+  }
+
+  /** A newer configuration has jobs of its own, which look at everything again. */
+  #isSuperseded(): boolean {
+    return this.context.configuration.generation > this.job.task.generation;
+  }
+
+  /** Marks that an owner rebuilt by the former configuration would have been in vain. */
+  async #waitForWorkers(): Promise<void> {
+    const { store, configuration } = this.context;
+    const { generation } = this.job.task;
+    for (;;) {
+      await configuration.refresh();
+      const [processes, owners, nowMs] = await Promise.all([
+        liveProcesses(store),
+        readOwners(store),
+        storeTimeMs(store),
+      ]);
+      const workers = processes.filter(({ role }) => role === 'worker');
+      const owner = owners[this.#partition];
+      const isOwnerHeard =
+        owner === undefined || owner.leaseUntilMs < nowMs || workers.some(({ id }) => id === owner.workerId);
+      const isCurrent = workers.every((worker) => worker.generation >= generation);
+      if (configuration.generation >= generation && isOwnerHeard && isCurrent) return;
+      await this.#pause();
+    }
+  }
+
+  async #sources(): Promise<Source[]> {
+    const { store, configuration } = this.context;
+    const sources = await knownSources(store, this.#tag, configuration.current);
+    return sources
+      .map(({ tenant, sourceId }) => ({ key: `${tenant}|${sourceId}`, tenant, sourceId }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async #count(sources: readonly Source[]): Promise<void> {
+    const counts = await Promise.all(
+      sources.map(({ tenant, sourceId }) => countProcessed(this.context.store, this.#tag, tenant, sourceId)),
+    );
+    this.#progress = { ...this.#progress, total: counts.reduce((sum, count) => sum + count, 0) };
+  }
+
+  async #pass(sources: readonly Source[]): Promise<void> {
+    const from = this.#progress.place;
+    for (const source of sources) {
+      if (from !== null && source.key < from.source) continue;
+      const place = from?.source === source.key ? from : null;
+      if (place?.scan !== 'entities') await this.#scanRecords(source, place?.cursor ?? '0');
+      await this.#scanEntities(source, place?.scan === 'entities' ? place.cursor : '0');
+      if (this.#isSuperseded()) return;
+    }
+  }
+
+  async #scanRecords({ key, tenant, sourceId }: Source, from: string): Promise<void> {
+    const { store, configuration } = this.context;
+    let cursor = from;
+    do {
+      const { next, records } = await processedPortion(store, this.#tag, tenant, sourceId, cursor);
+      const { current } = configuration;
+      const outdated = records.filter(({ record }) => isOutdated(current, tenant, sourceId, record));
+      await this.#mark(
+        tenant,
+        sourceId,
+        outdated.map(({ originId }) => originId),
+      );
+      cursor = next;
+      const scanned = this.#progress.scanned + (this.#progress.pass === 1 ? records.length : 0);
+      this.#progress = { ...this.#progress, scanned };
+      await this.#moveTo({ source: key, scan: cursor === '0' ? 'entities' : 'records', cursor });
+    } while (cursor !== '0' && !this.#isSuperseded());
+  }
+
+  /** Entities without a record, though the stream entry that announced them is taken in. */
+  async #scanEntities({ key, tenant, sourceId }: Source, from: string): Promise<void> {
+    const { store } = this.context;
+    let cursor = from;
+    do {
+      const { next, originIds } = await originIdsPortion(store, this.#partition, tenant, sourceId, cursor);
+      let missing = await this.#withoutRecord(tenant, sourceId, originIds);
+      if (missing.length > 0) {
+        await this.#waitForCheckpoint((await readPartitionState(store, this.#partition)).end);
+        missing = await this.#withoutRecord(tenant, sourceId, missing);
+        const entities = await readEntities(
+          store,
+          tenant,
+          missing.map((originId) => ({ sourceId, originId })),
+        );
+        await this.#mark(
+          tenant,
+          sourceId,
+          missing.filter((_, index) => entities[index] !== null),
+        );
+      }
+      cursor = next;
+      await this.#moveTo({ source: key, scan: 'entities', cursor });
+    } while (cursor !== '0' && !this.#isSuperseded());
+  }
+
+  async #withoutRecord(tenant: string, sourceId: string, originIds: readonly string[]): Promise<string[]> {
+    if (originIds.length === 0) return [];
+    const records = await readProcessed(this.context.store, this.#tag, tenant, sourceId, originIds);
+    return originIds.filter((_, index) => records[index] === null);
+  }
+
+  async #mark(tenant: string, sourceId: string, originIds: readonly string[]): Promise<void> {
+    const { store, throttle, onMarked } = this.context;
+    for (let at = 0; at < originIds.length; at += marksPerEntry) {
+      const portion = originIds.slice(at, at + marksPerEntry);
+      await throttle.take(portion.length, this.job.signal);
+      await this.#waitForRoom();
+      const members = portion.map((originId) =>
+        formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
+      );
+      const sequence = await markForRebuild(store, outsideCaller, this.#partition, tenant, members);
+      this.#noteMarked(tenant, sequence, portion.length);
+      onMarked(portion.length);
+    }
+  }
+
+  #noteMarked(tenant: string, sequence: number, count: number): void {
+    const { marked, markedInPass, lastMarks } = this.#progress;
+    this.#progress = {
+      ...this.#progress,
+      marked: marked + count,
+      markedInPass: markedInPass + count,
+      lastMarks: [...new Map(lastMarks).set(tenant, sequence)],
+    };
+  }
+
+  /** Fresh changes must find the partition nearly idle, whatever there is to rebuild. */
+  async #waitForRoom(): Promise<void> {
+    const lastMark = Math.max(0, ...this.#progress.lastMarks.map(([, sequence]) => sequence));
+    for (;;) {
+      const { waiting, checkpoint } = await readPartitionState(this.context.store, this.#partition);
+      if (waiting < rebuildMarksWaitingMax && checkpoint >= lastMark) return;
+      await this.#pause();
+    }
+  }
+
+  async #waitForCheckpoint(sequence: number): Promise<void> {
+    while ((await readPartitionState(this.context.store, this.#partition)).checkpoint < sequence) {
+      await this.#pause();
+    }
+  }
+
+  /** Until the marks are rebuilt, here and where their lookup indexes were changed by it. */
+  async #waitForMarks(): Promise<void> {
+    const { store } = this.context;
+    const isRebuilt = async (partition: number, tenant: string, sequence: number) =>
+      rebuiltUpTo(await readPartitionState(store, partition), tenant) >= sequence;
+    for (const [tenant, sequence] of this.#progress.lastMarks) {
+      while (!(await isRebuilt(this.#partition, tenant, sequence))) await this.#pause();
+    }
+    const { caused } = await readPartitionState(store, this.#partition);
+    const tenants = new Set(this.#progress.lastMarks.map(([tenant]) => tenant));
+    for (const { tenant, partition, sequence } of caused) {
+      while (tenants.has(tenant) && !(await isRebuilt(partition, tenant, sequence))) await this.#pause();
+    }
+  }
+
+  async #moveTo(place: RebuildPlace): Promise<void> {
+    this.job.signal.throwIfAborted();
+    this.#progress = { ...this.#progress, place };
+    if (performance.now() - this.#savedMs < saveEveryMs) return;
+    this.#savedMs = performance.now();
+    await this.job.save(this.#progress);
+  }
+
+  async #pause(): Promise<void> {
+    await setTimeout(pollMs, undefined, { signal: this.job.signal });
+  }
+}

@@ -1,0 +1,113 @@
+/** The queue of rebuild jobs: one job for each partition and configuration generation. */
+import { JobQueue, type JobStatus } from '../store/jobs-queue.ts';
+import { noteEnqueued, readGenerations } from '../store/rebuild-generation.ts';
+import type { Store } from '../store/store.ts';
+
+export const rebuildQueueName = 'rebuild';
+
+export interface RebuildTask {
+  readonly generation: number;
+  readonly partition: number;
+}
+
+/** Where a pass over a partition goes on. */
+export interface RebuildPlace {
+  /** `<tenant>|<sourceId>`; sources come in the order of these texts. */
+  readonly source: string;
+  /** `records`: what was processed; `entities`: what has no record though it is there. */
+  readonly scan: 'records' | 'entities';
+  /** Of HSCAN. */
+  readonly cursor: string;
+}
+
+export interface RebuildProgress {
+  /** From 1; a pass that finds nothing outdated is the last. */
+  readonly pass: number;
+  /** Null: at its beginning. */
+  readonly place: RebuildPlace | null;
+  /** Records looked at in the first pass, and records there were when it began. */
+  readonly scanned: number;
+  readonly total: number;
+  /** Entities found outdated: in this pass, and in all. */
+  readonly markedInPass: number;
+  readonly marked: number;
+  /** Last mark sent for each tenant. */
+  readonly lastMarks: readonly (readonly [tenant: string, sequence: number])[];
+  readonly done: boolean;
+}
+
+export type RebuildJobs = JobQueue<RebuildTask, RebuildProgress>;
+
+export function rebuildJobs(store: Store): RebuildJobs {
+  return new JobQueue(store, rebuildQueueName);
+}
+
+export function jobId({ generation, partition }: RebuildTask): string {
+  return `rebuild-${generation}-${partition}`;
+}
+
+/**
+ * Adds the jobs of a generation. A crash between jobs and note adds them again, which does nothing.
+ * @throws StoreUnavailableError
+ */
+export async function enqueueRebuild(store: Store, queue: RebuildJobs, generation: number): Promise<void> {
+  const tasks = store.partitions.tags.map((_, partition) => ({ generation, partition }));
+  await queue.add(tasks.map((task) => ({ id: jobId(task), task })));
+  await noteEnqueued(store, generation);
+}
+
+/** How far the rebuild for a generation is, over all partitions. */
+export interface RebuildState {
+  /** 0 to 100; 100 only when all is done. */
+  readonly percent: number;
+  /** Records looked at, and entities asked to be rebuilt. */
+  readonly scanned: number;
+  readonly marked: number;
+  readonly isDone: boolean;
+  /** False while no jobs process has seen the generation. */
+  readonly isEnqueued: boolean;
+  /** What ended jobs for good, and why the last attempt of others failed. */
+  readonly failures: readonly {
+    readonly partition: number;
+    readonly reason: string;
+    readonly isFinal: boolean;
+  }[];
+}
+
+/** @throws StoreUnavailableError */
+export async function rebuildState(
+  store: Store,
+  queue: RebuildJobs,
+  generation: number,
+): Promise<RebuildState> {
+  const { enqueued } = await readGenerations(store);
+  const statuses = await queue.statuses(
+    store.partitions.tags.map((_, partition) => jobId({ generation, partition })),
+  );
+  const isEnqueued = enqueued >= generation;
+  const percents = statuses.map((status) => percentOf(status, isEnqueued));
+  const isDone = percents.every((percent) => percent === 100);
+  const mean = percents.reduce((sum, percent) => sum + percent, 0) / percents.length;
+  return {
+    percent: isDone ? 100 : Math.min(99, Math.floor(mean)),
+    scanned: statuses.reduce((sum, status) => sum + (status?.progress?.scanned ?? 0), 0),
+    marked: statuses.reduce((sum, status) => sum + (status?.progress?.marked ?? 0), 0),
+    isDone,
+    isEnqueued,
+    failures: statuses.flatMap((status, partition) =>
+      status === null || status.failure === null || status.state === 'done'
+        ? []
+        : [{ partition, reason: status.failure, isFinal: status.state === 'failed' }],
+    ),
+  };
+}
+
+function percentOf(status: JobStatus<RebuildProgress> | null, isEnqueued: boolean): number {
+  // Jobs that are done are forgotten after a while.
+  if (status === null) return isEnqueued ? 100 : 0;
+  if (status.state === 'done') return 100;
+  const { progress } = status;
+  if (progress === null) return 0;
+  if (progress.pass > 1) return 99;
+  return Math.min(99, (100 * progress.scanned) / Math.max(1, progress.total));
+}

@@ -1,0 +1,77 @@
+/** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
+import { redisAddress } from '../cli/redis-address.ts';
+import { environmentWithFile } from '../config/environment.ts';
+import { issueText } from '../config/issue-text.ts';
+import { readConfiguration } from '../config/read.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import { createLog, type Log } from '../http/log.ts';
+import { ActiveConfiguration, publishConfiguration } from '../store/configuration.ts';
+import type { Role } from '../store/registry.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { exitWithParent } from './parent.ts';
+
+export interface ProcessGround {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly configuration: ActiveConfiguration;
+  readonly log: Log;
+}
+
+/**
+ * Opens the store and follows the active configuration; the first process of an empty store makes its own folder's
+ * configuration the active one. SIGHUP does so again later.
+ * @param commandTimeoutMs see `ConnectionOptions`
+ * @throws Error whose message is one line for the operator
+ */
+export async function openProcess(role: Role, commandTimeoutMs?: number): Promise<ProcessGround> {
+  exitWithParent();
+  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  const log = createLog(role, settings.logLevel);
+  const store = await openStore({
+    address: redisAddress(settings),
+    partitionCount: settings.partitions,
+    ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }),
+  });
+  const configuration = new ActiveConfiguration(store);
+  await configuration.start();
+  if (!configuration.loaded) {
+    await publishFolder(store, settings.configDir);
+    await configuration.refresh();
+  }
+  process.on('SIGHUP', () => {
+    publishFolder(store, settings.configDir).then(
+      (generation) => log.info({ generation }, 'the configuration was read again'),
+      (error: Error) => log.error({ reason: error.message }, 'the configuration stays as it was'),
+    );
+  });
+  return { settings, store, configuration, log };
+}
+
+async function publishFolder(store: Store, configDir: string): Promise<number> {
+  const outcome = await readConfiguration(configDir);
+  if (!outcome.ok) throw new Error(issueText(outcome.issues));
+  return await publishConfiguration(store, outcome.documents, outcome.configuration.digest);
+}
+
+/** Calls `stop` once at the first SIGTERM or SIGINT, then ends the process. */
+export function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = () => {
+    if (stopping) return;
+    stopping = true;
+    stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** Runs an entry point; a failure to start is one line and exit code 1. */
+export function runProcess(role: Role, main: () => Promise<void>): void {
+  main().catch((error: unknown) => {
+    console.error(`${role}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
+ * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
+ */
+import type { MessageBody, RequestSender } from '../store/messages.ts';
+import { type CoveringReply, completeCover } from './coverage.ts';
+import { UnavailableError } from './types.ts';
+import { decodeReply, type WireAnswer, type WorkerReply } from './wire.ts';
+import type { WorkerList } from './worker-list.ts';
+
+const backOffFirstMs = 10;
+const backOffMaxMs = 160;
+/** When an answer takes this long, somebody may have died: the list is looked at more often. */
+const suspicionMs = 200;
+
+export interface GatheredReply extends CoveringReply {
+  readonly answers: readonly WireAnswer[];
+}
+
+export class Scatter {
+  #scatters = 0;
+  #attempts = 0;
+
+  constructor(
+    private readonly sender: RequestSender,
+    private readonly workers: WorkerList,
+    private readonly partitionCount: number,
+  ) {}
+
+  /** Requests gathered so far. */
+  get scatters(): number {
+    return this.#scatters;
+  }
+
+  /** Times that workers were asked again for one of them. */
+  get retries(): number {
+    return this.#attempts - this.#scatters;
+  }
+
+  /**
+   * @param deadlineMs on the clock of `performance.now()`
+   * @throws UnavailableError when no complete cover came in time
+   */
+  async gather(body: MessageBody, deadlineMs: number): Promise<GatheredReply[]> {
+    this.#scatters += 1;
+    let backOffMs = backOffFirstMs;
+    const suspicion = setInterval(() => void this.workers.refresh(), suspicionMs);
+    try {
+      for (;;) {
+        this.#attempts += 1;
+        const replies = await this.#attempt(body, deadlineMs);
+        if (replies !== null) return replies;
+        if (performance.now() + backOffMs >= deadlineMs)
+          throw new UnavailableError('partitions do not answer');
+        await Promise.all([this.workers.refresh(), pause(backOffMs)]);
+        backOffMs = Math.min(backOffMs * 2, backOffMaxMs);
+      }
+    } finally {
+      clearInterval(suspicion);
+    }
+  }
+
+  /** Null when this try cannot end in a complete cover any more. */
+  #attempt(body: MessageBody, deadlineMs: number): Promise<GatheredReply[] | null> {
+    const { ids } = this.workers;
+    if (ids.length === 0) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const replies: GatheredReply[] = [];
+      let outstanding = ids.length;
+      const end = (result: GatheredReply[] | null) => {
+        endFollowing();
+        resolve(result);
+      };
+      // A partition that moved away from a worker we wait for is answered by its new owner only.
+      const endFollowing = this.workers.onChange(() => end(null));
+      for (const workerId of ids) {
+        void this.#ask(workerId, body, deadlineMs).then((reply) => {
+          outstanding -= 1;
+          if (reply !== null) replies.push({ workerId, ...reply });
+          const cover = completeCover(replies, this.partitionCount);
+          if (cover !== null || outstanding === 0) end(cover);
+        });
+      }
+    });
+  }
+
+  async #ask(workerId: string, body: MessageBody, deadlineMs: number): Promise<WorkerReply | null> {
+    const timeoutMs = Math.max(1, deadlineMs - performance.now());
+    const reply = await this.sender.ask(workerId, body, timeoutMs);
+    return reply.kind === 'answer' ? decodeReply(reply.body) : null;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

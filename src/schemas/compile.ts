@@ -1,0 +1,149 @@
+import type { Json, JsonObject } from '../contract/json.ts';
+import { compileActions } from './actions.ts';
+import { BodyWriter, ItemWriter } from './body.ts';
+import { Build } from './build.ts';
+import { compileRoute } from './claims.ts';
+import { Cursor, type Report } from './cursor.ts';
+import { type Definition, Needs } from './definition.ts';
+import { digestOf, type PartialSource, reachablePartials } from './digest.ts';
+import { readIndexFields } from './index-fields.ts';
+import { CompiledPartial } from './partial.ts';
+import { compileSchemaProperties } from './property.ts';
+import { Frame, Scope } from './scope.ts';
+import { readTriggers } from './triggers.ts';
+import type {
+  BuildInput,
+  CompiledSchemas,
+  FullSchema,
+  IndexSchema,
+  LookupPlan,
+  SchemaSources,
+} from './types.ts';
+
+/** A partial that is compiled but for its digest, which needs all partials. */
+interface PartialDraft extends PartialSource {
+  readonly definition: Definition;
+}
+
+type Partials = ReadonlyMap<string, PartialDraft>;
+
+/**
+ * Compiles the schema files of one tenant. Every mistake is reported, none stops the others from being found; with
+ * mistakes around, the result is of no use.
+ */
+export function compileSchemas(sources: SchemaSources, report: Report): CompiledSchemas {
+  const partials = new Map<string, PartialDraft>();
+  for (const [alias, { file, json }] of sources.partials) {
+    partials.set(alias, compilePartial(alias, rootCursor(file, json, report)));
+  }
+  return {
+    schemas: mapEntries(sources.schemas, (alias, { file, json }) => {
+      return compileFull(alias, rootCursor(file, json, report), partials);
+    }),
+    partials: mapEntries(partials, (alias, { json, needs, definition }) => {
+      const digest = digestOf(json, reachablePartials(needs, partials), partials);
+      return new CompiledPartial(alias, digest, definition);
+    }),
+    indexes: mapEntries(sources.indexes, (alias, { file, json }) => {
+      return compileIndex(alias, rootCursor(file, json, report), partials);
+    }),
+  };
+}
+
+function rootCursor(file: string, json: Json, report: Report): Cursor {
+  return new Cursor(file, '$', json, report);
+}
+
+function mapEntries<T, U>(
+  map: ReadonlyMap<string, T>,
+  change: (alias: string, thing: T) => U,
+): Map<string, U> {
+  return new Map([...map].map(([alias, thing]) => [alias, change(alias, thing)]));
+}
+
+const ownPlace = (at: Cursor): string => at.path;
+
+function compilePartial(alias: string, at: Cursor): PartialDraft {
+  at.object(['properties']);
+  const needs = new Needs();
+  const placeOf = (below: Cursor) => `partials/${alias} ${below.path}`;
+  const definition = compileSchemaProperties(at.member('properties'), Scope.partial, needs, placeOf);
+  return { json: at.json ?? null, needs, definition };
+}
+
+function compileFull(alias: string, at: Cursor, partials: Partials): FullSchema {
+  at.object(['triggers', 'route', 'properties', 'actions']);
+  const triggers = readTriggers(at.member('triggers'));
+  const claims = compileRoute(at.member('route'), Scope.entity);
+  const needs = new Needs();
+  const { write } = compileSchemaProperties(at.member('properties'), Scope.entity, needs, ownPlace);
+  const actions = compileActions(at.member('actions'), Scope.entity);
+  return {
+    alias,
+    triggers,
+    ...reached(at, needs, partials),
+    claims: (input) => claims(rootFrame(input)),
+    actions: (input) => actions(rootFrame(input)),
+    build: (input) => {
+      const frame = rootFrame(input);
+      const body = new BodyWriter(frame.build);
+      write(frame, body);
+      return { body: body.finish(), ...frame.build.outcome() };
+    },
+  };
+}
+
+function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchema {
+  at.object(['triggers', 'index', 'properties']);
+  const triggers = readTriggers(at.member('triggers'));
+  const properties = at.member('properties');
+  const fields = readIndexFields(at.member('index'), properties);
+  const needs = new Needs();
+  const { write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace);
+  refuseReferences(properties, needs, partials);
+  return {
+    alias,
+    triggers,
+    ...reached(at, needs, partials),
+    fields,
+    build: (input) => {
+      const frame = rootFrame(input);
+      const body = new ItemWriter(frame.build);
+      write(frame, body);
+      const mapped: JsonObject = JSON.parse(body.finish().texts.join(''));
+      return { fields: mapped, ...frame.build.outcome() };
+    },
+  };
+}
+
+function rootFrame(input: BuildInput): Frame {
+  const build = new Build(input);
+  return new Frame(build, build.root);
+}
+
+function reached(
+  at: Cursor,
+  needs: Needs,
+  partials: Partials,
+): { digest: string; lookupPlans: readonly LookupPlan[] } {
+  const reachable = reachablePartials(needs, partials);
+  const below = reachable.flatMap((alias) => partials.get(alias)?.needs.lookupPlans ?? []);
+  return {
+    digest: digestOf(at.json ?? null, reachable, partials),
+    lookupPlans: [...needs.lookupPlans, ...below],
+  };
+}
+
+/** Items are values: there is nobody who would put a view in them. */
+function refuseReferences(properties: Cursor, needs: Needs, partials: Partials): void {
+  const advice = 'Store the id or the value that you want to query instead.';
+  for (const place of needs.references) place.issue('an index item cannot hold a reference', advice);
+  const reachable = reachablePartials(needs, partials);
+  // Which partial an expression names is known at run time alone; a reference gives null then.
+  if (needs.anyPartial || reachable.some((alias) => partials.get(alias)?.needs.anyPartial)) return;
+  for (const alias of reachable) {
+    const [place] = partials.get(alias)?.needs.references ?? [];
+    if (place === undefined) continue;
+    properties.issue(`the partial ${JSON.stringify(alias)} has a reference, at ${place.path}`, advice);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Json } from '../contract/json.ts';
+import { Bitmap } from './bitmap.ts';
+import { type CodeTest, codeTest } from './code-test.ts';
+import type { Column } from './column.ts';
+import type { Condition } from './condition.ts';
+import type { FacetTally } from './facet-tally.ts';
+import { type Matcher, matchNothing } from './matcher.ts';
+import type { Order, PlaceValue } from './order.ts';
+import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
+
+/** What a code column takes; `plain` is any scalar, for facets alone. */
+export type CodeValues = 'text' | 'boolean' | 'plain';
+
+/** Text and booleans (and, for facets, numbers) as codes of a dictionary. */
+export abstract class CodeColumn implements Column {
+  readonly present: Bitmap;
+  readonly dictionary: ValueDictionary;
+  readonly #values: CodeValues;
+
+  constructor(capacity: number, dictionary: ValueDictionary, values: CodeValues) {
+    this.present = new Bitmap(capacity);
+    this.dictionary = dictionary;
+    this.#values = values;
+  }
+
+  abstract readonly bytes: number;
+  abstract set(doc: number, value: Json): void;
+  abstract clear(doc: number): void;
+  abstract grow(capacity: number): void;
+  abstract bind(test: CodeTest): Matcher;
+  /** Counts each distinct value of each doc once. */
+  abstract tally(docs: Int32Array, count: number, tally: FacetTally): void;
+  /** The code that a doc is sorted by: its own, or that of its smallest or largest item; -1 for none. */
+  abstract representative(doc: number, isLargest: boolean): number;
+
+  /** Whether a value is of the column's type. */
+  accepts(value: Json): value is PlainValue {
+    if (this.#values !== 'plain') return typeof value === (this.#values === 'text' ? 'string' : 'boolean');
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  }
+
+  match(condition: Condition): Matcher {
+    const test = codeTest(this.dictionary, condition, this.#values === 'text');
+    return test.kind === 'none' ? matchNothing : this.bind(test);
+  }
+
+  order(isDescending: boolean): Order {
+    return new CodeOrder(this, isDescending, this.#values === 'boolean');
+  }
+}
+
+class CodeOrder implements Order {
+  readonly isExact: boolean;
+  readonly #column: CodeColumn;
+  readonly #isDescending: boolean;
+  readonly #sign: number;
+
+  constructor(column: CodeColumn, isDescending: boolean, isExact: boolean) {
+    this.#column = column;
+    this.#isDescending = isDescending;
+    this.#sign = isDescending ? -1 : 1;
+    this.isExact = isExact;
+  }
+
+  key(doc: number): number {
+    const code = this.#column.representative(doc, this.#isDescending);
+    return code < 0 ? Infinity : this.#sign * this.#column.dictionary.keyOf(code);
+  }
+
+  keys(docs: Int32Array, count: number, into: Float64Array): void {
+    for (let at = 0; at < count; at += 1) into[at] = this.key(docs[at] ?? 0);
+  }
+
+  compare(a: number, b: number): number {
+    const codeA = this.#column.representative(a, this.#isDescending);
+    const codeB = this.#column.representative(b, this.#isDescending);
+    if (codeA < 0 || codeB < 0) return 0;
+    return this.#sign * this.#column.dictionary.compare(codeA, codeB);
+  }
+
+  value(doc: number): PlaceValue {
+    const code = this.#column.representative(doc, this.#isDescending);
+    return code < 0 ? null : this.#column.dictionary.valueOf(code);
+  }
+
+  keyOf(value: PlaceValue): number {
+    return value === null ? Infinity : this.#sign * orderKey(value);
+  }
+
+  compareTo(doc: number, value: PlaceValue): number {
+    const own = this.value(doc);
+    return own === null || value === null ? 0 : this.#sign * compareValues(own, value);
+  }
+}

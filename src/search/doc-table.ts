@@ -1,0 +1,148 @@
+import type { JsonObject } from '../contract/json.ts';
+import { Bitmap } from './bitmap.ts';
+import type { CodeColumn } from './code-column.ts';
+import { compareText } from './code-points.ts';
+import type { Column } from './column.ts';
+import { NumberColumn } from './number-column.ts';
+import { ScalarCodes } from './scalar-codes.ts';
+import type { IndexItem } from './types.ts';
+
+const capacityMin = 1024;
+
+/**
+ * The items of a shard by doc id: dense small numbers, used again when an item is gone. Ids, partition, time of change
+ * and fields; the built-in fields are columns like any other.
+ */
+export class DocTable {
+  live = new Bitmap(capacityMin);
+  capacity = capacityMin;
+  /** Doc ids in use or used before are below this. */
+  docCount = 0;
+  size = 0;
+  readonly #originIds = new ScalarCodes(capacityMin, 'text');
+  readonly #sourceIds = new ScalarCodes(capacityMin, 'text');
+  readonly #updatedAt = new NumberColumn(capacityMin, 'date');
+  #partitions = new Int32Array(capacityMin);
+  /** Docs that some inverted index has, which must be swept before the id is used again. */
+  #indexed = new Bitmap(capacityMin);
+  readonly #texts: (string | undefined)[] = [];
+  #textUnits = 0;
+  readonly #free: number[] = [];
+
+  get bytes(): number {
+    const perText = 24;
+    const columns = this.#originIds.bytes + this.#sourceIds.bytes + this.#updatedAt.bytes;
+    return columns + this.capacity * 4 + this.size * perText + this.#textUnits;
+  }
+
+  /** -1: no such item. */
+  find(sourceId: string, originId: string): number {
+    let doc = this.#originIds.firstWith(originId);
+    while (doc >= 0 && this.sourceIdOf(doc) !== sourceId) doc = this.#originIds.nextWithSame(doc);
+    return doc;
+  }
+
+  add(item: IndexItem, fieldsText: string): number {
+    const doc = this.#free.pop() ?? this.docCount;
+    if (doc === this.docCount) this.docCount += 1;
+    if (doc >= this.capacity) this.#grow();
+    this.#originIds.set(doc, item.originId);
+    this.#sourceIds.set(doc, item.sourceId);
+    this.#updatedAt.set(doc, item.updatedAtMs);
+    this.#partitions[doc] = item.partition;
+    this.#texts[doc] = fieldsText;
+    this.#textUnits += fieldsText.length;
+    this.live.add(doc);
+    this.size += 1;
+    return doc;
+  }
+
+  /** The same fields with another time of change. */
+  touch(doc: number, partition: number, updatedAtMs: number): void {
+    this.#partitions[doc] = partition;
+    this.#updatedAt.set(doc, updatedAtMs);
+  }
+
+  markIndexed(doc: number): void {
+    this.#indexed.add(doc);
+  }
+
+  /** Takes the doc out; its id is not used again before `free`. Returns whether it was marked as indexed. */
+  retire(doc: number): boolean {
+    this.#originIds.clear(doc);
+    this.#sourceIds.clear(doc);
+    this.#updatedAt.clear(doc);
+    this.#textUnits -= this.textOf(doc).length;
+    this.#texts[doc] = undefined;
+    this.live.remove(doc);
+    this.size -= 1;
+    const isIndexed = this.#indexed.has(doc);
+    this.#indexed.remove(doc);
+    return isIndexed;
+  }
+
+  free(doc: number): void {
+    this.#free.push(doc);
+  }
+
+  /** Ids of all items as they are now; the table may change while they are walked. */
+  all(): Int32Array {
+    const docs = new Int32Array(this.size);
+    this.live.list(docs);
+    return docs;
+  }
+
+  textOf(doc: number): string {
+    return this.#texts[doc] ?? '{}';
+  }
+
+  fieldsOf(doc: number): JsonObject {
+    return JSON.parse(this.textOf(doc)) as JsonObject;
+  }
+
+  originIdOf(doc: number): string {
+    return this.#originIds.textAt(doc);
+  }
+
+  sourceIdOf(doc: number): string {
+    return this.#sourceIds.textAt(doc);
+  }
+
+  updatedAtMsOf(doc: number): number {
+    return this.#updatedAt.approxAt(doc);
+  }
+
+  partitionOf(doc: number): number {
+    return this.#partitions[doc] ?? -1;
+  }
+
+  /** By `_originId`, then `_sourceGuid`. */
+  compareIds(a: number, b: number): number {
+    const compared = this.#originIds.dictionary.compare(this.#originIds.codeAt(a), this.#originIds.codeAt(b));
+    return compared === 0 ? compareText(this.sourceIdOf(a), this.sourceIdOf(b)) : compared;
+  }
+
+  /** The column of a built-in field that can be filtered and sorted. */
+  builtIn(name: string): Column | undefined {
+    if (name === '_updatedAt') return this.#updatedAt;
+    return this.facetCodes(name) ?? undefined;
+  }
+
+  /** The column of a built-in field that can be faceted. */
+  facetCodes(name: string): CodeColumn | null {
+    if (name === '_originId') return this.#originIds;
+    return name === '_sourceGuid' ? this.#sourceIds : null;
+  }
+
+  #grow(): void {
+    this.capacity *= 2;
+    this.live.grow(this.capacity);
+    this.#indexed.grow(this.capacity);
+    this.#originIds.grow(this.capacity);
+    this.#sourceIds.grow(this.capacity);
+    this.#updatedAt.grow(this.capacity);
+    const partitions = new Int32Array(this.capacity);
+    partitions.set(this.#partitions);
+    this.#partitions = partitions;
+  }
+}

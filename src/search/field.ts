@@ -1,0 +1,106 @@
+import type { Json } from '../contract/json.ts';
+import type { CodeColumn } from './code-column.ts';
+import { CodeColumn as CodeColumnClass } from './code-column.ts';
+import type { Column } from './column.ts';
+import { createCodeColumn, createColumn } from './create-column.ts';
+import { type FieldTraits, traitsOf } from './field-type.ts';
+import { parseLong } from './number-point.ts';
+import { TextIndex } from './text-index.ts';
+import type { FieldType } from './types.ts';
+import { wordsOf, wordsOfAll } from './words.ts';
+
+/** Everything a shard keeps for one field: its column, its inverted index, and what facets on numbers need. */
+export class Field {
+  readonly type: FieldType;
+  readonly traits: FieldTraits;
+  readonly column: Column;
+  /** Null: its words are not searched. */
+  readonly text: TextIndex | null;
+  #facetCodes: CodeColumn | null = null;
+  /** Docs from here on were never set: a field that few docs have stays small. */
+  #capacity = 0;
+
+  constructor(type: FieldType) {
+    this.type = type;
+    this.traits = traitsOf(type);
+    this.column = createColumn(type, 0);
+    this.text = this.traits.isSearchable ? new TextIndex() : null;
+  }
+
+  get bytes(): number {
+    return this.column.bytes + (this.text?.bytes ?? 0) + (this.#facetCodes?.bytes ?? 0);
+  }
+
+  /**
+   * Takes a doc's value; the doc must be clear.
+   * @param capacity of the shard, at least doc + 1
+   * @returns whether the doc is now in the inverted index
+   */
+  set(doc: number, value: Json, capacity: number): boolean {
+    this.#reserve(doc, capacity);
+    this.column.set(doc, value);
+    this.#facetCodes?.set(doc, this.#facetValue(value));
+    return this.#addWords(doc, value);
+  }
+
+  /** Words stay in the inverted index until a sweep. */
+  clear(doc: number): void {
+    if (!this.column.present.has(doc)) return;
+    this.column.clear(doc);
+    this.#facetCodes?.clear(doc);
+  }
+
+  /** The codes to count for a facet; null when only `buildFacetCodes` can make them. */
+  get facetCodes(): CodeColumn | null {
+    return this.column instanceof CodeColumnClass ? this.column : this.#facetCodes;
+  }
+
+  /**
+   * Numbers and dates have no codes of their own, so the first facet on such a field makes them.
+   * @param valueOf the field's value of a doc that has it
+   */
+  buildFacetCodes(docCount: number, valueOf: (doc: number) => Json): CodeColumn {
+    const codes = createCodeColumn(this.traits.shape, this.#capacity, 'plain');
+    for (let doc = 0; doc < docCount; doc += 1) {
+      if (this.column.present.has(doc)) codes.set(doc, this.#facetValue(valueOf(doc)));
+    }
+    this.#facetCodes = codes;
+    return codes;
+  }
+
+  #addWords(doc: number, value: Json): boolean {
+    if (this.text === null) return false;
+    const words = Array.isArray(value)
+      ? wordsOfAll(value.filter(isText))
+      : wordsOf(isText(value) ? value : '');
+    this.text.add(doc, words);
+    return words.length > 0;
+  }
+
+  #reserve(doc: number, capacity: number): void {
+    if (doc < this.#capacity) return;
+    this.#capacity = capacity;
+    this.column.grow(capacity);
+    this.#facetCodes?.grow(capacity);
+  }
+
+  #facetValue(value: Json): Json {
+    if (Array.isArray(value)) return value.map((item) => this.#facetItem(item));
+    return this.#facetItem(value);
+  }
+
+  /** Longs are numbers where a number is exact, else text; 0 and -0 are one value; dates stand as they were sent. */
+  #facetItem(value: Json): Json {
+    if (this.traits.kind === 'long') {
+      const whole = parseLong(value);
+      if (whole === null) return null;
+      const approx = Number(whole);
+      return Number.isSafeInteger(approx) ? approx : whole.toString();
+    }
+    return value === 0 ? 0 : value;
+  }
+}
+
+function isText(value: Json): value is string {
+  return typeof value === 'string';
+}

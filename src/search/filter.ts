@@ -1,0 +1,114 @@
+import type { Json } from '../contract/json.ts';
+import { Bitmap } from './bitmap.ts';
+import type { Column } from './column.ts';
+import type { PositiveOperator } from './condition.ts';
+import { type Candidates, type Matcher, matchNothing, matchSet } from './matcher.ts';
+import type { FilterNode } from './types.ts';
+
+/** What a filter is bound to. */
+export interface FilterScope {
+  /** Every doc there is. */
+  readonly live: Bitmap;
+  /** Undefined: no doc has the field. */
+  column(field: string): Column | undefined;
+}
+
+/** Below this share of the docs, those that are left are tested one by one. */
+const sparseShare = 16;
+
+/** A filter bound to the docs of a shard (contract section 7). */
+export function bindFilter(node: FilterNode, scope: FilterScope): Matcher {
+  if (node.kind === 'condition') return bindCondition(node, scope);
+  const matchers = node.nodes.map((member) => bindFilter(member, scope));
+  const [only] = matchers;
+  if (only === undefined) return matchSet(scope.live);
+  if (matchers.length === 1) return only;
+  return node.kind === 'and' ? matchAll(matchers) : matchAny(matchers);
+}
+
+type ConditionNode = Extract<FilterNode, { kind: 'condition' }>;
+
+function bindCondition(node: ConditionNode, scope: FilterScope): Matcher {
+  const column = scope.column(node.field);
+  const { operator, value, caseInsensitive } = node;
+  if (operator === 'notEquals') {
+    if (value === null) return column === undefined ? matchNothing : matchSet(column.present);
+    return matchRest(bindValue(column, 'equals', value, caseInsensitive), scope.live);
+  }
+  if (operator === 'equals' && value === null) return matchAbsent(column, scope.live);
+  if (operator !== 'in' || !Array.isArray(value) || !value.includes(null)) {
+    return bindValue(column, operator, value, caseInsensitive);
+  }
+  const listed = value.filter((item) => item !== null);
+  return matchAny([matchAbsent(column, scope.live), bindValue(column, operator, listed, caseInsensitive)]);
+}
+
+function bindValue(
+  column: Column | undefined,
+  operator: PositiveOperator,
+  value: Json,
+  caseInsensitive: boolean,
+): Matcher {
+  return column === undefined ? matchNothing : column.match({ operator, value, caseInsensitive });
+}
+
+function matchAbsent(column: Column | undefined, live: Bitmap): Matcher {
+  return column === undefined ? matchSet(live) : matchRest(matchSet(column.present), live);
+}
+
+/** The live docs that the other does not match. */
+function matchRest(other: Matcher, live: Bitmap): Matcher {
+  return {
+    test: (doc) => live.has(doc) && !other.test(doc),
+    scan: (into, docCount) => {
+      const rest = new Bitmap(docCount);
+      other.scan(rest, docCount);
+      rest.complement(live);
+      into.unite(rest);
+    },
+    few: null,
+  };
+}
+
+function matchAll(matchers: readonly Matcher[]): Matcher {
+  const [first, ...others] = matchers;
+  if (first === undefined) return matchNothing;
+  return {
+    test: (doc) => matchers.every((matcher) => matcher.test(doc)),
+    scan: (into, docCount) => {
+      const all = new Bitmap(docCount);
+      first.scan(all, docCount);
+      for (const other of others) narrow(all, other, docCount);
+      into.unite(all);
+    },
+    few: fewestOf(matchers),
+  };
+}
+
+function narrow(all: Bitmap, matcher: Matcher, docCount: number): void {
+  if (all.countUpTo(docCount / sparseShare) < docCount / sparseShare) {
+    all.retain((doc) => matcher.test(doc));
+    return;
+  }
+  const matching = new Bitmap(docCount);
+  matcher.scan(matching, docCount);
+  all.intersect(matching);
+}
+
+function matchAny(matchers: readonly Matcher[]): Matcher {
+  return {
+    test: (doc) => matchers.some((matcher) => matcher.test(doc)),
+    scan: (into, docCount) => {
+      for (const matcher of matchers) matcher.scan(into, docCount);
+    },
+    few: null,
+  };
+}
+
+function fewestOf(matchers: readonly Matcher[]): Candidates | null {
+  let fewest: Candidates | null = null;
+  for (const { few } of matchers) {
+    if (few !== null && (fewest === null || few.count < fewest.count)) fewest = few;
+  }
+  return fewest;
+}

@@ -1,0 +1,93 @@
+import type { Json } from '../contract/json.ts';
+import { CodeColumn, type CodeValues } from './code-column.ts';
+import type { CodeTest } from './code-test.ts';
+import type { FacetTally } from './facet-tally.ts';
+import { ListArena } from './list-arena.ts';
+import type { Matcher } from './matcher.ts';
+import { ValueDictionary } from './value-dictionary.ts';
+
+/** The distinct codes of a list, for each doc. */
+export class ListCodes extends CodeColumn {
+  readonly #lists: ListArena<Int32Array>;
+
+  constructor(capacity: number, values: CodeValues) {
+    super(capacity, new ValueDictionary(), values);
+    this.#lists = new ListArena(capacity, (length) => new Int32Array(length));
+  }
+
+  get bytes(): number {
+    return this.dictionary.bytes + this.#lists.bytes;
+  }
+
+  override set(doc: number, value: Json): void {
+    if (!Array.isArray(value)) return;
+    const codes: number[] = [];
+    for (const item of new Set(value)) {
+      if (this.accepts(item)) codes.push(this.dictionary.acquire(item));
+    }
+    this.#lists.set(doc, codes);
+    this.present.add(doc);
+  }
+
+  override clear(doc: number): void {
+    const { items, starts, counts } = this.#lists;
+    const start = starts[doc] ?? 0;
+    const end = start + (counts[doc] ?? 0);
+    for (let at = start; at < end; at += 1) this.dictionary.release(items[at] ?? 0);
+    this.#lists.clear(doc);
+    this.present.remove(doc);
+  }
+
+  override grow(capacity: number): void {
+    this.#lists.grow(capacity);
+    this.present.grow(capacity);
+  }
+
+  override bind(test: CodeTest): Matcher {
+    const { items, starts, counts } = this.#lists;
+    const accepts = acceptorOf(test);
+    const anyItem = (doc: number): boolean => {
+      const start = starts[doc] ?? 0;
+      const end = start + (counts[doc] ?? 0);
+      for (let at = start; at < end; at += 1) if (accepts(items[at] ?? 0)) return true;
+      return false;
+    };
+    return {
+      test: anyItem,
+      scan: (into, docCount) => {
+        for (let doc = 0; doc < docCount; doc += 1) if (anyItem(doc)) into.add(doc);
+      },
+      few: null,
+    };
+  }
+
+  override tally(docs: Int32Array, count: number, tally: FacetTally): void {
+    const { items, starts, counts } = this.#lists;
+    for (let at = 0; at < count; at += 1) {
+      const doc = docs[at] ?? 0;
+      const start = starts[doc] ?? 0;
+      const end = start + (counts[doc] ?? 0);
+      for (let item = start; item < end; item += 1) tally.count(items[item] ?? 0);
+    }
+  }
+
+  override representative(doc: number, isLargest: boolean): number {
+    const { items, starts, counts } = this.#lists;
+    const start = starts[doc] ?? 0;
+    const end = start + (counts[doc] ?? 0);
+    if (start === end) return -1;
+    let best = items[start] ?? 0;
+    for (let at = start + 1; at < end; at += 1) {
+      const code = items[at] ?? 0;
+      const compared = this.dictionary.compare(code, best);
+      if (isLargest ? compared > 0 : compared < 0) best = code;
+    }
+    return best;
+  }
+}
+
+function acceptorOf(test: CodeTest): (code: number) => boolean {
+  if (test.kind === 'some') return test.accepts;
+  const only = test.kind === 'one' ? test.code : -1;
+  return (code) => code === only;
+}

@@ -1,0 +1,86 @@
+import { compareText } from './code-points.ts';
+import { type FacetNeed, mergeFacet } from './merge-facets.ts';
+import type { CheckedQuery, FacetGroup, FacetGroups, RowPlace, SortKey } from './types.ts';
+import { compareValues } from './value-dictionary.ts';
+
+/** What merging needs of a shard's answer; rows may be in another dress than the shard gave them. */
+export interface PartialAnswer<R extends { readonly place: RowPlace }> {
+  readonly total: number;
+  readonly rows: readonly R[];
+  readonly facets: readonly FacetGroups[];
+}
+
+export interface MergedFacet {
+  readonly field: string;
+  readonly name: string;
+  readonly isValid: boolean;
+  readonly groups: readonly FacetGroup[];
+}
+
+export interface MergedAnswer<R> {
+  readonly total: number;
+  /** The page. */
+  readonly rows: readonly R[];
+  readonly facets: readonly MergedFacet[];
+  /**
+   * Facets whose groups are not certain yet: ask every shard for `facetCounts` and merge again with the counts.
+   * Empty: the answer is whole.
+   */
+  readonly needs: readonly FacetNeed[];
+}
+
+/** By the facet's place in the query: what each shard's `facetCounts` gave, in any order of shards. */
+export type FacetCounts = ReadonlyMap<number, readonly FacetGroups[]>;
+
+/**
+ * Shards' answers as one, the same however the items are spread over shards.
+ * @param counts answers to the `needs` of an earlier merge of the same answers
+ */
+export function mergeAnswers<R extends { readonly place: RowPlace }>(
+  query: CheckedQuery,
+  answers: readonly PartialAnswer<R>[],
+  counts: FacetCounts = new Map(),
+): MergedAnswer<R> {
+  const needs: FacetNeed[] = [];
+  const facets = query.facets.map(({ field, name, isValid, size }, facetIndex): MergedFacet => {
+    if (!isValid) return { field, name, isValid, groups: [] };
+    const parts = counts.get(facetIndex) ?? answers.map(({ facets }) => facets[facetIndex] ?? { groups: [] });
+    const merged = mergeFacet(parts, size, counts.has(facetIndex));
+    if (merged.unknown !== null) needs.push({ facetIndex, values: merged.unknown.values });
+    return { field, name, isValid, groups: merged.groups };
+  });
+  return {
+    total: answers.reduce((sum, { total }) => sum + total, 0),
+    rows: mergeRows(query, answers),
+    facets,
+    needs,
+  };
+}
+
+function mergeRows<R extends { readonly place: RowPlace }>(
+  query: CheckedQuery,
+  answers: readonly PartialAnswer<R>[],
+): R[] {
+  const { offset, pageSize, sort } = query;
+  const [only] = answers;
+  const inOrder =
+    answers.length === 1 && only !== undefined
+      ? only.rows
+      : answers.flatMap(({ rows }) => rows).sort((a, b) => comparePlaces(sort, a.place, b.place));
+  return inOrder.slice(offset, offset + pageSize);
+}
+
+/** The total order of an answer's rows: sort values, absent ones last, then `_originId`, then `_sourceGuid`. */
+export function comparePlaces(sort: readonly SortKey[], a: RowPlace, b: RowPlace): number {
+  for (let at = 0; at < sort.length; at += 1) {
+    const valueA = a.values[at] ?? null;
+    const valueB = b.values[at] ?? null;
+    if (valueA === null || valueB === null) {
+      if (valueA === valueB) continue;
+      return valueA === null ? 1 : -1;
+    }
+    const compared = compareValues(valueA, valueB);
+    if (compared !== 0) return sort[at]?.order === 'desc' ? -compared : compared;
+  }
+  return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
+}

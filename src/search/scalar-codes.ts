@@ -1,0 +1,142 @@
+import type { Json } from '../contract/json.ts';
+import type { Bitmap } from './bitmap.ts';
+import { CodeColumn, type CodeValues } from './code-column.ts';
+import type { CodeTest } from './code-test.ts';
+import type { FacetTally } from './facet-tally.ts';
+import type { Matcher } from './matcher.ts';
+import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
+
+const none = -1;
+
+/** One code a doc. The docs of a code are linked both ways, so that few docs are found without a scan. */
+export class ScalarCodes extends CodeColumn {
+  #codes: Int32Array;
+  #next: Int32Array;
+  #previous: Int32Array;
+  /** First doc of each code. */
+  #heads = new Int32Array(16).fill(none);
+
+  constructor(capacity: number, values: CodeValues) {
+    super(capacity, new ValueDictionary(), values);
+    this.#codes = new Int32Array(capacity).fill(none);
+    this.#next = new Int32Array(capacity);
+    this.#previous = new Int32Array(capacity);
+  }
+
+  get bytes(): number {
+    return this.dictionary.bytes + this.#heads.byteLength + 3 * this.#codes.byteLength;
+  }
+
+  /** First doc with a value, -1 for none; `nextWithSame` goes on. */
+  firstWith(value: PlainValue): number {
+    const code = this.dictionary.codeOf(value);
+    return code === undefined ? none : (this.#heads[code] ?? none);
+  }
+
+  nextWithSame(doc: number): number {
+    return this.#next[doc] ?? none;
+  }
+
+  codeAt(doc: number): number {
+    return this.#codes[doc] ?? none;
+  }
+
+  /** The value of a doc that has one, as text. */
+  textAt(doc: number): string {
+    return String(this.dictionary.valueOf(this.codeAt(doc)));
+  }
+
+  override set(doc: number, value: Json): void {
+    if (!this.accepts(value)) return;
+    const code = this.dictionary.acquire(value);
+    this.#reserveHead(code);
+    const head = this.#heads[code] ?? none;
+    this.#codes[doc] = code;
+    this.#next[doc] = head;
+    this.#previous[doc] = none;
+    if (head !== none) this.#previous[head] = doc;
+    this.#heads[code] = doc;
+    this.present.add(doc);
+  }
+
+  override clear(doc: number): void {
+    const code = this.codeAt(doc);
+    if (code === none) return;
+    const next = this.#next[doc] ?? none;
+    const previous = this.#previous[doc] ?? none;
+    if (next !== none) this.#previous[next] = previous;
+    if (previous === none) this.#heads[code] = next;
+    else this.#next[previous] = next;
+    this.#codes[doc] = none;
+    this.dictionary.release(code);
+    this.present.remove(doc);
+  }
+
+  override grow(capacity: number): void {
+    this.#codes = grown(this.#codes, capacity);
+    this.#next = grown(this.#next, capacity);
+    this.#previous = grown(this.#previous, capacity);
+    this.present.grow(capacity);
+  }
+
+  override bind(test: CodeTest): Matcher {
+    if (test.kind === 'one') return this.#bindOne(test.code);
+    const accepts = test.kind === 'some' ? test.accepts : () => false;
+    const codes = this.#codes;
+    const test1 = (doc: number): boolean => {
+      const code = codes[doc] ?? none;
+      return code !== none && accepts(code);
+    };
+    return {
+      test: test1,
+      scan: (into, docCount) => {
+        for (let doc = 0; doc < docCount; doc += 1) if (test1(doc)) into.add(doc);
+      },
+      few: null,
+    };
+  }
+
+  override tally(docs: Int32Array, count: number, tally: FacetTally): void {
+    const codes = this.#codes;
+    for (let at = 0; at < count; at += 1) {
+      const code = codes[docs[at] ?? 0] ?? none;
+      if (code !== none) tally.count(code);
+    }
+  }
+
+  override representative(doc: number): number {
+    return this.#codes[doc] ?? none;
+  }
+
+  #bindOne(code: number): Matcher {
+    const codes = this.#codes;
+    return {
+      test: (doc) => codes[doc] === code,
+      scan: (into, docCount) => scanEqual(codes, code, into, docCount),
+      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out) },
+    };
+  }
+
+  #listDocs(code: number, out: Int32Array): number {
+    let count = 0;
+    for (let doc = this.#heads[code] ?? none; doc !== none; doc = this.#next[doc] ?? none) {
+      out[count] = doc;
+      count += 1;
+    }
+    return count;
+  }
+
+  #reserveHead(code: number): void {
+    if (code >= this.#heads.length) this.#heads = grown(this.#heads, this.#heads.length * 2);
+  }
+}
+
+function scanEqual(codes: Int32Array, code: number, into: Bitmap, docCount: number): void {
+  for (let doc = 0; doc < docCount; doc += 1) if (codes[doc] === code) into.add(doc);
+}
+
+function grown(items: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
+  const copy = new Int32Array(capacity).fill(none, items.length);
+  copy.set(items);
+  return copy;
+}

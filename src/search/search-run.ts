@@ -1,0 +1,52 @@
+import type { Bitmap } from './bitmap.ts';
+import { wordWeight } from './score.ts';
+import type { Scratch } from './scratch.ts';
+import type { TextIndex } from './text-index.ts';
+import { allowedDistance, wordsOf } from './words.ts';
+
+/**
+ * Finds the docs in which any word of the query is near any word of the field, and scores them.
+ * Leaves the docs in `scratch.hits` and their packed scores in `scratch.scores`; the caller clears the scores.
+ * @returns how many docs were found
+ */
+export function runSearch(
+  index: TextIndex,
+  search: { readonly value: string; readonly literal: boolean },
+  live: Bitmap,
+  scratch: Scratch,
+): number {
+  let found = 0;
+  let ordinal = 0;
+  for (const word of wordsOf(search.value)) {
+    ordinal += 1;
+    const bound = search.literal ? 0 : allowedDistance(word);
+    // The nearest terms come first: the first that a doc has is the one that counts.
+    for (const { term, distance } of index.expand(word, bound)) {
+      found = addDocs(index.docs(term), wordWeight - distance, ordinal, found, live, scratch);
+    }
+  }
+  return found;
+}
+
+function addDocs(
+  docs: readonly number[],
+  weight: number,
+  ordinal: number,
+  foundBefore: number,
+  live: Bitmap,
+  { hits, scores, stamps }: Scratch,
+): number {
+  let found = foundBefore;
+  for (let at = 0; at < docs.length; at += 1) {
+    const doc = docs[at] ?? 0;
+    if (stamps[doc] === ordinal || !live.has(doc)) continue;
+    const before = scores[doc] ?? 0;
+    if (before === 0) {
+      hits[found] = doc;
+      found += 1;
+    }
+    stamps[doc] = ordinal;
+    scores[doc] = before + weight;
+  }
+  return found;
+}

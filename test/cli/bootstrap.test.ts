@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type CommandResult, root, run, runCommand, temporaryFolder } from './support/command.ts';
+
+const oldRedis = 'echo "Redis server v=6.2.7 sha=00000000:0"';
+const newRedis = 'echo "Redis server v=7.0.15 sha=00000000:0"';
+
+/** A folder to put on the PATH, with these programs in it as shell scripts and nothing else but a shell. */
+async function programs(context: TestContext, scripts: Record<string, string>): Promise<string> {
+  const folder = await temporaryFolder(context);
+  await symlink('/usr/bin/env', path.join(folder, 'env'));
+  await symlink('/bin/sh', path.join(folder, 'sh'));
+  for (const [name, script] of Object.entries(scripts)) {
+    const file = path.join(folder, name);
+    await writeFile(file, `#!/bin/sh\n${script}\n`);
+    await chmod(file, 0o755);
+  }
+  return folder;
+}
+
+/** Calls one function of the bootstrap in a process of its own; a stop is printed. */
+function call(
+  module: string,
+  expression: string,
+  env: Record<string, string>,
+  before = '',
+): Promise<CommandResult> {
+  const url = pathToFileURL(path.join(root, 'src/cli/bootstrap', module)).href;
+  const script = `${before}; const m = await import('${url}');
+    try { m.${expression}; console.log('went on'); } catch (error) { console.log(error.message); }`;
+  return run(process.execPath, ['--input-type=module', '-e', script], { env });
+}
+
+const asRoot = 'process.getuid = () => 0';
+const asUser = 'process.getuid = () => 1000';
+
+function ensureRedis(folder: string, who: string): Promise<CommandResult> {
+  return call('redis-server.mjs', 'ensureRedisServer()', { PATH: folder, DEBIAN_FRONTEND: '' }, who);
+}
+
+/** An apt-get that writes down how it was called and brings a redis-server. */
+function aptGet(redis: string): string {
+  return `
+    here=\${0%/*}
+    echo "$DEBIAN_FRONTEND $*" >> "$here/apt-get.log"
+    case "$*" in
+      *install*) printf '#!/bin/sh\\n%s\\n' '${redis}' > "$here/redis-server"; /bin/chmod +x "$here/redis-server" ;;
+    esac`;
+}
+
+test('a redis-server that is new enough is taken as it is', async (context) => {
+  const folder = await programs(context, { 'redis-server': newRedis, 'apt-get': 'exit 1' });
+  const result = await ensureRedis(folder, asRoot);
+  assert.equal(result.stdout, 'went on\n');
+  assert.equal(result.stderr, '');
+});
+
+test('a missing redis-server is installed by root from the packages of the system, and that is said', async (context) => {
+  const folder = await programs(context, { 'apt-get': aptGet(newRedis) });
+  const result = await ensureRedis(folder, asRoot);
+  assert.equal(result.stdout, 'went on\n', result.stderr);
+  assert.match(result.stderr, /redis-server is not installed: installing it .*apt-get/);
+  const log = await readFile(path.join(folder, 'apt-get.log'), 'utf8');
+  assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis-server', '']);
+});
+
+test('with sudo that asks for no password the packages are installed by it', async (context) => {
+  const folder = await programs(context, {
+    'apt-get': aptGet(newRedis),
+    sudo: 'shift; if [ "$1" = true ]; then exit 0; fi; exec "$@"',
+  });
+  const result = await ensureRedis(folder, asUser);
+  assert.equal(result.stdout, 'went on\n', result.stderr);
+});
+
+test('without the rights to install, the exact command is told', async (context) => {
+  const folder = await programs(context, { 'apt-get': aptGet(newRedis), sudo: 'exit 1' });
+  const result = await ensureRedis(folder, asUser);
+  assert.match(
+    result.stdout,
+    /sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server\n$/,
+  );
+  assert.equal(result.stdout.trim().split('\n').length, 1);
+});
+
+test('an old redis-server, a failing installation and a system without packages are told in one line', async (context) => {
+  const old = await programs(context, { 'redis-server': oldRedis, 'apt-get': aptGet(oldRedis) });
+  assert.match((await ensureRedis(old, asRoot)).stdout, /no redis-server 7 or newer/);
+  const failing = await programs(context, { 'apt-get': 'echo "E: no network" >&2; exit 100' });
+  assert.match((await ensureRedis(failing, asRoot)).stdout, /failed \(E: no network\)\. Run this/);
+  const bare = await programs(context, {});
+  assert.match((await ensureRedis(bare, asRoot)).stdout, /Install Redis 7 or newer/);
+});
+
+/** A checkout with a lock file, and an npm that writes down how it was called. */
+async function checkout(context: TestContext) {
+  const folder = await temporaryFolder(context);
+  const bin = await programs(context, {
+    npm: `echo "$*" >> npm.log; /bin/mkdir -p node_modules; exit \${NPM_EXIT:-0}`,
+  });
+  const lock = (version: string) =>
+    writeFile(
+      path.join(folder, 'package-lock.json'),
+      JSON.stringify({
+        packages: { '': {}, 'node_modules/a': { version }, 'node_modules/win': { version, os: ['win32'] } },
+      }),
+    );
+  await lock('1.0.0');
+  const ensure = (env = {}) =>
+    call('node-modules.mjs', `ensureNodeModules(${JSON.stringify(folder)})`, { PATH: bin, ...env });
+  const calls = async () =>
+    (await readFile(path.join(folder, 'npm.log'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  return { folder, lock, ensure, calls };
+}
+
+test('node modules are installed when they are missing, and again only when the lock file has changed', async (context) => {
+  const { lock, ensure, calls } = await checkout(context);
+  const first = await ensure();
+  assert.equal(first.stdout, 'went on\n', first.stderr);
+  assert.match(first.stderr, /Installing the node modules/);
+  assert.equal((await ensure()).stderr, '');
+  assert.deepEqual(await calls(), ['ci --no-audit --no-fund --loglevel=error']);
+  await lock('1.0.1');
+  await ensure();
+  assert.equal((await calls()).length, 2);
+});
+
+test('what npm has installed already from this lock file is not installed again', async (context) => {
+  const { folder, ensure, calls } = await checkout(context);
+  await mkdir(path.join(folder, 'node_modules'));
+  const installed = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+  await writeFile(path.join(folder, 'node_modules/.package-lock.json'), JSON.stringify(installed));
+  assert.equal((await ensure()).stdout, 'went on\n');
+  assert.deepEqual(await calls(), []);
+});
+
+test('an installation that fails is told, and tried again the next time', async (context) => {
+  const { ensure, calls } = await checkout(context);
+  assert.match((await ensure({ NPM_EXIT: '1' })).stdout, /could not be installed.*npm ci/);
+  assert.equal((await ensure()).stdout, 'went on\n');
+  assert.equal((await calls()).length, 2);
+});
+
+test('a command that does not exist is told in one line', async () => {
+  for (const words of ['fly', '../../etc/passwd', 'Import']) {
+    const result = await runCommand(words, []);
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, /^There is no command .*npm run\n$/);
+  }
+});
+
+test('the lock file names the optional packages of every platform, without which npm ci refuses it', async () => {
+  const lock: { packages: Record<string, { optionalDependencies?: Record<string, string> }> } = JSON.parse(
+    await readFile(path.join(root, 'package-lock.json'), 'utf8'),
+  );
+  const missing = Object.entries(lock.packages).flatMap(([place, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) =>
+        lock.packages[`node_modules/${name}`] === undefined &&
+        lock.packages[`${place}/node_modules/${name}`] === undefined,
+    ),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('a benchmark that does not exist is told in one line', async () => {
+  const result = await runCommand('bench', ['no-such-benchmark']);
+  assert.equal(result.code, 1);
+  assert.match(result.stderr, /^Which benchmark\? npm run bench -- NAME/);
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { cp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { test } from 'node:test';
+import { lockDataDir } from '../../src/cli/start/data-dir-lock.ts';
+import { freePort } from '../../src/cli/start/ports.ts';
+import { root, runCommand, temporaryFolder } from './support/command.ts';
+
+/** Runs `npm start`, which is expected to fail. @returns the lines that it says */
+async function failingStart(env: Record<string, string>): Promise<string[]> {
+  const result = await runCommand('start', [], { env: { REDIS_URL: '', REDIS_CLUSTER: '', ...env } });
+  assert.equal(result.code, 1, result.stderr);
+  return result.stderr.trim().split('\n');
+}
+
+test('a taken port ends the start with one line, before anything runs', async (context) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? String(address?.port) : '';
+  const lines = await failingStart({ PORT: port, DATA_DIR: await temporaryFolder(context) });
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is taken by another program`));
+});
+
+test('a Redis that does not answer ends the start with one line without its password', async (context) => {
+  const port = await freePort('127.0.0.1');
+  const lines = await failingStart({
+    PORT: String(await freePort('127.0.0.1')),
+    REDIS_URL: `redis://user:secret@127.0.0.1:${port}`,
+    DATA_DIR: await temporaryFolder(context),
+  });
+  assert.equal(lines.length, 1, lines.join('\n'));
+  assert.match(lines[0] ?? '', new RegExp(`^Redis at redis://127\\.0\\.0\\.1:${port} does not answer`));
+  assert.doesNotMatch(lines[0] ?? '', /secret/);
+});
+
+test('a wrong setting ends the start with one line', async () => {
+  const lines = await failingStart({ PORT: 'http' });
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /PORT is "http": it must be/);
+});
+
+test('a broken configuration is told whole, and its last line says what to do', async (context) => {
+  const configDir = await temporaryFolder(context);
+  await cp(path.join(root, 'config/tenants'), path.join(configDir, 'tenants'), { recursive: true });
+  await writeFile(path.join(configDir, 'tenants/atlas/schemas/city.json'), '{"triggers": 1}');
+  await writeFile(path.join(configDir, 'tenants/atlas/indexes/cities.json'), '{');
+  const lines = await failingStart({ CONFIG_DIR: configDir, DATA_DIR: await temporaryFolder(context) });
+  assert.ok(lines.some((line) => line.startsWith('tenants/atlas/schemas/city.json: $')));
+  assert.ok(lines.some((line) => line.startsWith('tenants/atlas/indexes/cities.json: $')));
+  assert.match(lines.at(-1) ?? '', /The configuration in .* has \d+ mistakes: correct the above/);
+});
+
+test('a data folder that another start uses ends the start with one line', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const lock = await lockDataDir(dataDir);
+  context.after(() => lock.close());
+  const lines = await failingStart({ DATA_DIR: dataDir, PORT: String(await freePort('127.0.0.1')) });
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^Another npm start is using /);
+});

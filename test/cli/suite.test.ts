@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { sumOfWaiting } from '../../src/cli/start/settled.ts';
+import { roomTests, systemTests } from '../../src/cli/test/test-files.ts';
+import { Totals } from '../../src/cli/test/totals.ts';
+import { temporaryFolder } from './support/command.ts';
+
+test('the closing lines of all runs are added up, however they arrive and whatever their colour', () => {
+  const totals = new Totals();
+  totals.read('✔ a test\nℹ tests 1');
+  totals.read('2\n\u001b[34mℹ pass 12\u001b[39m\n');
+  totals.endRun();
+  totals.read('# tests 3\n# pass 2\n# fail 1');
+  totals.endRun();
+  assert.equal(totals.lines(), 'ℹ tests 15\nℹ pass 14\nℹ fail 1');
+});
+
+test('tests of the system are kept apart from those of the rooms', async (context) => {
+  const root = await temporaryFolder(context);
+  for (const folder of ['test/store', 'test/system']) mkdirSync(path.join(root, folder), { recursive: true });
+  for (const file of ['layers.test.ts', 'store/keys.test.ts', 'store/wait.ts', 'system/crash.test.ts']) {
+    writeFileSync(path.join(root, 'test', file), '');
+  }
+  assert.deepEqual(roomTests(root), ['test/layers.test.ts', 'test/store/keys.test.ts']);
+  assert.deepEqual(systemTests(root), ['test/system/crash.test.ts']);
+});
+
+test('the work that waits is read from the metrics of all workers', () => {
+  const metrics = [
+    '# TYPE millrace_stream_lag_entries gauge',
+    'millrace_stream_lag_entries{partition="0",worker="a"} 3',
+    'millrace_stream_lag_entries{partition="1",worker="b"} 0',
+    'millrace_rebuilds_waiting{partition="1",worker="b"} 4',
+    'millrace_entities_processed_total{worker="b"} 100',
+  ].join('\n');
+  assert.equal(sumOfWaiting(metrics), 7);
+  assert.equal(sumOfWaiting(''), 0);
+});

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { TestContext } from 'node:test';
+import { freePort } from '../../../src/cli/start/ports.ts';
+import { root, temporaryFolder } from './command.ts';
+import { until } from './wait.ts';
+
+/** An `npm start` in a process of its own. */
+export class Platform {
+  output = '';
+  readonly ended: Promise<number | null>;
+
+  private constructor(
+    readonly process: ChildProcess,
+    readonly url: string,
+  ) {
+    for (const stream of [process.stdout, process.stderr]) {
+      stream?.setEncoding('utf8');
+      stream?.on('data', (text: string) => {
+        this.output += text;
+      });
+    }
+    this.ended = new Promise((resolve) => process.once('close', resolve));
+  }
+
+  /** With a port and a data folder of its own, without the demo, if `env` says nothing else. */
+  static async start(context: TestContext, env: Record<string, string> = {}): Promise<Platform> {
+    const port = env.PORT ?? String(await freePort('127.0.0.1'));
+    const dataDir = env.DATA_DIR ?? (await temporaryFolder(context));
+    const child = spawn(process.execPath, ['src/cli/bootstrap.mjs', 'start'], {
+      cwd: root,
+      env: {
+        ...process.env,
+        DEMO: 'off',
+        WORKERS: '1',
+        PARTITIONS: '4',
+        PORT: port,
+        DATA_DIR: dataDir,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const platform = new Platform(child, `http://127.0.0.1:${port}`);
+    context.after(async () => {
+      child.kill('SIGTERM');
+      await platform.ended;
+    });
+    return platform;
+  }
+
+  /** Waits until it says that it is ready. */
+  async ready(timeoutMs = 60_000): Promise<void> {
+    await until('the platform is ready', () => this.output.includes('Millrace is ready at'), timeoutMs).catch(
+      (error) => {
+        throw new Error(`${error.message}\n${this.output}`);
+      },
+    );
+  }
+
+  /** Stops it as Ctrl-C does. @returns how long that took */
+  async stop(): Promise<{ code: number | null; tookMs: number }> {
+    const startedMs = performance.now();
+    this.process.kill('SIGINT');
+    const code = await this.ended;
+    return { code, tookMs: performance.now() - startedMs };
+  }
+}

@@ -1,0 +1,74 @@
+/** A small configuration: one tenant with one environment, indexes of given fields and one auto-indexed source group. */
+import type {
+  ClientPrincipal,
+  Configuration,
+  Environment,
+  Source,
+  SourceGroup,
+  Tenant,
+} from '../../../src/config/types.ts';
+import type { FieldTypeName, FullSchema, IndexSchema } from '../../../src/schemas/types.ts';
+
+export const environment: Environment = { id: 'env-1', alias: 'production' };
+export const sourceId = 'source-1';
+
+export type IndexFields = Record<string, FieldTypeName>;
+
+function indexSchema(alias: string, fields: IndexFields): IndexSchema {
+  return {
+    alias,
+    digest: JSON.stringify(fields),
+    triggers: new Map([['cms', new Set(['page'])]]),
+    lookupPlans: [],
+    fields: new Map(Object.entries(fields)),
+    build: () => {
+      throw new Error('items are put by the test itself');
+    },
+  };
+}
+
+function fullSchema(alias: string): FullSchema {
+  const unused = () => {
+    throw new Error('no view is built here');
+  };
+  const schema = { alias, digest: alias, triggers: new Map(), lookupPlans: [] };
+  return { ...schema, claims: unused, build: unused, actions: unused };
+}
+
+export function tenantOf(indexes: Readonly<Record<string, IndexFields>>, alias = 'acme'): Tenant {
+  const source: Source = { id: sourceId, name: 'CMS', sourceGroup: 'cms', environments: [environment] };
+  const quiet: Source = { ...source, id: 'source-2', sourceGroup: 'quiet' };
+  const groups: SourceGroup[] = [
+    { alias: 'cms', autoIndex: true, sources: [source] },
+    { alias: 'quiet', autoIndex: false, sources: [quiet] },
+  ];
+  return {
+    alias,
+    environments: [environment],
+    sourceGroups: new Map(groups.map((group) => [group.alias, group])),
+    sources: new Map([source, quiet].map((one) => [one.id, one])),
+    schemas: new Map(['page', 'teaser'].map((name) => [name, fullSchema(name)])),
+    partials: new Map(),
+    indexes: new Map(Object.entries(indexes).map(([name, fields]) => [name, indexSchema(name, fields)])),
+    lookupLayouts: new Map(),
+    sourceIn: (group, environmentId) =>
+      environmentId === environment.id
+        ? (groups.find((one) => one.alias === group)?.sources[0] ?? null)
+        : null,
+    schemasFor: () => [],
+    indexesFor: () => [],
+  };
+}
+
+export function configurationOf(...tenants: Tenant[]): Configuration {
+  return {
+    digest: 'test',
+    tenants: new Map(tenants.map((tenant) => [tenant.alias, tenant])),
+    authenticate: () => null,
+  };
+}
+
+export function clientOf(tenant: Tenant): ClientPrincipal {
+  const scopes = new Set(['query', 'source'] as const);
+  return { kind: 'client', tenant, environment, name: 'test', domains: [], scopes };
+}

@@ -1,0 +1,130 @@
+/** A worker as the actors room runs it, reduced to what queries see: leases, commits, shards, heartbeats. */
+
+import type { Configuration } from '../../../src/config/types.ts';
+import { Responder } from '../../../src/query/responder.ts';
+import { ShardSet } from '../../../src/query/shard-set.ts';
+import { inferFieldType } from '../../../src/search/infer.ts';
+import type { FieldType } from '../../../src/search/types.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { commit, HashWrites } from '../../../src/store/commit.ts';
+import { encodeItem, itemIndexField } from '../../../src/store/items.ts';
+import { itemField, keys } from '../../../src/store/keys.ts';
+import { releaseLease, type TakenLease, takeLease } from '../../../src/store/lease.ts';
+import { beat, leave } from '../../../src/store/registry.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { ItemChange } from '../../../src/store/types.ts';
+
+const leaseMs = 60_000;
+
+export class TestWorker {
+  readonly shards: ShardSet;
+  readonly responder: Responder;
+  readonly autoFields: AutoFields;
+  readonly #leases = new Map<number, TakenLease>();
+  readonly troubles: unknown[] = [];
+  /** Partitions that it says it covers; as its leases unless a test sets something else. */
+  covered: () => ReadonlyMap<number, number> = () =>
+    new Map(
+      [...this.#leases]
+        .filter(([partition]) => this.shards.applied(partition) !== null)
+        .map(([partition, { epoch }]) => [partition, epoch]),
+    );
+
+  constructor(
+    readonly store: Store,
+    readonly id: string,
+    configuration: Configuration,
+  ) {
+    this.autoFields = new AutoFields(store);
+    this.shards = new ShardSet(store, this.autoFields, configuration);
+    this.responder = new Responder({
+      store,
+      workerId: id,
+      shards: this.shards,
+      covered: () => this.covered(),
+      onTrouble: (error) => this.troubles.push(error),
+    });
+  }
+
+  async start(partitions: readonly number[]): Promise<void> {
+    await this.responder.start();
+    for (const partition of partitions) await this.take(partition);
+    await this.beat();
+  }
+
+  async take(partition: number): Promise<void> {
+    const lease = await takeLease(this.store, partition, this.id, leaseMs);
+    if (lease === null) throw new Error(`partition ${partition} is owned`);
+    this.#leases.set(partition, lease);
+    await this.shards.open(partition, lease.epoch, lease.commits);
+  }
+
+  async giveBack(partition: number): Promise<void> {
+    const lease = this.#leases.get(partition);
+    if (lease === undefined) return;
+    this.#leases.delete(partition);
+    this.shards.close(partition);
+    await releaseLease(this.store, lease);
+  }
+
+  async beat(): Promise<void> {
+    await beat(this.store, {
+      id: this.id,
+      role: 'worker',
+      host: 'test',
+      pid: process.pid,
+      generation: 1,
+      partitions: [...this.covered().keys()],
+      waitingFor: [],
+      metrics: '',
+    });
+  }
+
+  /** Stops answering without a word, as a killed process does. Its leases still hold. */
+  async kill(): Promise<void> {
+    await this.responder.close();
+  }
+
+  /** Ends as a stopped process does. */
+  async stop(): Promise<void> {
+    for (const partition of [...this.#leases.keys()]) await this.giveBack(partition);
+    await this.responder.close();
+    await leave(this.store, this.id);
+  }
+
+  owns(partition: number): boolean {
+    return this.#leases.has(partition);
+  }
+
+  /** Commits changes of one partition and applies them, as its owner. */
+  async write(partition: number, changes: readonly ItemChange[]): Promise<void> {
+    const lease = this.#leases.get(partition);
+    if (lease === undefined) throw new Error(`partition ${partition} is not ours`);
+    const writes = new HashWrites();
+    for (const change of changes) {
+      const { scope, index, sourceId, originId, item } = change;
+      const key = keys.items(lease.tag, scope.tenant, scope.environmentId, index);
+      const field = itemField(sourceId, originId);
+      if (item === null) writes.delete(key, field);
+      else {
+        await this.#decideFields(change);
+        writes.set(key, field, encodeItem(item));
+        writes.set(keys.itemIndexes(lease.tag), itemIndexField({ scope, index }), Buffer.from('1'));
+      }
+    }
+    const announcement = { checkpoint: 0, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+    const number = await commit(this.store, lease, writes, announcement);
+    this.shards.apply(partition, number, changes);
+  }
+
+  async #decideFields({ scope, index, sourceId, item }: ItemChange): Promise<void> {
+    const [kind, , ...type] = index.split(':');
+    if (kind !== 'auto' || item === null) return;
+    const candidates = new Map<string, FieldType>();
+    for (const [name, value] of Object.entries(item.fields)) {
+      const inferred = inferFieldType(value);
+      if (inferred !== null) candidates.set(name, inferred);
+    }
+    await this.autoFields.decide(scope.tenant, sourceId, type.join(':'), candidates);
+  }
+}

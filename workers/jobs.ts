@@ -1,0 +1,20 @@
+/** The jobs process: `npm run jobs`. Background work that people want to see: rebuilds after a change of configuration. */
+import { JobsProcess } from '../src/jobs/jobs-process.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+
+runProcess('jobs', async () => {
+  const { store, configuration, log } = await openProcess('jobs');
+  const jobs = new JobsProcess({
+    store,
+    configuration,
+    onTrouble: (message, error) =>
+      log.error({ reason: error instanceof Error ? error.message : String(error) }, message),
+  });
+  jobs.start();
+  log.info({ id: jobs.id }, 'ready');
+  stopOnSignal(async () => {
+    await jobs.stop();
+    configuration.close();
+    await store.close();
+  });
+});
