@@ -13,6 +13,8 @@ const floors: readonly (readonly string[])[] = [
   ['config'],
   ['store'],
   ['actors', 'query'],
+  ['verify'],
+  ['jobs'],
   ['http', 'cli'],
   // What the entry points in `workers` are made of.
   ['process'],

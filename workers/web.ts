@@ -9,6 +9,8 @@ import { waitingFor } from '../src/http/readiness.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { ScatterQueryService } from '../src/query/query-service.ts';
+import { AutoFields } from '../src/store/auto-fields.ts';
 import { Progress } from '../src/store/progress.ts';
 import { beat, heartbeatMs, leave, liveProcesses } from '../src/store/registry.ts';
 
@@ -18,12 +20,19 @@ runProcess('web', async () => {
   const metrics = new Metrics(id);
   const progress = new Progress(store);
   progress.start();
+  const query = new ScatterQueryService({
+    store,
+    processId: id,
+    progress,
+    autoFields: new AutoFields(store),
+  });
+  await query.start();
   const entityReader = new EntityReader(log);
   const services: Services = {
     store,
     configuration,
     progress,
-    query: null,
+    query,
     entityReader,
     metrics,
     headerPrefixes: settings.headerPrefixes,
@@ -64,6 +73,7 @@ runProcess('web', async () => {
     log.info({ id }, 'web is stopping');
     await server.close();
     clearInterval(heartbeat);
+    await query.close();
     progress.close();
     configuration.close();
     await entityReader.close();

@@ -5,6 +5,7 @@
  * batch again from the checkpoint, which has not moved.
  */
 import type { Configuration } from '../config/types.ts';
+import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { type ClaimWrite, writeClaims } from '../store/claims.ts';
 import { type CausedMark, HashWrites } from '../store/commit.ts';
@@ -23,13 +24,18 @@ import {
 } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
 import { viewSubject } from '../store/subjects.ts';
+import type { Suspect } from '../store/suspects.ts';
 import type { EnvironmentScope, ItemChange } from '../store/types.ts';
 import { encodeBody } from '../store/views.ts';
 import { type Build, buildsOf, runBuilds } from './build.ts';
 import { claimsOf } from './claims.ts';
-import { AutoTypes, storedItem } from './items.ts';
+import { diagnosticsOf } from './diagnostics.ts';
+import { claimKey, formerClaims, formerThings, isStored, sameClaim, thingKey } from './former.ts';
+import type { Intents } from './intents.ts';
+import { AutoTypes, type Misfit, storedItem } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
-import { CausedMarks, publishTurns, standingOf } from './publish.ts';
+import type { Maker } from './maker.ts';
+import { CausedMarks, newEntries, publishTurns, standingOf } from './publish.ts';
 import { loadTurns, type Turn } from './turn.ts';
 import type { EntityWork } from './work.ts';
 
@@ -38,6 +44,7 @@ export interface BatchContext {
   readonly lease: Lease;
   readonly configuration: Configuration;
   readonly autoFields: AutoFields;
+  readonly intents: Intents;
 }
 
 /** What happened, for the metrics. */
@@ -46,7 +53,8 @@ export interface BatchCounts {
   /** Views and items computed, and those of them whose bytes were as before. */
   built: number;
   unchanged: number;
-  diagnostics: number;
+  /** Findings about the data, by kind. */
+  readonly diagnostics: Map<Diagnostic['kind'], number>;
 }
 
 /** What the commit has to store and to tell. */
@@ -55,6 +63,8 @@ export interface BatchResult {
   readonly itemChanges: ItemChange[];
   readonly digests: Buffer[];
   readonly caused: readonly CausedMark[];
+  /** Intents that `writes` deletes. */
+  readonly settled: readonly string[];
   readonly counts: BatchCounts;
 }
 
@@ -63,27 +73,32 @@ export async function processBatch(
   context: BatchContext,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, configuration, autoFields } = context;
-  const turns = await loadTurns(store, lease.tag, configuration, works);
+  const { store, lease, configuration, autoFields, intents } = context;
+  const turns = await loadTurns(store, lease.tag, configuration, works, intents);
   const caused = new CausedMarks();
+  await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await publishTurns(store, lease, turns, caused);
 
   const builds = buildsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.decide(autoFields, builds);
-  await runBuilds(builds, new LookupSource(store, lease));
+  const lookups = new LookupSource(store, lease);
+  await runBuilds(builds, lookups);
 
-  const assembly = new Assembly(lease.tag, autoTypes);
+  const assembly = new Assembly(lease.tag, autoTypes, lookups);
   const buildsOfTurn = new Map<Turn, Build[]>(turns.map((turn) => [turn, []]));
   for (const build of builds) buildsOfTurn.get(build.turn)?.push(build);
   for (const [turn, ofTurn] of buildsOfTurn) assembly.addTurn(turn, ofTurn);
 
+  await intents.note(assembly.newClaims);
   await Promise.all([
     writeClaims(store, lease, assembly.claimWrites),
     registerDependents(store, lease, assembly.unregistrations),
   ]);
   const { writes, itemChanges, digests, counts } = assembly;
-  return { writes, itemChanges, digests, caused: caused.list, counts };
+  const settled = intents.fieldsOf(turns);
+  for (const field of settled) writes.delete(keys.intents(lease.tag), field);
+  return { writes, itemChanges, digests, caused: caused.list, settled, counts };
 }
 
 /** Compares what was made with what was made before, and gathers the difference. */
@@ -92,17 +107,20 @@ class Assembly {
   readonly itemChanges: ItemChange[] = [];
   readonly digests: Buffer[] = [];
   readonly claimWrites: ClaimWrite[] = [];
+  /** Claims put that no processed record has yet. */
+  readonly newClaims: [Turn, Suspect[]][] = [];
   readonly unregistrations: Registration[] = [];
-  readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: 0 };
+  readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
 
   constructor(
     private readonly tag: string,
     private readonly autoTypes: AutoTypes,
+    private readonly lookups: LookupSource,
   ) {}
 
   addTurn(turn: Turn, builds: readonly Build[]): void {
     this.counts.entities += turn.only === null ? 1 : 0;
-    const formerMade = new Map(turn.former?.made.map((thing) => [thingKey(thing), thing]));
+    const formerMade = formerThings(turn);
     const made = new Map<string, MadeThing>();
     for (const build of builds) {
       const former = formerMade.get(thingKey(build.maker)) ?? null;
@@ -131,7 +149,7 @@ class Assembly {
         ? { ...former, made: things }
         : { stamp: entity.stamp, type: entity.type, lookup: standingOf(turn), made: things };
     const encoded = encodeProcessed(record);
-    if (former !== null && encodeProcessed(former).equals(encoded)) return;
+    if (former !== null && turn.repair === null && encodeProcessed(former).equals(encoded)) return;
     this.writes.set(key, originId, encoded);
     this.writes.set(keys.sources(this.tag), sourceField(tenantAlias, sourceId), Buffer.from('1'));
   }
@@ -151,12 +169,13 @@ class Assembly {
     return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn: build.dependsOn };
   }
 
-  #addView(turn: Turn, scope: EnvironmentScope, { maker, built }: Build, former: MadeThing | null): Buffer {
+  #addView(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): Buffer {
+    const { maker, built } = build;
     if (built.kind !== 'view') throw new TypeError('not a view');
     const body = encodeBody(built.view.body);
     const bytesDigest = digestOf(body);
-    this.counts.diagnostics += built.view.diagnostics.length;
-    if (former?.bytesDigest.equals(bytesDigest)) return bytesDigest;
+    this.#count(build, []);
+    if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
     const key = keys.views(this.tag, scope.tenant, scope.environmentId);
     this.writes.set(key, viewField(sourceId, maker.name, originId), body);
@@ -170,9 +189,8 @@ class Assembly {
     const { item, misfits } = stored;
     const encoded = encodeItem(item);
     const bytesDigest = digestOf(encoded);
-    this.counts.diagnostics +=
-      misfits + (build.built.kind === 'item' ? (build.built.item?.diagnostics.length ?? 0) : 0);
-    if (former?.bytesDigest.equals(bytesDigest)) return bytesDigest;
+    this.#count(build, misfits);
+    if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
     const index = build.maker.name;
     this.writes.set(
@@ -183,6 +201,13 @@ class Assembly {
     this.writes.set(keys.itemIndexes(this.tag), itemIndexField({ scope, index }), Buffer.from('1'));
     this.itemChanges.push({ scope, index, sourceId, originId, item });
     return bytesDigest;
+  }
+
+  #count(build: Build, misfits: readonly Misfit[]): void {
+    const { diagnostics } = this.counts;
+    for (const { kind } of diagnosticsOf(build, misfits, (demand) => this.lookups.isCut(demand))) {
+      diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
+    }
   }
 
   #removeThing(turn: Turn, former: MadeThing): void {
@@ -205,7 +230,7 @@ class Assembly {
   #addClaims(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): MadeClaim[] {
     const { built, maker } = build;
     if (built.kind !== 'view' || turn.entity === null) return [];
-    const claims = claimsOf(turn.entity, built.claims, former?.claims ?? []);
+    const claims = claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
     const kept = new Set(claims.map(claimKey));
     for (const claim of former?.claims ?? []) {
       if (!kept.has(claimKey(claim)))
@@ -215,9 +240,11 @@ class Assembly {
     for (const claim of claims) {
       const same = sameClaim(claim, formerByKey.get(claimKey(claim)));
       // Claims carry the time of the entity's last change, for the listings.
-      if (same && !turn.isChange) continue;
+      if (same && !turn.isChange && turn.repair === null) continue;
       this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
     }
+    const added = claims.filter((claim) => !formerByKey.has(claimKey(claim)));
+    this.newClaims.push([turn, added.map((claim) => claimSuspect(maker, claim))]);
     return claims;
   }
 
@@ -237,32 +264,13 @@ class Assembly {
   }
 }
 
-function thingKey({
-  kind,
-  environmentId,
-  name,
-}: {
-  kind: string;
-  environmentId: string;
-  name: string;
-}): string {
-  return `${kind}:${environmentId}:${name}`;
-}
-
 function memberOfThing(turn: Turn, { kind, environmentId, name }: MadeThing): string {
   const { sourceId, originId } = turn;
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 
-function claimKey({ kind, field }: MadeClaim): string {
-  return `${kind}:${field}`;
-}
-
-function sameClaim(a: MadeClaim, b: MadeClaim | undefined): boolean {
-  if (b === undefined) return false;
-  return (
-    a.host === b.host && a.sinceStamp === b.sinceStamp && a.display === b.display && a.redirect === b.redirect
-  );
+function claimSuspect({ environmentId, name }: Maker, { kind, field, host, display }: MadeClaim): Suspect {
+  return { kind: 'claim', environmentId, alias: name, claimKind: kind, field, host, display };
 }
 
 function claimWrite(

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { BuildOutcome, BuiltItem, BuiltView, LookupQuery, ViewClaims } from '../schemas/types.ts';
-import { keysOf, type LookupDemand, type LookupSource } from './lookup-source.ts';
+import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import { buildInput, type Maker, makersFor, memberOf } from './maker.ts';
 import type { Turn } from './turn.ts';
 
@@ -17,6 +17,8 @@ export interface Build {
   /** Lookup keys that this build was registered under, by `<source>:<key>`. */
   readonly registered: Map<string, readonly [sourceId: string, lookupKey: string]>;
   built: Built;
+  /** Lookups that the result rests on. */
+  demands: readonly LookupDemand[];
   /** Keys of the lookups that the result rests on. */
   dependsOn: (readonly [sourceId: string, lookupKey: string])[];
 }
@@ -38,13 +40,14 @@ export function buildsOf(turns: readonly Turn[]): Build[] {
         ...build,
         registered: new Map(),
         built: { kind: 'item' as const, item: null },
+        demands: [],
         dependsOn: [],
       }));
   });
 }
 
 /** Runs the builds until no lookup is open. @throws FencedError, StoreUnavailableError */
-export async function runBuilds(builds: readonly Build[], lookups: LookupSource): Promise<void> {
+export async function runBuilds(builds: readonly Build[], lookups: LookupAnswers): Promise<void> {
   let open = builds;
   let sliceStartMs = performance.now();
   for (let round = 0; open.length > 0 && round < roundsMax; round += 1) {
@@ -66,23 +69,24 @@ export async function runBuilds(builds: readonly Build[], lookups: LookupSource)
 }
 
 /** Builds with the results that are known; returns the lookups that are not. */
-function runOnce(build: Build, lookups: LookupSource): LookupDemand[] {
+function runOnce(build: Build, lookups: LookupAnswers): LookupDemand[] {
   const { turn, maker, member } = build;
   const { place, entity } = turn;
   if (place === null || entity === null) return [];
+  const { tenant, source } = place;
+  const { environmentId } = maker;
   const demandOf = (query: LookupQuery): LookupDemand => ({
-    tenant: place.tenant,
-    environmentId: maker.environmentId,
-    sourceGroup: place.source.sourceGroup,
+    tenant,
+    environmentId,
+    sourceGroup: source.sourceGroup,
     query,
     member,
   });
-  const input = buildInput(place.tenant, entity, maker.environmentId, (query) =>
-    lookups.known(demandOf(query)),
-  );
+  const input = buildInput(tenant, entity, environmentId, (query) => lookups.known(demandOf(query)));
   build.built = buildWith(maker, input);
   const outcome = outcomeOf(build.built);
-  const keys = (outcome?.lookups ?? []).flatMap((query) => keysOf(demandOf(query)));
+  build.demands = (outcome?.lookups ?? []).map(demandOf);
+  const keys = build.demands.flatMap(keysOf);
   build.dependsOn = [...new Map(keys.map((key) => [`${key.sourceId}:${key.lookupKey}`, key])).values()].map(
     ({ sourceId, lookupKey }) => [sourceId, lookupKey],
   );
@@ -100,6 +104,6 @@ function buildWith(maker: Maker, input: ReturnType<typeof buildInput>): Built {
   return { kind: 'item', item: maker.schema === null ? null : maker.schema.build(input) };
 }
 
-function outcomeOf(built: Built): BuildOutcome | null {
+export function outcomeOf(built: Built): BuildOutcome | null {
   return built.kind === 'view' ? built.view : built.item;
 }

@@ -3,7 +3,18 @@ import { normalizeUrl } from '../config/url.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { ViewClaims } from '../schemas/types.ts';
 import { claimField } from '../store/keys.ts';
-import type { MadeClaim } from '../store/processed.ts';
+import type { MadeClaim, ProcessedRecord } from '../store/processed.ts';
+import { claimKey } from './former.ts';
+
+/** What the entity claimed in the environment when it was processed last. */
+export interface FormerClaims {
+  /** Of the same view, by `claimKey`. */
+  readonly ofView: ReadonlyMap<string, MadeClaim>;
+  /** Of the entity's other views there; the oldest of equal ones. */
+  readonly ofOtherViews: ReadonlyMap<string, MadeClaim>;
+  /** What was processed last; null when that was before the entity was born, or nothing. */
+  readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
+}
 
 /**
  * The claims of a view. A claim that the entity made before keeps its age (contract section 5: a claim's age counts
@@ -12,45 +23,49 @@ import type { MadeClaim } from '../store/processed.ts';
 export function claimsOf(
   entity: StoredEntity,
   { url, handles }: ViewClaims,
-  former: readonly MadeClaim[],
+  former: FormerClaims,
 ): MadeClaim[] {
   const claims = new Map<string, MadeClaim>();
-  const add = (
-    field: string,
-    host: string | null,
-    kind: MadeClaim['kind'],
-    display: string,
-    redirect: string | null,
-  ) => {
-    const key = `${kind}:${field}`;
+  const add = (claim: Omit<MadeClaim, 'sinceStamp'>) => {
+    const key = claimKey(claim);
     if (claims.has(key)) return;
-    const before = former.find((claim) => claim.field === field && claim.kind === kind);
-    claims.set(key, {
-      field,
-      host,
-      kind,
-      sinceStamp: sinceStamp(entity, display, before),
-      display,
-      redirect,
-    });
+    const before = former.ofView.get(key) ?? former.ofOtherViews.get(key);
+    claims.set(key, { ...claim, sinceStamp: sinceStamp(entity, claim, before, former.processed) });
   };
-  for (const handle of handles) add(claimField.handle(handle), null, 'page', handle, null);
+  for (const handle of handles) {
+    add({ field: claimField.handle(handle), host: null, kind: 'page', display: handle, redirect: null });
+  }
   const page = url === null ? null : normalizeUrl(url);
   if (url === null || page === null) return [...claims.values()];
-  add(claimField.url(page.path), page.host, 'page', url, null);
+  add({ field: claimField.url(page.path), host: page.host, kind: 'page', display: url, redirect: null });
   for (const redirect of entity.redirects) {
     const from = normalizeUrl(redirect);
     if (from === null || (from.path === page.path && from.host === page.host)) continue;
-    add(claimField.url(from.path), from.host, 'redirect', redirect, url);
+    add({
+      field: claimField.url(from.path),
+      host: from.host,
+      kind: 'redirect',
+      display: redirect,
+      redirect: url,
+    });
   }
   return [...claims.values()];
 }
 
-function sinceStamp(entity: StoredEntity, display: string, before: MadeClaim | undefined): number {
-  const isOwnUrl = display === entity.url;
-  const begun = isOwnUrl ? entity.urlStamp : entity.stamp;
-  if (before === undefined || before.sinceStamp < entity.bornStamp) return begun;
-  // The url went elsewhere and came back between two turns of this entity.
-  if (isOwnUrl && before.display === display && entity.urlStamp > before.sinceStamp) return entity.urlStamp;
-  return before.sinceStamp;
+function sinceStamp(
+  entity: StoredEntity,
+  claim: Omit<MadeClaim, 'sinceStamp'>,
+  before: MadeClaim | undefined,
+  processed: FormerClaims['processed'],
+): number {
+  const isOwnUrl = claim.display === entity.url;
+  // Changes between birth and the first turn are not known one by one: most likely the claim was there from the start.
+  if (processed === null) return isOwnUrl ? entity.urlStamp : entity.bornStamp;
+  const isNewUrl = isOwnUrl && entity.urlStamp > processed.stamp;
+  if (before !== undefined) {
+    // The url went elsewhere and came back between two turns of this entity.
+    return isNewUrl && before.display === claim.display ? entity.urlStamp : before.sinceStamp;
+  }
+  const isOfNewType = processed.type !== entity.type;
+  return isNewUrl || (isOwnUrl && !isOfNewType) ? entity.urlStamp : entity.stamp;
 }

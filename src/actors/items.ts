@@ -8,29 +8,38 @@ import type { AutoFields } from '../store/auto-fields.ts';
 import type { StoredItem } from '../store/types.ts';
 import type { Build } from './build.ts';
 
-/** Values that fit, in the order given, and how many were left out. */
-export interface FittedFields {
-  readonly fields: JsonObject;
-  readonly misfits: number;
+/** A value, or items of a list, that the type of its field has no place for. */
+export interface Misfit {
+  readonly field: string;
+  readonly type: FieldType;
 }
 
-/** Leaves out nulls silently and misfits counted (contract section 2, "Index schema"). */
+/** Values that fit, in the order given, and which were left out, whole or in part. */
+export interface FittedFields {
+  readonly fields: JsonObject;
+  readonly misfits: readonly Misfit[];
+}
+
+/** Leaves out nulls silently and misfits noted (contract section 2, "Index schema"). */
 export function fitFields(values: JsonObject, types: ReadonlyMap<string, FieldType>): FittedFields {
   const fields: JsonObject = {};
-  let misfits = 0;
+  const misfits: Misfit[] = [];
   for (const name of Object.keys(values)) {
     const value: Json = values[name] ?? null;
     const type = types.get(name);
     if (value === null || type === undefined) continue;
     const fitted = fitField(type, value);
     if (fitted.ok) setOwn(fields, name, fitted.value);
-    else misfits += 1;
+    if (!fitted.ok || fitted.leftOut > 0) misfits.push({ field: name, type });
   }
   return { fields, misfits };
 }
 
 /** The stored form of a build's item; null when the build makes none. */
-export function storedItem(build: Build, autoTypes: AutoTypes): { item: StoredItem; misfits: number } | null {
+export function storedItem(
+  build: Build,
+  autoTypes: AutoTypes,
+): { item: StoredItem; misfits: readonly Misfit[] } | null {
   const { maker, turn, built } = build;
   const { entity } = turn;
   if (maker.kind !== 'item' || entity === null) return null;
@@ -55,6 +64,17 @@ export class AutoTypes {
       const known = autoFields.known(tenantAlias, sourceId, entity.type);
       const candidates = candidatesOf(ofType, known);
       this.#types.set(key, await autoFields.decide(tenantAlias, sourceId, entity.type, candidates));
+    }
+  }
+
+  /** Takes the types as they are decided now, and decides none. @throws StoreUnavailableError */
+  async read(autoFields: AutoFields, builds: readonly Build[]): Promise<void> {
+    const auto = builds.filter(({ maker }) => maker.kind === 'item' && maker.schema === null);
+    for (const [key, [first]] of groupBy(auto, typeKey)) {
+      if (first?.turn.entity == null) continue;
+      const { tenantAlias, sourceId, entity } = first.turn;
+      const types = await autoFields.read(tenantAlias, sourceId, entity.type);
+      if (types !== null) this.#types.set(key, types);
     }
   }
 

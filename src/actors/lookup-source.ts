@@ -19,11 +19,21 @@ export interface LookupDemand {
   readonly member: string;
 }
 
-export class LookupSource {
+/** Where builds get the results of their lookups from. */
+export interface LookupAnswers {
+  /** Undefined while the result is not known to this member. */
+  known(demand: LookupDemand): readonly StoredEntity[] | undefined;
+  /** Makes the results of all demands known. */
+  resolve(demands: readonly LookupDemand[]): Promise<void>;
+}
+
+export class LookupSource implements LookupAnswers {
   /** Results of this batch by source and query: entities of a batch often ask the same. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
   /** Member and query of every demand that was registered before its result was read. */
   readonly #registered = new Set<string>();
+  /** Results that hold only the first of what matched. */
+  readonly #cut = new Set<string>();
 
   constructor(
     private readonly store: Store,
@@ -53,19 +63,26 @@ export class LookupSource {
     }
     await Promise.all(
       [...asked].map(async ([key, demand]) => {
-        this.#results.set(key, await this.#read(demand));
+        this.#results.set(key, await this.#read(demand, key));
       }),
     );
     for (const demand of demands) this.#registered.add(`${demand.member} ${resultKey(demand)}`);
   }
 
-  async #read(demand: LookupDemand): Promise<readonly StoredEntity[]> {
+  /** True when more matched than a lookup may give (contract section 2). */
+  isCut(demand: LookupDemand): boolean {
+    const key = resultKey(demand);
+    return key !== null && this.#cut.has(key);
+  }
+
+  async #read(demand: LookupDemand, key: string): Promise<readonly StoredEntity[]> {
     const { tenant, query } = demand;
     const source = lookupSource(demand);
     const layout = source === null ? undefined : tenant.lookupLayouts.get(source.id);
     if (source === null || layout === undefined) return [];
     const candidates = await readCandidates(this.store, layout.id, keysOf(demand));
-    const { originIds } = query.select(layout, candidates);
+    const { originIds, cut } = query.select(layout, candidates);
+    if (cut) this.#cut.add(key);
     const refs = originIds.map((originId) => ({ sourceId: source.id, originId }));
     const entities = await readEntities(this.store, tenant.alias, refs);
     return entities.filter((entity) => entity !== null);
@@ -83,12 +100,12 @@ export function keysOf(demand: LookupDemand): LookupKey[] {
   }));
 }
 
-function lookupSource({ tenant, environmentId, sourceGroup, query }: LookupDemand): Source | null {
+export function lookupSource({ tenant, environmentId, sourceGroup, query }: LookupDemand): Source | null {
   return tenant.sourceIn(query.sourceGroup ?? sourceGroup, environmentId);
 }
 
 /** Null when the source group has no source in the environment: then the result is empty. */
-function resultKey(demand: LookupDemand): string | null {
+export function resultKey(demand: LookupDemand): string | null {
   const source = lookupSource(demand);
   return source === null ? null : `${demand.tenant.alias}:${source.id}:${demand.query.id}`;
 }

@@ -20,7 +20,12 @@ export class WorkerMetrics {
     'millrace_rebuilds_unchanged_total',
     'Rebuilds that changed nothing',
   );
-  readonly diagnostics = this.#counter('millrace_diagnostics_total', 'Findings about data while processing');
+  readonly diagnostics = new Counter({
+    name: 'millrace_diagnostics_total',
+    help: 'Findings about data while processing, by kind',
+    labelNames: ['kind'],
+    registers: [this.registry],
+  });
   readonly commits = this.#counter('millrace_commits_total', 'Commits of partitions');
   readonly fenced = this.#counter(
     'millrace_fenced_total',

@@ -3,7 +3,6 @@
  * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../config/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { commit, encodeDirty, readDirty } from '../store/commit.ts';
@@ -16,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import { StreamGapError } from '../store/stream.ts';
 import type { ItemSink } from '../store/types.ts';
 import { type BatchResult, processBatch } from './batch.ts';
+import { Intents } from './intents.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 import { wholePartition } from './rescan.ts';
@@ -45,7 +45,11 @@ export class PartitionActor {
   readonly #queue = new RebuildQueue();
   readonly #reader: IntakeReader;
   #checkpoint: number;
+  /** Number of the last commit. */
+  #commits: number;
+  #intents: Intents | null = null;
   #stopping = false;
+  #ended = false;
   #loaded = false;
   /** Generation that the batch under way works with; null between batches. */
   #batchGeneration: number | null = null;
@@ -53,12 +57,15 @@ export class PartitionActor {
   /** Our place in the line for a rebuild, and what to call when the turn that came is over. */
   #request: Promise<void> | null = null;
   #granted: (() => void) | null = null;
+  #granting: Promise<null> | null = null;
+  #wake = () => {};
 
   constructor(
     private readonly context: PartitionContext,
     readonly lease: TakenLease,
   ) {
     this.#checkpoint = lease.checkpoint;
+    this.#commits = lease.commits;
     this.#reader = new IntakeReader(context.store, lease.tag, lease.checkpoint);
   }
 
@@ -88,9 +95,12 @@ export class PartitionActor {
       while (!this.#stopping) await this.#step();
     } finally {
       this.#loaded = false;
+      this.#ended = true;
+      this.#wake();
       this.#reader.close();
       void this.#request?.then(() => this.#granted?.());
       items.close(partition);
+      this.context.metrics.rebuildsWaiting.remove({ partition });
     }
   }
 
@@ -115,7 +125,10 @@ export class PartitionActor {
   async #nextEntries(): Promise<IntakeEntry[] | null> {
     this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
     try {
-      const entries = await Promise.race([this.#readable, this.#rebuildGranted()]);
+      this.#granting ??= this.#rebuildGranted().finally(() => {
+        this.#granting = null;
+      });
+      const entries = await Promise.race([this.#readable, this.#granting]);
       if (entries !== null) this.#readable = null;
       return entries;
     } catch (error) {
@@ -126,15 +139,30 @@ export class PartitionActor {
     }
   }
 
+  /** One at a time: waits until a rebuild is ready, then in the line of the worker's partitions. */
   async #rebuildGranted(): Promise<null> {
-    const waitMs = this.#queue.readyInMs(performance.now());
-    if (waitMs === null) return await new Promise<never>(() => {});
-    if (waitMs > 0) await setTimeout(waitMs);
+    for (;;) {
+      const waitMs = this.#queue.readyInMs(performance.now());
+      if (waitMs === 0) break;
+      await this.#sleep(waitMs);
+      // A turn asked for after the end would never be given back.
+      if (this.#ended) return null;
+    }
     this.#request ??= this.context.rebuildTurns.request().then((release) => {
       this.#granted = release;
     });
     await this.#request;
     return null;
+  }
+
+  /** Until `#wake` is called, or the time is over; null sets none. */
+  async #sleep(waitMs: number | null): Promise<void> {
+    let timer: NodeJS.Timeout | null = null;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (waitMs !== null) timer = setTimeout(resolve, waitMs);
+    });
+    if (timer !== null) clearTimeout(timer);
   }
 
   async #takeIn(entries: readonly IntakeEntry[]): Promise<void> {
@@ -156,6 +184,7 @@ export class PartitionActor {
         result.writes.set(key, dirtyField(waiting), encodeDirty(waiting.first, waiting.last));
       }
     }
+    this.#wake();
     await this.#commit(result, sequence);
     this.context.metrics.entitiesProcessed.inc(result.counts.entities);
   }
@@ -183,9 +212,16 @@ export class PartitionActor {
     }
   }
 
+  async #openIntents(): Promise<Intents> {
+    this.#intents ??= await Intents.load(this.context.store, this.lease);
+    return this.#intents;
+  }
+
   async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
     const { store, autoFields } = this.context;
-    const context = { store, lease: this.lease, configuration: this.context.configuration(), autoFields };
+    const intents = await this.#openIntents();
+    const configuration = this.context.configuration();
+    const context = { store, lease: this.lease, configuration, autoFields, intents };
     this.#batchGeneration = this.context.generation();
     try {
       return await processBatch(context, works);
@@ -208,19 +244,22 @@ export class PartitionActor {
 
   async #commit(result: BatchResult, checkpoint: number): Promise<void> {
     const { metrics, items, store } = this.context;
-    const commits = await commit(store, this.lease, result.writes, {
+    const announcement = {
       checkpoint,
       dirty: this.#queue.firstMarks(),
       caused: result.caused,
       digests: Buffer.concat(result.digests),
-    });
+    };
+    const commits = await commit(store, this.lease, result.writes, announcement, this.#commits);
     this.#checkpoint = checkpoint;
+    this.#commits = commits;
     this.#batchGeneration = null;
+    this.#intents?.settle(result.settled);
     items.apply(this.lease.partition, commits, result.itemChanges);
     metrics.commits.inc();
     metrics.thingsBuilt.inc(result.counts.built);
     metrics.thingsUnchanged.inc(result.counts.unchanged);
-    metrics.diagnostics.inc(result.counts.diagnostics);
+    for (const [kind, count] of result.counts.diagnostics) metrics.diagnostics.inc({ kind }, count);
     metrics.rebuildsWaiting.set({ partition: this.lease.partition }, this.#queue.size);
   }
 
@@ -242,6 +281,8 @@ export class PartitionActor {
 
 function isWholeTurn(tenant: string, member: string, whole: ReadonlySet<string>): boolean {
   const dependent = parseDependent(member);
+  // A repair asks for more than a whole turn does.
+  if (dependent?.kind === 'repair') return false;
   return dependent === null || whole.has(`${tenant}:${dependent.sourceId}:${dependent.originId}`);
 }
 

@@ -11,14 +11,29 @@ import type { Lease } from '../store/lease.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../store/lookups.ts';
 import type { ProcessedRecord } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
+import type { Suspect } from '../store/suspects.ts';
 import { buildInput, makersFor } from './maker.ts';
 import type { Turn } from './turn.ts';
+
+/** Members of one stream entry: a portion of the stream holds at least one entry whole. */
+const membersPerMark = 1000;
 
 /** Where an entity stands in its source's lookup indexes after this turn. */
 export function standingOf({ place, entity, sourceId }: Turn): ProcessedRecord['lookup'] {
   const layout = place?.tenant.lookupLayouts.get(sourceId);
   if (layout === undefined || entity === null) return null;
   return { layoutId: layout.id, keys: entriesOf(layout, entity) };
+}
+
+/** Lookup entries that this turn is about to publish and that its processed record does not have. */
+export function newEntries(turn: Turn): Suspect[] {
+  const standing = turn.only === null ? standingOf(turn) : null;
+  if (standing === null) return [];
+  const { layoutId } = standing;
+  const known = new Set(turn.former?.lookup?.layoutId === layoutId ? turn.former.lookup.keys : []);
+  return standing.keys
+    .filter((lookupKey) => !known.has(lookupKey))
+    .map((lookupKey) => ({ kind: 'lookup', layoutId, lookupKey }));
 }
 
 /** Last marks sent, by tenant and partition. */
@@ -68,7 +83,14 @@ function indexChanges(
   for (const turn of turns) {
     const former = turn.former?.lookup ?? null;
     const standing = standingOf(turn);
-    if (!turn.isChange && former?.layoutId === standing?.layoutId) continue;
+    for (const suspect of turn.repair ?? []) {
+      if (suspect.kind !== 'lookup') continue;
+      const { layoutId, lookupKey } = suspect;
+      const { sourceId, originId } = turn;
+      writes.push({ tenant, sourceId, lookupKey, originId, layoutId, projection: null });
+      touched.set(`${sourceId}:${lookupKey}`, { tenant, sourceId, lookupKey });
+    }
+    if (!turn.isChange && former?.layoutId === standing?.layoutId && turn.repair === null) continue;
     const { sourceId, originId, entity, place } = turn;
     const layout = place?.tenant.lookupLayouts.get(sourceId);
     const stays = new Set(standing?.layoutId === former?.layoutId ? standing?.keys : []);
@@ -125,7 +147,10 @@ async function sendMarks(
   }
   await Promise.all(
     [...byPartition].map(async ([partition, group]) => {
-      caused.note(tenant, partition, await markForRebuild(store, lease, partition, tenant, group));
+      for (let at = 0; at < group.length; at += membersPerMark) {
+        const portion = group.slice(at, at + membersPerMark);
+        caused.note(tenant, partition, await markForRebuild(store, lease, partition, tenant, portion));
+      }
     }),
   );
 }

@@ -10,6 +10,8 @@
 const restFactor = 3;
 const restMaxMs = 1500;
 const costGuessMs = 1;
+/** However quick they are: what is made of them is stored in one commit. */
+const takenMax = 500;
 
 export interface Waiting {
   readonly tenant: string;
@@ -73,7 +75,7 @@ export class RebuildQueue {
       const history = this.#history.get(waiting.member);
       if (history !== undefined && history.notBeforeMs > nowMs) continue;
       const costMs = history?.costMs ?? costGuessMs;
-      if (taken.length > 0 && expectedMs + costMs > budgetMs) break;
+      if (taken.length === takenMax || (taken.length > 0 && expectedMs + costMs > budgetMs)) break;
       expectedMs += costMs;
       taken.push(waiting);
     }

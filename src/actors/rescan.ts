@@ -6,6 +6,8 @@ import { processedSources, scanProcessed } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityWork } from './work.ts';
 
+const entitiesPerPortion = 100;
+
 /** Portions of whole turns; an entity may come twice. @throws StoreUnavailableError */
 export async function* wholePartition(
   store: Store,
@@ -13,12 +15,18 @@ export async function* wholePartition(
   configuration: Configuration,
 ): AsyncGenerator<EntityWork[]> {
   for (const { tenant, sourceId } of await knownSources(store, tag, configuration)) {
-    const workOf = (originId: string): EntityWork => ({ tenant, sourceId, originId, only: null });
+    const workOf = (originId: string): EntityWork => ({
+      tenant,
+      sourceId,
+      originId,
+      only: null,
+      repair: null,
+    });
     for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
-      yield unique(originIds).map(workOf);
+      yield* portionsOf(unique(originIds).map(workOf));
     }
     for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
-      yield unique(records.map(({ originId }) => originId)).map(workOf);
+      yield* portionsOf(unique(records.map(({ originId }) => originId)).map(workOf));
     }
   }
 }
@@ -34,6 +42,11 @@ export async function knownSources(
     for (const sourceId of tenant.sources.keys()) sources.push({ tenant: tenant.alias, sourceId });
   }
   return [...new Map(sources.map((source) => [`${source.tenant}|${source.sourceId}`, source])).values()];
+}
+
+function* portionsOf(works: readonly EntityWork[]): Generator<EntityWork[]> {
+  for (let at = 0; at < works.length; at += entitiesPerPortion)
+    yield works.slice(at, at + entitiesPerPortion);
 }
 
 function unique(originIds: readonly string[]): string[] {

@@ -4,8 +4,11 @@ import type { StoredEntity } from '../contract/entity.ts';
 import { groupBy } from '../contract/group-by.ts';
 import { formatDependent } from '../store/dependents.ts';
 import { readEntities } from '../store/entities.ts';
+import type { Intent } from '../store/intents.ts';
 import { type ProcessedRecord, readProcessed } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
+import type { Suspect } from '../store/suspects.ts';
+import type { Intents } from './intents.ts';
 import { placeOf } from './maker.ts';
 import type { EntityWork } from './work.ts';
 
@@ -20,9 +23,13 @@ export interface Turn {
   readonly former: ProcessedRecord | null;
   /** Members to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
+  /** Not null: write everything, and remove what is named here unless it is made now. */
+  readonly repair: readonly Suspect[] | null;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;
 }
+
+const noIntents = { of: () => null };
 
 /** Reads what the turns of a batch need. @throws StoreUnavailableError */
 export async function loadTurns(
@@ -30,6 +37,7 @@ export async function loadTurns(
   tag: string,
   configuration: Configuration,
   works: readonly EntityWork[],
+  intents: Pick<Intents, 'of'> = noIntents,
 ): Promise<Turn[]> {
   const groups = groupBy(works, ({ tenant, sourceId }) => `${tenant}:${sourceId}`);
   const turns = await Promise.all(
@@ -43,10 +51,22 @@ export async function loadTurns(
         readProcessed(store, tag, tenant, sourceId, originIds),
       ]);
       const place = placeOf(configuration, tenant, sourceId);
-      return group.map((work, index) => turnOf(work, place, entities[index] ?? null, records[index] ?? null));
+      return group.map((work, index) =>
+        turnOf(
+          withIntent(work, intents.of(tenant, sourceId, work.originId)),
+          place,
+          entities[index] ?? null,
+          records[index] ?? null,
+        ),
+      );
     }),
   );
   return turns.flat();
+}
+
+/** What was put outside without a commit is looked at as in a repair. */
+function withIntent(work: EntityWork, intent: Intent | null): EntityWork {
+  return intent === null ? work : { ...work, only: null, repair: [...(work.repair ?? []), ...intent] };
 }
 
 function turnOf(
@@ -65,6 +85,7 @@ function turnOf(
     entity,
     former,
     only: only && new Set(only.map(formatDependent)),
+    repair: work.repair,
     isChange: former?.stamp !== entity?.stamp,
   };
 }

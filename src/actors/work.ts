@@ -2,6 +2,7 @@
 import type { Dependent } from '../store/dependents.ts';
 import { parseDependent } from '../store/dependents.ts';
 import type { IntakeEntry } from '../store/intake.ts';
+import { type Suspect, suspectOf } from '../store/suspects.ts';
 
 /** One entity's turn: all it makes, or only the views and items named. */
 export interface EntityWork {
@@ -10,6 +11,8 @@ export interface EntityWork {
   readonly originId: string;
   /** Null: everything. */
   only: Dependent[] | null;
+  /** A repair: all is written as if nothing were stored, and what is named here goes unless it is made now. */
+  repair: Suspect[] | null;
 }
 
 /** The mailboxes of a batch: later changes of one entity merge into its one turn. */
@@ -29,18 +32,22 @@ export class Mailboxes {
   }
 
   addDependent(tenant: string, dependent: Dependent): void {
-    if (dependent.kind === 'entity') {
-      this.addEntity(tenant, dependent.sourceId, dependent.originId);
+    const work = this.#work(tenant, dependent.sourceId, dependent.originId);
+    if (dependent.kind === 'view' || dependent.kind === 'item') {
+      work.only?.push(dependent);
       return;
     }
-    this.#work(tenant, dependent.sourceId, dependent.originId).only?.push(dependent);
+    work.only = null;
+    if (dependent.kind === 'entity') return;
+    const suspect = suspectOf(dependent);
+    work.repair = [...(work.repair ?? []), ...(suspect === null ? [] : [suspect])];
   }
 
   #work(tenant: string, sourceId: string, originId: string): EntityWork {
     const key = `${tenant}:${sourceId}:${originId}`;
     const known = this.#works.get(key);
     if (known !== undefined) return known;
-    const work: EntityWork = { tenant, sourceId, originId, only: [] };
+    const work: EntityWork = { tenant, sourceId, originId, only: [], repair: null };
     this.#works.set(key, work);
     return work;
   }
@@ -59,27 +66,32 @@ export interface IntakePortion {
 }
 
 const entitiesPerPortion = 200;
-const bytesPerPortion = 64 * 1024 * 1024;
+const membersPerPortion = 2000;
+const bytesPerPortion = 16 * 1024 * 1024;
 
 /** Cuts entries that were read into portions of bounded count and size, in order. */
 export function* portionsOf(entries: readonly IntakeEntry[]): Generator<IntakePortion> {
   let mailboxes = new Mailboxes();
   let marks: { tenant: string; members: readonly string[]; sequence: number }[] = [];
   let bytes = 0;
+  let members = 0;
   let sequence = 0;
   for (const entry of entries) {
     sequence = entry.sequence;
     if (entry.kind === 'marks') {
       marks.push(entry);
+      members += entry.members.length;
     } else {
       for (const originId of entry.originIds) mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
       bytes += entry.bytes;
     }
-    if (mailboxes.size < entitiesPerPortion && bytes < bytesPerPortion) continue;
+    if (mailboxes.size < entitiesPerPortion && bytes < bytesPerPortion && members < membersPerPortion)
+      continue;
     yield { works: mailboxes.works, marks, sequence };
     mailboxes = new Mailboxes();
     marks = [];
     bytes = 0;
+    members = 0;
   }
   if (mailboxes.size > 0 || marks.length > 0) yield { works: mailboxes.works, marks, sequence };
 }

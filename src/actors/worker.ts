@@ -7,6 +7,7 @@ import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { FencedError } from '../store/connection.ts';
 import { readOwners, releaseLease, renewLease, type TakenLease, takeLease } from '../store/lease.ts';
+import { readPartitionState } from '../store/partition-state.ts';
 import { beat, heartbeatMs, leave, liveProcesses, storeTimeMs } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { ItemSink } from '../store/types.ts';
@@ -81,6 +82,7 @@ export class Worker {
 
   async #beat(): Promise<void> {
     const { store, configuration, waitingFor } = this.options;
+    await this.#measureLag();
     const metrics = await this.metrics.registry.metrics();
     await beat(store, {
       id: this.id,
@@ -96,6 +98,16 @@ export class Worker {
       waitingFor: waitingFor(),
       metrics,
     });
+  }
+
+  async #measureLag(): Promise<void> {
+    await Promise.all(
+      [...this.#owned.keys()].map(async (partition) => {
+        const { end, checkpoint } = await readPartitionState(this.options.store, partition);
+        if (this.#owned.has(partition))
+          this.metrics.streamLag.set({ partition }, Math.max(0, end - checkpoint));
+      }),
+    );
   }
 
   async #rebalance(): Promise<void> {
@@ -139,16 +151,19 @@ export class Worker {
       },
       lease,
     );
-    const ended = actor.run().catch(async (error: unknown) => {
-      if (error instanceof FencedError) this.metrics.fenced.inc();
-      else onTrouble(`partition ${lease.partition} stopped and will be taken again`, error);
-    });
-    const owned = { actor, ended, leaseEndsMs };
-    this.#owned.set(lease.partition, owned);
-    void ended.then(async () => {
-      if (this.#owned.get(lease.partition) === owned) this.#owned.delete(lease.partition);
-      await releaseLease(store, lease).catch(() => {});
-    });
+    const ended = actor
+      .run()
+      .catch((error: unknown) => {
+        if (error instanceof FencedError) this.metrics.fenced.inc();
+        else onTrouble(`partition ${lease.partition} stopped and will be taken again`, error);
+      })
+      .then(async () => {
+        await releaseLease(store, lease).catch(() => {});
+        // Not before: until then a call to take it would find it ours still.
+        this.#owned.delete(lease.partition);
+        this.metrics.streamLag.remove({ partition: lease.partition });
+      });
+    this.#owned.set(lease.partition, { actor, ended, leaseEndsMs });
   }
 
   async #renew(): Promise<void> {

@@ -54,6 +54,8 @@ async function runTests(words: readonly string[], concurrency: number, totals: T
       env: {
         ...process.env,
         NODE_V8_COVERAGE: coverageDir,
+        // Within a test, node's runner would take itself for a part of it and run nothing.
+        NODE_TEST_CONTEXT: undefined,
         ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
       },
     },

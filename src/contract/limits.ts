@@ -72,3 +72,7 @@ export const queryWaitMs = 3_000;
 export const rebuildEntitiesPerSecondMax = 2_000;
 /** Rebuilds that may wait in a partition before a rebuild job asks for more. */
 export const rebuildMarksWaitingMax = 200;
+/** Conditions in the filters of one query; `in` lists as many values as fit the body. */
+export const filterConditionsMax = 1000;
+export const facetsPerQueryMax = 100;
+export const sortKeysMax = 100;

@@ -38,7 +38,8 @@ export class Call {
   ) {
     this.#plan = plan;
     this.#values = plan.names.map((name) => request.getHeader(name));
-    this.query = request.getQuery();
+    // Against its declaration it is undefined for a URL without `?`.
+    this.query = (request.getQuery() as string | undefined) ?? '';
     this.parameters =
       parameterCount === 0 ? [] : Array.from({ length: parameterCount }, (_, at) => request.getParameter(at));
   }

@@ -7,7 +7,7 @@ import { deleteEntities, deleteEntity } from './ingest-delete.ts';
 import { saveEntity } from './ingest-single.ts';
 import { openapi } from './openapi.ts';
 import { queryIndex, querySourceGroup, querySources } from './query.ts';
-import type { RouteName } from './route-table.ts';
+import type { RouteName } from './route-definition.ts';
 import { listRoutesV1 } from './routes-v1.ts';
 import { listRoutesV2 } from './routes-v2.ts';
 import type { Services } from './services.ts';

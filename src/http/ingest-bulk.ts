@@ -1,6 +1,7 @@
 /** `POST /ingest/v2` (specification endpoint 1). */
-import { acceptEntities } from '../store/entities.ts';
+
 import type { EncodedEntity } from '../store/types.ts';
+import { acceptInBatches } from './accept-in-batches.ts';
 import { type Answer, jsonType } from './answer.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { readBulk } from './bulk-reading.ts';
@@ -35,7 +36,7 @@ async function save(
 ): Promise<Answer> {
   const { tenant, source } = call.source;
   const force = forcesType(call);
-  const accepted = await acceptEntities(services.store, {
+  const accepted = await acceptInBatches(services.store, {
     tenant: tenant.alias,
     sourceId: source.id,
     force,

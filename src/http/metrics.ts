@@ -1,7 +1,7 @@
 /** What `GET /metrics` shows (issue: operations). Labels come from the route table, so their number is bounded. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { mergeMetrics, type ProcessMetrics } from './metrics-merge.ts';
-import type { RouteDefinition } from './route-table.ts';
+import type { RouteDefinition } from './route-definition.ts';
 
 /** Metrics of other processes: what workers and other fronts publish with their heartbeats. */
 export type MetricsCollector = () => Promise<readonly ProcessMetrics[]>;

@@ -11,12 +11,8 @@ import {
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { Handler } from './handler.ts';
 import { problemStatusTexts } from './problem-texts.ts';
-import {
-  type AnswerDefinition,
-  type HeaderDefinition,
-  type RouteDefinition,
-  routeTable,
-} from './route-table.ts';
+import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from './route-definition.ts';
+import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
 
 const jsonMedia = 'application/json';

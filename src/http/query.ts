@@ -8,7 +8,7 @@ import type { Call } from './call.ts';
 import { parseJson } from './entity-reading.ts';
 import type { Handler } from './handler.ts';
 import { unstorable } from './inspect-json.ts';
-import { askedVersion, waitForVersion } from './min-version.ts';
+import { askedVersion } from './min-version.ts';
 import { resultText } from './query-result.ts';
 import type { Services } from './services.ts';
 import { percentDecoded } from './text-decoding.ts';
@@ -127,7 +127,6 @@ async function run(
   const service: QueryService | null = services.query;
   if (service === null) throw new UnavailableError('this front has no query service');
   const minVersion = askedVersion(call, 400);
-  if (minVersion !== null) await waitForVersion(services, call.client.tenant.alias, minVersion);
   return service.run(call.client, requests, { minVersion });
 }
 

@@ -14,7 +14,8 @@ import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { reply } from './reply.ts';
-import { type RouteDefinition, type RouteName, routeTable } from './route-table.ts';
+import type { RouteDefinition, RouteName } from './route-definition.ts';
+import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
 
 export interface HttpServerOptions {

@@ -18,7 +18,7 @@ export interface Services {
   readonly store: Store;
   readonly configuration: { readonly current: Configuration };
   readonly progress: ProgressView;
-  /** Null while the front runs without the query room. */
+  /** Null in a front that answers no queries. */
   readonly query: QueryService | null;
   readonly entityReader: EntityReader;
   readonly metrics: Metrics;

@@ -1,9 +1,12 @@
-/** Text from the bytes of a request's head. uWebSockets.js hands them over one byte a character. */
+/** Text from a request's head. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const beyondAscii = /[\x80-\xff]/;
 
-/** A header's value: UTF-8 where the bytes are that, else Latin-1, which many HTTP clients send. */
+/**
+ * A header's value, which uWebSockets.js hands over one byte a character: UTF-8 where the bytes are that, else Latin-1,
+ * which many HTTP clients send. (Bytes beyond ASCII at either end it cuts off: such values must be percent-encoded.)
+ */
 export function headerText(raw: string): string {
   if (!beyondAscii.test(raw)) return raw;
   try {
@@ -13,24 +16,31 @@ export function headerText(raw: string): string {
   }
 }
 
-/** Text of percent-encoded UTF-8, or null when it is none. `+` stands for itself. */
+/** What uWebSockets.js puts where the bytes of a path or query were no UTF-8. */
+const replacement = '\ufffd';
+
+/**
+ * Text of a percent-encoded path segment or query component, whose bytes uWebSockets.js has read as UTF-8; null when
+ * something in it is none. `+` stands for itself.
+ */
 export function percentDecoded(raw: string): string | null {
-  if (!raw.includes('%') && !beyondAscii.test(raw)) return raw;
-  const bytes = Buffer.allocUnsafe(raw.length);
+  if (raw.includes(replacement)) return null;
+  if (!raw.includes('%')) return raw;
+  const written = Buffer.from(raw);
   let length = 0;
-  for (let at = 0; at < raw.length; at += 1) {
-    let byte = raw.charCodeAt(at);
+  for (let at = 0; at < written.length; at += 1) {
+    let byte = written[at] ?? 0;
     if (byte === 0x25) {
-      const hex = raw.slice(at + 1, at + 3);
+      const hex = written.toString('latin1', at + 1, at + 3);
       if (!/^[0-9a-fA-F]{2}$/.test(hex)) return null;
       byte = Number.parseInt(hex, 16);
       at += 2;
     }
-    bytes[length] = byte;
+    written[length] = byte;
     length += 1;
   }
   try {
-    return utf8.decode(bytes.subarray(0, length));
+    return utf8.decode(written.subarray(0, length));
   } catch {
     return null;
   }

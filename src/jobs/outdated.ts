@@ -1,4 +1,5 @@
 /** Whether what was made of an entity is what the configuration of now would make. Pure. */
+import { thingKey } from '../actors/former.ts';
 import { makersFor, placeOf } from '../actors/maker.ts';
 import type { Configuration } from '../config/types.ts';
 import type { ProcessedRecord } from '../store/processed.ts';
@@ -18,10 +19,6 @@ export function isOutdated(
   if ((layout?.id ?? null) !== (lookup?.layoutId ?? null)) return true;
   const makers = place === null ? [] : makersFor(place.tenant, place.source, type);
   if (makers.length !== made.length) return true;
-  const digests = new Map(makers.map((maker) => [thingName(maker), maker.schemaDigest]));
-  return made.some((thing) => digests.get(thingName(thing)) !== thing.schemaDigest);
-}
-
-function thingName(thing: { kind: string; environmentId: string; name: string }): string {
-  return `${thing.kind}:${thing.environmentId}:${thing.name}`;
+  const digests = new Map(makers.map((maker) => [thingKey(maker), maker.schemaDigest]));
+  return made.some((thing) => digests.get(thingKey(thing)) !== thing.schemaDigest);
 }

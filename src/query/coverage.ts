@@ -18,6 +18,8 @@ export function completeCover<Reply extends CoveringReply>(
   replies: readonly Reply[],
   partitionCount: number,
 ): Reply[] | null {
+  const [first] = replies;
+  if (replies.length === 1 && first?.covers.size === partitionCount) return [first];
   const newestEpochs = new Map<number, number>();
   for (const { covers } of replies) {
     for (const [partition, epoch] of covers) {

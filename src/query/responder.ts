@@ -1,6 +1,6 @@
 /** A worker's answers to the queries of the fronts. */
 import { setImmediate } from 'node:timers/promises';
-import { type InboundRequest, RequestReceiver } from '../store/messages.ts';
+import { type InboundRequest, type MessageBody, RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
 import type { ShardSet } from './shard-set.ts';
@@ -9,7 +9,9 @@ import {
   decodeRequest,
   emptyAnswer,
   encodeAnswer,
+  encodeCounts,
   encodeReply,
+  type ScatterQuery,
   type ScatterRequest,
 } from './wire.ts';
 
@@ -79,7 +81,7 @@ export class Responder {
 
   #receive(inbound: InboundRequest): void {
     const waiting = { inbound, request: decodeRequest(inbound.body) };
-    if (this.#isReached(waiting.request)) this.#runSoon(waiting);
+    if (this.#isReached(waiting.request, this.options.covered())) this.#runSoon(waiting);
     else this.#waiting.push(waiting);
   }
 
@@ -88,18 +90,18 @@ export class Responder {
     const waiting = this.#waiting;
     this.#waiting = [];
     const nowMs = performance.now();
+    const coverage = this.options.covered();
     for (const one of waiting) {
       if (one.inbound.deadlineMs < nowMs) continue;
-      if (this.#isReached(one.request)) this.#runSoon(one);
+      if (this.#isReached(one.request, coverage)) this.#runSoon(one);
       else this.#waiting.push(one);
     }
   }
 
   /** True when every partition of ours has applied what the front has seen of it. */
-  #isReached({ needs }: ScatterRequest): boolean {
-    const { shards, covered } = this.options;
-    for (const partition of covered().keys()) {
-      const applied = shards.applied(partition);
+  #isReached({ needs }: ScatterRequest, coverage: Coverage): boolean {
+    for (const partition of coverage.keys()) {
+      const applied = this.options.shards.applied(partition);
       if (applied !== null && applied < (needs[partition] ?? 0)) return false;
     }
     return true;
@@ -129,18 +131,17 @@ export class Responder {
 
   /** State, coverage and answers are of one moment: nothing in here waits. */
   #answer(inbound: InboundRequest, request: ScatterRequest): void {
-    const { shards, covered, onTrouble } = this.options;
+    const { store, covered, onTrouble } = this.options;
     const startedMs = performance.now();
     try {
       const coverage = covered();
-      if (!this.#isSettled(coverage) || !this.#isReached(request)) {
+      if (!this.#isSettled(coverage) || !this.#isReached(request, coverage)) {
         inbound.reply(cannotAnswer);
         return;
       }
-      const answers = request.queries.map(({ scope, index, query }) =>
-        encodeAnswer(shards.query({ scope, index }, query) ?? emptyAnswer(query)),
-      );
-      inbound.reply(encodeReply(coverage, answers));
+      const isAlone = coverage.size === store.partitions.count;
+      const answers = request.queries.map((query) => this.#answerOne(query, isAlone));
+      inbound.reply(encodeReply({ covers: coverage, answers }));
       this.#answered += 1;
     } catch (error) {
       // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.
@@ -151,11 +152,24 @@ export class Responder {
     }
   }
 
+  /** @param isAlone the answer is the whole one, so rows before the page need not be sent */
+  #answerOne({ query, counts, ...index }: ScatterQuery, isAlone: boolean): MessageBody {
+    const shard = this.options.shards.shard(index);
+    if (counts !== null) {
+      return encodeCounts(
+        counts.map(
+          ({ facetIndex, values }) => shard?.facetCounts(query, facetIndex, values) ?? { groups: [] },
+        ),
+      );
+    }
+    return encodeAnswer(shard?.query(query) ?? emptyAnswer, isAlone ? query.offset : 0);
+  }
+
   /** False while a shard has rows of a partition that is still loading or no longer ours: they cannot be told apart. */
   #isSettled(coverage: Coverage): boolean {
     const { held } = this.options.shards;
     if (held.size !== coverage.size) return false;
-    for (const [partition, epoch] of held) {
+    for (const [partition, { epoch }] of held) {
       if (coverage.get(partition) !== epoch) return false;
     }
     return true;

@@ -5,7 +5,7 @@
 import type { MessageBody, RequestSender } from '../store/messages.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import { UnavailableError } from './types.ts';
-import { decodeReply, type WireAnswer, type WorkerReply } from './wire.ts';
+import { decodeReply, type WorkerReply } from './wire.ts';
 import type { WorkerList } from './worker-list.ts';
 
 const backOffFirstMs = 10;
@@ -13,9 +13,7 @@ const backOffMaxMs = 160;
 /** When an answer takes this long, somebody may have died: the list is looked at more often. */
 const suspicionMs = 200;
 
-export interface GatheredReply extends CoveringReply {
-  readonly answers: readonly WireAnswer[];
-}
+export type GatheredReply = CoveringReply & WorkerReply;
 
 export class Scatter {
   #scatters = 0;

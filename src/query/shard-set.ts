@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Configuration } from '../config/types.ts';
-import type { CheckedQuery, ShardAnswer } from '../search/types.ts';
+import type { Shard } from '../search/shard.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { countItems, itemIndexField, listItemIndexes, type ScopedIndex, scanItems } from '../store/items.ts';
 import type { Store } from '../store/store.ts';
@@ -47,7 +47,8 @@ export class ShardSet implements ItemSink {
   constructor(
     private readonly store: Store,
     private readonly autoFields: AutoFields,
-    private configuration: Configuration,
+    /** Null until the first `reconfigure`: then there are no indexes. */
+    private configuration: Configuration | null,
   ) {}
 
   /** Called when a partition has applied a commit, was loaded or was closed. */
@@ -56,8 +57,8 @@ export class ShardSet implements ItemSink {
   }
 
   /** Partitions that have items here, whole or in part, with the epochs they were opened with. */
-  get held(): ReadonlyMap<number, number> {
-    return new Map([...this.#held].map(([partition, { epoch }]) => [partition, epoch]));
+  get held(): ReadonlyMap<number, { readonly epoch: number }> {
+    return this.#held;
   }
 
   /** Number of the last commit that is in the shards; null while the partition is not loaded. */
@@ -71,9 +72,9 @@ export class ShardSet implements ItemSink {
     return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
   }
 
-  /** Null when no item of the index is here. */
-  query(index: ScopedIndex, query: CheckedQuery): ShardAnswer | null {
-    return this.#shards.get(itemIndexField(index))?.shard.query(query) ?? null;
+  /** The items of an index that are here; null when there are none. */
+  shard(index: ScopedIndex): Shard | null {
+    return this.#shards.get(itemIndexField(index))?.shard ?? null;
   }
 
   /** @throws StoreUnavailableError; then the partition is closed again */
@@ -220,7 +221,7 @@ export class ShardSet implements ItemSink {
   #liveShard(name: string, index: ScopedIndex): LiveShard | null {
     const live = this.#shards.get(name);
     if (live !== undefined) return live;
-    const definition = definitionOf(this.configuration, index);
+    const definition = this.configuration && definitionOf(this.configuration, index);
     if (definition === null) return null;
     const made = new LiveShard(definition, this.autoFields);
     this.#shards.set(name, made);

@@ -4,9 +4,8 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { canonicalJson } from '../contract/canonical-json.ts';
 import { smallBodyBytesMax } from '../contract/limits.ts';
-import type { CheckedQuery, RowPlace } from '../search/types.ts';
+import type { RowPlace } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 
 const macBytes = 16;
@@ -19,7 +18,10 @@ const plainPlace = 0;
 const deflatedPlace = 1;
 
 /** What a token is bound to. */
-export type TokenUse = ScopedIndex & Pick<CheckedQuery, 'filter' | 'search' | 'sort'>;
+export interface TokenUse extends ScopedIndex {
+  /** From `queryIdentity`. */
+  readonly identity: string;
+}
 
 /** Text of `A-Za-z0-9_-`. */
 export function sealToken(secret: Buffer, use: TokenUse, place: RowPlace): string {
@@ -38,14 +40,8 @@ export function openToken(secret: Buffer, use: TokenUse, token: string): RowPlac
   return decodePlace(payload);
 }
 
-function sign(secret: Buffer, { scope, index, filter, search, sort }: TokenUse, payload: Buffer): Buffer {
-  const use = JSON.stringify([
-    'nextPageToken',
-    scope.tenant,
-    scope.environmentId,
-    index,
-    canonicalJson([filter, search, sort] as unknown as Parameters<typeof canonicalJson>[0]),
-  ]);
+function sign(secret: Buffer, { scope, index, identity }: TokenUse, payload: Buffer): Buffer {
+  const use = JSON.stringify(['nextPageToken', scope.tenant, scope.environmentId, index, identity]);
   return createHmac('sha256', secret).update(use).update(payload).digest().subarray(0, macBytes);
 }
 

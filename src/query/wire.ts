@@ -2,7 +2,9 @@
  * How queries and answers travel between fronts and workers. A row's fields stay JSON text from the worker to the
  * client: the front orders rows by their places and copies the text.
  */
-import { getOwn, type JsonObject, setOwn } from '../contract/json.ts';
+import type { JsonObject } from '../contract/json.ts';
+import type { PartialAnswer } from '../search/merge.ts';
+import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery, FacetGroups, RowPlace, ShardAnswer } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/messages.ts';
@@ -11,9 +13,11 @@ import type { Coverage } from './coverage.ts';
 /** Members of a result row that are not fields of the item (specification "Query result"). */
 const builtInNames = ['_originId', '_sourceGuid', '_updatedAt', '_score', '_views'] as const;
 
-/** One query of a scatter. */
+/** One query of a scatter: the query itself, or the second question of its facets. */
 export interface ScatterQuery extends ScopedIndex {
   readonly query: CheckedQuery;
+  /** Facets to count as `Shard.facetCounts` does, and nothing else; null asks for the answer of the query. */
+  readonly counts: readonly FacetNeed[] | null;
 }
 
 export interface ScatterRequest {
@@ -31,6 +35,28 @@ export function decodeRequest(body: MessageBody): ScatterRequest {
   return { needs, queries: JSON.parse(queries) as ScatterQuery[] };
 }
 
+export interface WorkerReply {
+  readonly covers: Coverage;
+  /** One for each query of the request: `decodeAnswer` or `decodeCounts` reads it. */
+  readonly answers: readonly MessageBody[];
+}
+
+/** What a worker says that cannot answer at the moment. */
+export const cannotAnswer: MessageBody = null;
+
+export function encodeReply({ covers, answers }: WorkerReply): MessageBody {
+  return [[...covers].flat(), answers];
+}
+
+/** Null when the worker cannot answer at the moment. */
+export function decodeReply(body: MessageBody): WorkerReply | null {
+  if (body === cannotAnswer) return null;
+  const [flat, answers] = body as [number[], MessageBody[]];
+  const covers = new Map<number, number>();
+  for (let at = 0; at + 1 < flat.length; at += 2) covers.set(flat[at] ?? -1, flat[at + 1] ?? 0);
+  return { covers, answers };
+}
+
 /** A row as the front knows it. */
 export interface WireRow {
   readonly place: RowPlace;
@@ -40,11 +66,7 @@ export interface WireRow {
 }
 
 /** A `ShardAnswer` whose rows carry their fields as text. */
-export interface WireAnswer {
-  readonly total: number;
-  readonly rows: readonly WireRow[];
-  readonly facets: readonly FacetGroups[];
-}
+export type WireAnswer = PartialAnswer<WireRow>;
 
 type PackedPlace = [
   RowPlace['values'],
@@ -54,72 +76,49 @@ type PackedPlace = [
   updatedAtMs: number,
 ];
 
-/** A worker's reply; without coverage it cannot answer at the moment. */
-export interface WorkerReply {
-  readonly covers: Coverage;
-  readonly answers: readonly WireAnswer[];
-}
-
-export function encodeReply(covers: Coverage, answers: readonly MessageBody[]): MessageBody {
-  return [[...covers].flat(), answers];
-}
-
-/** What a worker says that cannot answer at the moment. */
-export const cannotAnswer: MessageBody = null;
-
-/** Null when the worker cannot answer at the moment. */
-export function decodeReply(body: MessageBody): WorkerReply | null {
-  if (body === cannotAnswer) return null;
-  const [flat, answers] = body as [number[], MessageBody[]];
-  const covers = new Map<number, number>();
-  for (let at = 0; at + 1 < flat.length; at += 2) covers.set(flat[at] ?? -1, flat[at + 1] ?? 0);
-  return { covers, answers: answers.map(decodeAnswer) };
-}
-
-export function encodeAnswer({ total, rows, facets }: ShardAnswer): MessageBody {
-  const places = rows.map<PackedPlace>(({ place, score, updatedAtMs }) => [
+/** @param offset rows that the front would skip anyway */
+export function encodeAnswer({ total, rows, facets }: ShardAnswer, offset: number): MessageBody {
+  const sent = offset === 0 ? rows : rows.slice(offset);
+  const places = sent.map<PackedPlace>(({ place, score, updatedAtMs }) => [
     place.values,
     place.originId,
     place.sourceId,
     score,
     updatedAtMs,
   ]);
-  return [
-    total,
-    // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
-    JSON.stringify(places),
-    rows.map(({ fields }) => fieldsText(fields)),
-    JSON.stringify(facets),
-  ];
+  // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
+  const [placesText, facetsText] = [JSON.stringify(places), JSON.stringify(facets)];
+  return [total, placesText, sent.map(({ fieldsText }) => withoutBuiltIns(fieldsText)), facetsText];
 }
 
-function decodeAnswer(body: MessageBody): WireAnswer {
+export function decodeAnswer(body: MessageBody): WireAnswer {
   const [total, placesText, texts, facetsText] = body as [number, string, string[], string];
   const places = JSON.parse(placesText) as PackedPlace[];
-  return {
-    total,
-    rows: places.map(([values, originId, sourceId, score, updatedAtMs], index) => ({
-      place: { values, originId, sourceId },
-      score,
-      updatedAtMs,
-      fieldsText: texts[index] ?? '{}',
-    })),
-    facets: JSON.parse(facetsText) as FacetGroups[],
-  };
+  const rows = places.map<WireRow>(([values, originId, sourceId, score, updatedAtMs], index) => ({
+    place: { values, originId, sourceId },
+    score,
+    updatedAtMs,
+    fieldsText: texts[index] ?? '{}',
+  }));
+  return { total, rows, facets: JSON.parse(facetsText) as FacetGroups[] };
+}
+
+export function encodeCounts(counts: readonly FacetGroups[]): MessageBody {
+  return JSON.stringify(counts);
+}
+
+/** In the order of the needs. */
+export function decodeCounts(body: MessageBody): FacetGroups[] {
+  return JSON.parse(body as string) as FacetGroups[];
 }
 
 /** An item may have a field that is named like a built-in one; in an answer the built-in one has the name. */
-function fieldsText(fields: JsonObject): string {
-  if (!builtInNames.some((name) => Object.hasOwn(fields, name))) return JSON.stringify(fields);
-  const rest: JsonObject = {};
-  for (const name of Object.keys(fields)) {
-    if ((builtInNames as readonly string[]).includes(name)) continue;
-    setOwn(rest, name, getOwn(fields, name) ?? null);
-  }
-  return JSON.stringify(rest);
+function withoutBuiltIns(fieldsText: string): string {
+  if (!builtInNames.some((name) => fieldsText.includes(`"${name}":`))) return fieldsText;
+  const fields = JSON.parse(fieldsText) as JsonObject;
+  for (const name of builtInNames) delete fields[name];
+  return JSON.stringify(fields);
 }
 
 /** What a worker answers for an index of which it has no item. */
-export function emptyAnswer({ facets }: CheckedQuery): ShardAnswer {
-  return { total: 0, rows: [], facets: facets.map(() => ({ groups: [] })) };
-}
+export const emptyAnswer: ShardAnswer = { total: 0, rows: [], facets: [] };

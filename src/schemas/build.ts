@@ -37,7 +37,8 @@ export class Build {
       return [];
     }
     this.#lookups.set(query.id, query);
-    const found = this.input.lookup(query);
+    // Without keys nothing can match, so there is nothing to wait for.
+    const found = query.keys.length === 0 ? [] : this.input.lookup(query);
     if (found === undefined) this.#pending.set(query.id, query);
     return found ?? [];
   }

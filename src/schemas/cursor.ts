@@ -13,7 +13,7 @@ export class Cursor {
   readonly path: string;
   /** Undefined where the file has nothing. */
   readonly json: Json | undefined;
-  /** Definitions around this one. */
+  /** Levels of JSON around this one. */
   readonly depth: number;
   readonly #report: Report;
 

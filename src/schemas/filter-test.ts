@@ -1,7 +1,8 @@
 import type { Json } from '../contract/json.ts';
 import { compareCodePoints } from './code-points.ts';
 import type { ComparisonName, FilterNode, FilterPath, TextTest } from './filter-node.ts';
-import { member } from './member.ts';
+import { jsonEqual } from './json-equal.ts';
+import { listOf, member } from './member.ts';
 import type { PropertyPath } from './types.ts';
 import { scalarText } from './value-text.ts';
 
@@ -125,7 +126,7 @@ class TestCompiler {
     this.#variables.pop();
     const wanted = kind === 'any';
     return (match) => {
-      for (const element of elementsOf(read(match))) {
+      for (const element of listOf(read(match))) {
         match.elements.push(element);
         const holds = test(match);
         match.elements.pop();
@@ -134,12 +135,6 @@ class TestCompiler {
       return !wanted;
     };
   }
-}
-
-/** Null has no elements; a value that is no array is the only one, as in the property type `array`. */
-function elementsOf(value: Json): readonly Json[] {
-  if (value === null) return [];
-  return Array.isArray(value) ? value : [value];
 }
 
 /** The values that `in` compares with. */
@@ -193,17 +188,11 @@ function order(a: Json, b: Json | undefined): number {
   return Number.NaN;
 }
 
-/** Deep and typed equality; the order of an object's members does not matter. */
+const free = (): void => {};
+
+/** Values in an index entry are small; nobody counts the steps of comparing them. */
 function sameJson(a: Json, b: Json): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => sameJson(item, b[index] ?? null));
-  }
-  const names = Object.keys(a);
-  if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && sameJson(a[name] ?? null, b[name] ?? null));
+  return jsonEqual(a, b, free);
 }
 
 /** Text functions hold for texts; `contains` also for an array that has the value. */

@@ -1,6 +1,7 @@
 import type { Json } from '../contract/json.ts';
 import { compareCodePoints } from './code-points.ts';
-import type { PathRun, PathTest, PathValue } from './json-path-run.ts';
+import { jsonEqual } from './json-equal.ts';
+import type { PathTest, PathValue } from './json-path-run.ts';
 
 export const comparisonOperators = ['==', '!=', '<=', '>=', '<', '>'] as const;
 export type ComparisonOperator = (typeof comparisonOperators)[number];
@@ -12,17 +13,17 @@ export function compareValues(left: PathValue, operator: ComparisonOperator, rig
     const b = right(run, current);
     switch (operator) {
       case '==':
-        return equal(run, a, b);
+        return jsonEqual(a, b, run.spend);
       case '!=':
-        return !equal(run, a, b);
+        return !jsonEqual(a, b, run.spend);
       case '<':
         return less(a, b);
       case '>':
         return less(b, a);
       case '<=':
-        return less(a, b) || equal(run, a, b);
+        return less(a, b) || jsonEqual(a, b, run.spend);
       case '>=':
-        return less(b, a) || equal(run, a, b);
+        return less(b, a) || jsonEqual(a, b, run.spend);
     }
   };
 }
@@ -30,17 +31,4 @@ export function compareValues(left: PathValue, operator: ComparisonOperator, rig
 function less(a: Json | undefined, b: Json | undefined): boolean {
   if (typeof a === 'number' && typeof b === 'number') return a < b;
   return typeof a === 'string' && typeof b === 'string' && compareCodePoints(a, b) < 0;
-}
-
-function equal(run: PathRun, a: Json | undefined, b: Json | undefined): boolean {
-  run.spend(1);
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(run, item, b[index]));
-  }
-  if (Array.isArray(b)) return false;
-  const names = Object.keys(a);
-  if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && equal(run, a[name], b[name]));
 }

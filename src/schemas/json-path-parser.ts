@@ -1,8 +1,14 @@
-import type { Json } from '../contract/json.ts';
 import { joinParts } from './expression.ts';
 import { parseHole } from './expression-parser.ts';
 import { type ComparisonOperator, compareValues, comparisonOperators } from './json-path-compare.ts';
-import { type Argument, type FunctionResult, onlyOne, pathFunctions } from './json-path-functions.ts';
+import { type FunctionResult, pathFunctions } from './json-path-functions.ts';
+import {
+  constantOperand,
+  holeOperand,
+  type Operand,
+  stringOperand,
+  valueOfSingle,
+} from './json-path-operand.ts';
 import type { PathTest, PathValue } from './json-path-run.ts';
 import {
   absoluteQuery,
@@ -17,11 +23,10 @@ import {
   sliceSelector,
   wildcardSelector,
 } from './json-path-select.ts';
-import { type PathString, parsePathString } from './json-path-string.ts';
+import { parsePathString } from './json-path-string.ts';
 import type { Reader } from './reader.ts';
 import type { Evaluate, Scope } from './scope.ts';
 import { adviceForUnknown } from './suggest.ts';
-import { valueText } from './value-text.ts';
 
 /**
  * A recursive descent over RFC 9535's grammar, with holes: as a literal in a filter, as a name or an index in
@@ -300,28 +305,4 @@ export class PathParser {
     reader.expect(')', '`,` or `)`');
     return args;
   }
-}
-
-type Operand = Argument | FunctionResult;
-
-function valueOfSingle({ nodes }: Argument & { kind: 'nodes' }): PathValue {
-  return (run, current) => onlyOne(nodes(run, current));
-}
-
-function constantOperand(value: string | number | boolean | null): Operand {
-  return { kind: 'value', value: () => value };
-}
-
-/** A hole alone: scalars keep their type, arrays and objects are their JSON text. */
-function holeOperand(hole: Evaluate): Operand {
-  return { kind: 'value', value: ({ frame }) => literalOf(hole(frame)) };
-}
-
-function literalOf(value: Json): Json {
-  return typeof value === 'object' ? valueText(value) : value;
-}
-
-function stringOperand({ constant, parts }: PathString): Operand {
-  if (constant !== null) return constantOperand(constant);
-  return { kind: 'value', value: ({ frame }) => joinParts(parts, frame) };
 }

@@ -3,6 +3,7 @@ import { refuseLongText } from './expression.ts';
 import { parseHole } from './expression-parser.ts';
 import { PathParser } from './json-path-parser.ts';
 import { OutOfSteps, PathRun } from './json-path-run.ts';
+import { listOf } from './member.ts';
 import { Reader } from './reader.ts';
 import type { Evaluate, Frame, Scope } from './scope.ts';
 
@@ -42,12 +43,6 @@ function wholeHole(reader: Reader, scope: Scope): PathSelector {
   const value = parseHole(reader, scope);
   if (!reader.atEnd) throw reader.expected('the end of the path');
   return { value, list: (frame) => listOf(value(frame)) };
-}
-
-/** What an array maps: null is nothing, a value that is no array is the only element (contract section 2, "array"). */
-export function listOf(value: Json): readonly Json[] {
-  if (value === null) return [];
-  return Array.isArray(value) ? value : [value];
 }
 
 function single(nodes: readonly Json[]): Json {

@@ -14,7 +14,7 @@ export const lookupsPerBuildMax = 5_000;
 export const actionsPerBuildMax = 1_000;
 export const diagnosticsPerBuildMax = 100;
 
-/** Property definitions inside one another in a schema file. */
+/** Levels of a schema file's JSON below its root at which a property may still be defined. */
 export const definitionDepthMax = 64;
 /** Characters of one expression, path or filter. */
 export const languageTextCharactersMax = 100_000;

@@ -17,3 +17,9 @@ export function member(value: Json, name: string): Json {
 export function element(value: Json, index: number): Json {
   return Array.isArray(value) ? (value[index] ?? null) : null;
 }
+
+/** A value as the list that an array maps: null is nothing, what is no array is the only element (contract section 2). */
+export function listOf(value: Json): readonly Json[] {
+  if (value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json } from '../contract/json.ts';
 import type { Cursor } from './cursor.ts';
 import { type Definition, type DefinitionContext, nullDefinition, type Write } from './definition.ts';
-import { compilePath, listOf } from './json-path.ts';
+import { compilePath } from './json-path.ts';
 import { compileLookup } from './lookup.ts';
+import { listOf } from './member.ts';
 import { Frame, isReservedName, type Scope } from './scope.ts';
 import { compileSlot } from './slot.ts';
 import { adviceForUnknown } from './suggest.ts';

@@ -41,7 +41,7 @@ export function compileSchemaProperties(
 }
 
 function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
-  if (at.depth > definitionDepthMax * 2) {
+  if (at.depth > definitionDepthMax) {
     at.issue('the schema is nested too deep', 'Move the inner part into a partial.');
     return nullDefinition;
   }

@@ -30,6 +30,8 @@ export abstract class CodeColumn implements Column {
   abstract bind(test: CodeTest): Matcher;
   /** Counts each distinct value of each doc once. */
   abstract tally(docs: Int32Array, count: number, tally: FacetTally): void;
+  /** The dictionary's keys of the docs' representatives, NaN for none. */
+  abstract keys(docs: Int32Array, count: number, into: Float64Array, isLargest: boolean): void;
   /** The code that a doc is sorted by: its own, or that of its smallest or largest item; -1 for none. */
   abstract representative(doc: number, isLargest: boolean): number;
 
@@ -51,35 +53,40 @@ export abstract class CodeColumn implements Column {
 
 class CodeOrder implements Order {
   readonly isExact: boolean;
+  readonly isDescending: boolean;
   readonly #column: CodeColumn;
-  readonly #isDescending: boolean;
   readonly #sign: number;
 
   constructor(column: CodeColumn, isDescending: boolean, isExact: boolean) {
     this.#column = column;
-    this.#isDescending = isDescending;
+    this.isDescending = isDescending;
     this.#sign = isDescending ? -1 : 1;
     this.isExact = isExact;
   }
 
   key(doc: number): number {
-    const code = this.#column.representative(doc, this.#isDescending);
+    const code = this.#column.representative(doc, this.isDescending);
     return code < 0 ? Infinity : this.#sign * this.#column.dictionary.keyOf(code);
   }
 
   keys(docs: Int32Array, count: number, into: Float64Array): void {
-    for (let at = 0; at < count; at += 1) into[at] = this.key(docs[at] ?? 0);
+    this.#column.keys(docs, count, into, this.isDescending);
+    const sign = this.#sign;
+    for (let at = 0; at < count; at += 1) {
+      const key = into[at] ?? Number.NaN;
+      into[at] = Number.isNaN(key) ? Infinity : sign * key;
+    }
   }
 
   compare(a: number, b: number): number {
-    const codeA = this.#column.representative(a, this.#isDescending);
-    const codeB = this.#column.representative(b, this.#isDescending);
+    const codeA = this.#column.representative(a, this.isDescending);
+    const codeB = this.#column.representative(b, this.isDescending);
     if (codeA < 0 || codeB < 0) return 0;
     return this.#sign * this.#column.dictionary.compare(codeA, codeB);
   }
 
   value(doc: number): PlaceValue {
-    const code = this.#column.representative(doc, this.#isDescending);
+    const code = this.#column.representative(doc, this.isDescending);
     return code < 0 ? null : this.#column.dictionary.valueOf(code);
   }
 

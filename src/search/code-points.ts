@@ -2,7 +2,7 @@
 
 /** Negative, 0 or positive. UTF-16 order differs only where a surrogate meets a unit above it. */
 export function compareText(a: string, b: string): number {
-  const length = a.length < b.length ? a.length : b.length;
+  const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at += 1) {
     const unitA = a.charCodeAt(at);
     const unitB = b.charCodeAt(at);
@@ -38,42 +38,45 @@ export function countCodePoints(text: string): number {
 }
 
 const prefixBytes = 6;
+const prefixBuffer = new Uint8Array(prefixBytes + 3);
 
 /**
  * The first six bytes of the text's UTF-8 as one number. UTF-8 keeps the order of code points, so texts with
  * different prefixes are ordered by them; equal prefixes say nothing.
  */
 export function orderPrefix(text: string): number {
-  let prefix = 0;
   let bytes = 0;
-  const push = (byte: number): void => {
-    if (bytes === prefixBytes) return;
-    prefix = prefix * 256 + byte;
-    bytes += 1;
-  };
   for (let at = 0; at < text.length && bytes < prefixBytes; at += 1) {
     const codePoint = text.codePointAt(at) ?? 0;
     if (codePoint > 0xffff) at += 1;
-    pushUtf8(codePoint, push);
+    bytes = writeUtf8(codePoint, bytes);
   }
-  return prefix * 256 ** (prefixBytes - bytes);
+  let prefix = 0;
+  for (let at = 0; at < prefixBytes; at += 1)
+    prefix = prefix * 256 + (at < bytes ? (prefixBuffer[at] ?? 0) : 0);
+  return prefix;
 }
 
-function pushUtf8(codePoint: number, push: (byte: number) => void): void {
+/** Writes a code point, half of a pair or not, and returns where the next one goes. */
+function writeUtf8(codePoint: number, at: number): number {
   if (codePoint < 0x80) {
-    push(codePoint);
-    return;
+    prefixBuffer[at] = codePoint;
+    return at + 1;
   }
   if (codePoint < 0x800) {
-    push(0xc0 | (codePoint >> 6));
-  } else {
-    if (codePoint < 0x10000) {
-      push(0xe0 | (codePoint >> 12));
-    } else {
-      push(0xf0 | (codePoint >> 18));
-      push(0x80 | ((codePoint >> 12) & 0x3f));
-    }
-    push(0x80 | ((codePoint >> 6) & 0x3f));
+    prefixBuffer[at] = 0xc0 | (codePoint >> 6);
+    prefixBuffer[at + 1] = 0x80 | (codePoint & 0x3f);
+    return at + 2;
   }
-  push(0x80 | (codePoint & 0x3f));
+  if (codePoint < 0x10000) {
+    prefixBuffer[at] = 0xe0 | (codePoint >> 12);
+    prefixBuffer[at + 1] = 0x80 | ((codePoint >> 6) & 0x3f);
+    prefixBuffer[at + 2] = 0x80 | (codePoint & 0x3f);
+    return at + 3;
+  }
+  prefixBuffer[at] = 0xf0 | (codePoint >> 18);
+  prefixBuffer[at + 1] = 0x80 | ((codePoint >> 12) & 0x3f);
+  prefixBuffer[at + 2] = 0x80 | ((codePoint >> 6) & 0x3f);
+  prefixBuffer[at + 3] = 0x80 | (codePoint & 0x3f);
+  return at + 4;
 }

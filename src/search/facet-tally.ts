@@ -1,3 +1,10 @@
+/** Lists of codes by doc, as a `ListArena` keeps them. */
+interface CodeLists {
+  readonly items: Int32Array;
+  readonly starts: Uint32Array;
+  readonly counts: Uint32Array;
+}
+
 /** Counts by code. Reused from query to query: only what was counted is set back. */
 export class FacetTally {
   #counts = new Uint32Array(1024);
@@ -11,10 +18,35 @@ export class FacetTally {
     this.#codes = new Int32Array(codeCount * 2);
   }
 
-  count(code: number): void {
-    const before = this.#counts[code] ?? 0;
-    this.#counts[code] = before + 1;
-    if (before > 0) return;
+  /** Counts the code of each of the docs; a negative one is none. */
+  countCodes(codes: Int32Array, docs: Int32Array, docCount: number): void {
+    const counts = this.#counts;
+    for (let at = 0; at < docCount; at += 1) {
+      const code = codes[docs[at] ?? 0] ?? -1;
+      if (code < 0) continue;
+      const before = counts[code] ?? 0;
+      counts[code] = before + 1;
+      if (before === 0) this.#note(code);
+    }
+  }
+
+  /** Counts every code of each of the docs' lists. */
+  countLists({ items, starts, counts: lengths }: CodeLists, docs: Int32Array, docCount: number): void {
+    const counts = this.#counts;
+    for (let at = 0; at < docCount; at += 1) {
+      const doc = docs[at] ?? 0;
+      const start = starts[doc] ?? 0;
+      const end = start + (lengths[doc] ?? 0);
+      for (let item = start; item < end; item += 1) {
+        const code = items[item] ?? 0;
+        const before = counts[code] ?? 0;
+        counts[code] = before + 1;
+        if (before === 0) this.#note(code);
+      }
+    }
+  }
+
+  #note(code: number): void {
     this.#codes[this.#size] = code;
     this.#size += 1;
   }

@@ -1,6 +1,5 @@
 import type { Json } from '../contract/json.ts';
-import type { CodeColumn } from './code-column.ts';
-import { CodeColumn as CodeColumnClass } from './code-column.ts';
+import { CodeColumn } from './code-column.ts';
 import type { Column } from './column.ts';
 import { createCodeColumn, createColumn } from './create-column.ts';
 import { type FieldTraits, traitsOf } from './field-type.ts';
@@ -8,6 +7,9 @@ import { parseLong } from './number-point.ts';
 import { TextIndex } from './text-index.ts';
 import type { FieldType } from './types.ts';
 import { wordsOf, wordsOfAll } from './words.ts';
+
+const cachedTextsMax = 1000;
+const cachedUnitsMax = 100;
 
 /** Everything a shard keeps for one field: its column, its inverted index, and what facets on numbers need. */
 export class Field {
@@ -17,6 +19,7 @@ export class Field {
   /** Null: its words are not searched. */
   readonly text: TextIndex | null;
   #facetCodes: CodeColumn | null = null;
+  readonly #wordCache = new Map<string, readonly string[]>();
   /** Docs from here on were never set: a field that few docs have stays small. */
   #capacity = 0;
 
@@ -52,17 +55,17 @@ export class Field {
 
   /** The codes to count for a facet; null when only `buildFacetCodes` can make them. */
   get facetCodes(): CodeColumn | null {
-    return this.column instanceof CodeColumnClass ? this.column : this.#facetCodes;
+    return this.column instanceof CodeColumn ? this.column : this.#facetCodes;
   }
 
   /**
    * Numbers and dates have no codes of their own, so the first facet on such a field makes them.
-   * @param valueOf the field's value of a doc that has it
+   * @param valueAt the field's value of a doc that has it
    */
-  buildFacetCodes(docCount: number, valueOf: (doc: number) => Json): CodeColumn {
+  buildFacetCodes(docCount: number, valueAt: (doc: number) => Json): CodeColumn {
     const codes = createCodeColumn(this.traits.shape, this.#capacity, 'plain');
     for (let doc = 0; doc < docCount; doc += 1) {
-      if (this.column.present.has(doc)) codes.set(doc, this.#facetValue(valueOf(doc)));
+      if (this.column.present.has(doc)) codes.set(doc, this.#facetValue(valueAt(doc)));
     }
     this.#facetCodes = codes;
     return codes;
@@ -70,11 +73,25 @@ export class Field {
 
   #addWords(doc: number, value: Json): boolean {
     if (this.text === null) return false;
-    const words = Array.isArray(value)
-      ? wordsOfAll(value.filter(isText))
-      : wordsOf(isText(value) ? value : '');
+    const words = Array.isArray(value) ? wordsOfAll(value.filter(isText)) : this.#wordsOf(value);
     this.text.add(doc, words);
     return words.length > 0;
+  }
+
+  /** Texts that several docs have, like the name of a country, are cut into words once. */
+  #wordsOf(value: Json): readonly string[] {
+    if (!isText(value)) return [];
+    const cached = this.#wordCache.get(value);
+    if (cached !== undefined) return cached;
+    const words = wordsOf(value);
+    if (value.length > cachedUnitsMax || !this.#isShared(value)) return words;
+    if (this.#wordCache.size === cachedTextsMax) this.#wordCache.clear();
+    this.#wordCache.set(value, words);
+    return words;
+  }
+
+  #isShared(value: string): boolean {
+    return this.column instanceof CodeColumn && this.column.dictionary.usesOfValue(value) > 1;
   }
 
   #reserve(doc: number, capacity: number): void {

@@ -62,12 +62,13 @@ export class ListCodes extends CodeColumn {
   }
 
   override tally(docs: Int32Array, count: number, tally: FacetTally): void {
-    const { items, starts, counts } = this.#lists;
+    tally.countLists(this.#lists, docs, count);
+  }
+
+  override keys(docs: Int32Array, count: number, into: Float64Array, isLargest: boolean): void {
     for (let at = 0; at < count; at += 1) {
-      const doc = docs[at] ?? 0;
-      const start = starts[doc] ?? 0;
-      const end = start + (counts[doc] ?? 0);
-      for (let item = start; item < end; item += 1) tally.count(items[item] ?? 0);
+      const code = this.representative(docs[at] ?? 0, isLargest);
+      into[at] = code < 0 ? Number.NaN : this.dictionary.keyOf(code);
     }
   }
 

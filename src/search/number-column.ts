@@ -72,12 +72,11 @@ export class NumberColumn implements Column {
   }
 
   order(isDescending: boolean): Order {
-    return new NumberOrder(
-      this.#kind === 'long',
-      isDescending,
-      (doc) => this.approxAt(doc),
-      (doc) => this.residualAt(doc),
-    );
+    return new NumberOrder(this.#kind === 'long', isDescending, {
+      approx: (doc) => this.approxAt(doc),
+      residual: (doc) => this.residualAt(doc),
+      values: this.#values,
+    });
   }
 
   #matchExact(test: PointTest): Matcher {

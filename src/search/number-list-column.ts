@@ -84,12 +84,11 @@ export class NumberListColumn implements Column {
   order(isDescending: boolean): Order {
     const placeOf = (doc: number): number => (isDescending ? (this.#values.counts[doc] ?? 0) - 1 : 0);
     const isEmpty = (doc: number): boolean => (this.#values.counts[doc] ?? 0) === 0;
-    return new NumberOrder(
-      this.#kind === 'long',
-      isDescending,
-      (doc) => (isEmpty(doc) ? Number.NaN : this.#approxAt(doc, placeOf(doc))),
-      (doc) => (isEmpty(doc) ? 0 : this.#residualAt(doc, placeOf(doc))),
-    );
+    return new NumberOrder(this.#kind === 'long', isDescending, {
+      approx: (doc) => (isEmpty(doc) ? Number.NaN : this.#approxAt(doc, placeOf(doc))),
+      residual: (doc) => (isEmpty(doc) ? 0 : this.#residualAt(doc, placeOf(doc))),
+      values: null,
+    });
   }
 
   #approxAt(doc: number, at: number): number {

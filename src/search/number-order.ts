@@ -12,46 +12,59 @@ export function longPlace(whole: bigint): string {
   return (whole + longOffset).toString().padStart(longDigits, '0');
 }
 
-/** Sorting by numbers; `approx` is NaN for none. A list is sorted by the item that the two readers choose. */
+/** How an order reads the number that a doc is sorted by. */
+export interface NumberReader {
+  /** NaN for none. */
+  approx(doc: number): number;
+  residual(doc: number): number;
+  /** The approximations by doc, where they stand in an array of their own. */
+  readonly values: Float64Array | null;
+}
+
+/** Sorting by numbers. */
 export class NumberOrder implements Order {
   readonly isExact: boolean;
+  readonly isDescending: boolean;
   readonly #isLong: boolean;
   readonly #sign: number;
-  readonly #approx: (doc: number) => number;
-  readonly #residual: (doc: number) => number;
+  readonly #reader: NumberReader;
 
-  constructor(
-    isLong: boolean,
-    isDescending: boolean,
-    approx: (doc: number) => number,
-    residual: (doc: number) => number,
-  ) {
+  constructor(isLong: boolean, isDescending: boolean, reader: NumberReader) {
     this.isExact = !isLong;
     this.#isLong = isLong;
+    this.isDescending = isDescending;
     this.#sign = isDescending ? -1 : 1;
-    this.#approx = approx;
-    this.#residual = residual;
+    this.#reader = reader;
   }
 
   key(doc: number): number {
-    const approx = this.#approx(doc);
+    const approx = this.#reader.approx(doc);
     return Number.isNaN(approx) ? Infinity : this.#sign * approx;
   }
 
   keys(docs: Int32Array, count: number, into: Float64Array): void {
-    for (let at = 0; at < count; at += 1) into[at] = this.key(docs[at] ?? 0);
+    const { values } = this.#reader;
+    if (values === null) {
+      for (let at = 0; at < count; at += 1) into[at] = this.key(docs[at] ?? 0);
+      return;
+    }
+    const sign = this.#sign;
+    for (let at = 0; at < count; at += 1) {
+      const value = values[docs[at] ?? 0] ?? Number.NaN;
+      into[at] = Number.isNaN(value) ? Infinity : sign * value;
+    }
   }
 
   compare(a: number, b: number): number {
     if (!this.#isLong || this.key(a) === Infinity) return 0;
-    return this.#sign * (this.#residual(a) - this.#residual(b));
+    return this.#sign * (this.#reader.residual(a) - this.#reader.residual(b));
   }
 
   value(doc: number): PlaceValue {
-    const approx = this.#approx(doc);
+    const approx = this.#reader.approx(doc);
     if (Number.isNaN(approx)) return null;
     if (!this.#isLong) return approx;
-    return longPlace(wholeOfPoint({ approx, residual: this.#residual(doc) }));
+    return longPlace(wholeOfPoint({ approx, residual: this.#reader.residual(doc) }));
   }
 
   keyOf(value: PlaceValue): number {
@@ -63,7 +76,7 @@ export class NumberOrder implements Order {
   compareTo(doc: number, value: PlaceValue): number {
     if (!this.#isLong || value === null) return 0;
     const whole = wholeOfPlace(value);
-    return this.#sign * (this.#residual(doc) - Number(whole - BigInt(Number(whole))));
+    return this.#sign * (this.#reader.residual(doc) - Number(whole - BigInt(Number(whole))));
   }
 }
 

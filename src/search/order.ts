@@ -6,6 +6,7 @@ export type PlaceValue = PlainValue | null;
 export interface Order {
   /** True when docs with equal keys are equal; otherwise `compare` decides between them. */
   readonly isExact: boolean;
+  readonly isDescending: boolean;
   /** A number that orders like the doc's value, `Infinity` when it has none (absent values are last in both orders). */
   key(doc: number): number;
   /** `key` of many docs at once. */
@@ -23,6 +24,7 @@ export interface Order {
 /** For a field that no doc has. */
 export const absentOrder: Order = {
   isExact: true,
+  isDescending: false,
   key: () => Infinity,
   keys: (_docs, count, into) => {
     into.fill(Infinity, 0, count);

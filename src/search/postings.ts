@@ -16,13 +16,13 @@ interface FlexInternals {
 export class Postings {
   readonly #index: Index;
   readonly #internals: FlexInternals;
-  #pending: string[] = [];
+  #pending: readonly string[] = [];
 
   constructor() {
     this.#index = new Index({
       tokenize: 'strict',
       // Its encoders split digits and fold letters; the words are ours, handed over beside the text.
-      encode: () => this.#pending,
+      encode: () => [...this.#pending],
       // Without it FlexSearch keeps a list of lists for each doc, for the removal that we do not use.
       fastupdate: false,
       score: () => 0,
@@ -36,7 +36,7 @@ export class Postings {
   }
 
   /** @param words distinct, at least one; the id must not be in the store */
-  add(id: number, words: string[]): void {
+  add(id: number, words: readonly string[]): void {
     this.#pending = words;
     this.#index.add(id, 'words');
   }

@@ -97,11 +97,11 @@ export class ScalarCodes extends CodeColumn {
   }
 
   override tally(docs: Int32Array, count: number, tally: FacetTally): void {
-    const codes = this.#codes;
-    for (let at = 0; at < count; at += 1) {
-      const code = codes[docs[at] ?? 0] ?? none;
-      if (code !== none) tally.count(code);
-    }
+    tally.countCodes(this.#codes, docs, count);
+  }
+
+  override keys(docs: Int32Array, count: number, into: Float64Array, _isLargest: boolean): void {
+    this.dictionary.keysOf(this.#codes, docs, count, into);
   }
 
   override representative(doc: number): number {

@@ -19,11 +19,13 @@ export function scoreOf(packed: number): number {
 /** Sorting by `_score`; without a search every doc has 0. */
 export class ScoreOrder implements Order {
   readonly isExact = true;
+  readonly isDescending: boolean;
   readonly #scores: Uint32Array | null;
   readonly #sign: number;
 
   constructor(scores: Uint32Array | null, isDescending: boolean) {
     this.#scores = scores;
+    this.isDescending = isDescending;
     this.#sign = isDescending ? -1 : 1;
   }
 

@@ -107,12 +107,15 @@ export class Shard {
     this.#sweeper.finishIfMostlyDead(this.size);
   }
 
-  /** Answers a query over the items here. */
-  query(query: CheckedQuery): ShardAnswer {
+  /**
+   * Answers a query over the items here.
+   * @param facetGroupsMax groups of a facet to answer with, at least as many as asked for; fewer make it likelier that `facetCounts` must be asked
+   */
+  query(query: CheckedQuery, facetGroupsMax: number = facetGroupsPerShardMax): ShardAnswer {
     return this.#withHits(query, (count) => {
       // Facets first: they read the hits, which the page leaves in place.
-      const facets = query.facets.map(({ field, isValid }) =>
-        isValid ? this.#countFacet(field, count, facetGroupsPerShardMax) : noGroups,
+      const facets = query.facets.map(({ field, size, isValid }) =>
+        isValid ? this.#countFacet(field, count, Math.max(size, facetGroupsMax)) : noGroups,
       );
       return { total: count, rows: this.#page(query, count), facets };
     });

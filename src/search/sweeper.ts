@@ -9,6 +9,8 @@ const stepPostingsMin = 256;
 /** A step does this many docs' worth of postings, so that a sweep ends long before the next is due. */
 const stepDocs = 16;
 
+const wholeBudget = 2 ** 31 - 1;
+
 /**
  * Takes dead docs out of the inverted indexes, a little with every change, so that no change waits for a whole index
  * and the dead never outweigh the living. A doc's id is given back only when no list holds it any more.
@@ -51,7 +53,7 @@ export class Sweeper {
   finishIfMostlyDead(liveCount: number): void {
     while (this.#sweeping.length + this.#waiting.length > Math.max(deadDocsMin, liveCount)) {
       if (this.#sweeping.length === 0) this.#begin();
-      this.#advance(Number.MAX_SAFE_INTEGER);
+      this.#advance(wholeBudget);
     }
   }
 
@@ -70,10 +72,10 @@ export class Sweeper {
       if (text.sweep(this.#dead, budget)) this.#textAt += 1;
       return;
     }
-    for (const doc of this.#sweeping) {
+    const last = Math.max(0, this.#sweeping.length - Math.max(1, budget >>> 4));
+    for (const doc of this.#sweeping.splice(last)) {
       for (const each of this.#texts) each.forget(doc);
       this.#giveBack(doc);
     }
-    this.#sweeping = [];
   }
 }

@@ -104,10 +104,10 @@ export class TermDictionary {
 
   #removeAt(bucket: Bucket, at: number): void {
     const last = bucket.terms.length - 1;
+    this.#size -= 1;
     bucket.terms[at] = bucket.terms[last] ?? '';
     bucket.masks[at] = bucket.masks[last] ?? 0;
     bucket.terms.pop();
-    this.#size -= 1;
   }
 
   #bucketOf(length: number): Bucket {

@@ -2,13 +2,18 @@ import type { Bitmap } from './bitmap.ts';
 import { Postings } from './postings.ts';
 import { type SweepCursor, TermDictionary, type TermMatch } from './term-dictionary.ts';
 
+const expansionsMax = 256;
+/** Longer expansions are not remembered, to keep their memory small. */
+const expansionTermsMax = 500;
+
 /** The inverted index of one text field: its terms, and the docs that have them. */
 export class TextIndex {
   readonly #terms = new TermDictionary();
   readonly #postings = new Postings();
   #postingCount = 0;
-  #termUnits = 0;
   #cursor: SweepCursor | null = null;
+  /** Expansions of words that were asked for since the dictionary last changed. */
+  readonly #expansions = new Map<string, readonly TermMatch[]>();
 
   get termCount(): number {
     return this.#terms.size;
@@ -19,27 +24,29 @@ export class TextIndex {
     return this.#postingCount;
   }
 
-  /** Rough, for metrics: FlexSearch keeps 8 bytes a posting and about 130 a term beside its text. */
+  /** Rough, for metrics: FlexSearch keeps 8 bytes a posting and about 150 a term with its text. */
   get bytes(): number {
-    return this.#terms.bytes + this.#postingCount * 8 + this.#terms.size * 130 + this.#termUnits;
+    return this.#terms.bytes + this.#postingCount * 8 + this.#terms.size * 150;
   }
 
   /** @param words distinct; the doc must be new to this field, or forgotten by `finishSweep` */
-  add(doc: number, words: string[]): void {
+  add(doc: number, words: readonly string[]): void {
     if (words.length === 0) return;
-    for (const word of words) {
-      if (this.#postings.has(word)) continue;
-      this.#terms.add(word);
-      this.#termUnits += word.length;
-    }
+    for (const word of words) if (!this.#postings.has(word)) this.#addTerm(word);
     this.#postings.add(doc, words);
     this.#postingCount += words.length;
   }
 
   /** Terms within a distance of a word, the nearest first. */
   expand(word: string, bound: number): readonly TermMatch[] {
-    if (bound > 0) return this.#terms.within(word, bound);
-    return this.#postings.has(word) ? [{ term: word, distance: 0 }] : [];
+    if (bound === 0) return this.#postings.has(word) ? [{ term: word, distance: 0 }] : [];
+    const key = `${bound}${word}`;
+    const known = this.#expansions.get(key);
+    if (known !== undefined) return known;
+    const matches = this.#terms.within(word, bound);
+    if (this.#expansions.size === expansionsMax) this.#expansions.clear();
+    if (matches.length <= expansionTermsMax) this.#expansions.set(key, matches);
+    return matches;
   }
 
   /** Docs that have the term; dead ones may be among them. */
@@ -54,10 +61,15 @@ export class TextIndex {
       this.#postingCount -= before - after;
       if (after > 0) return before;
       this.#postings.drop(term);
-      this.#termUnits -= term.length;
+      this.#expansions.clear();
       return -1;
     });
     return this.#cursor === null;
+  }
+
+  #addTerm(term: string): void {
+    this.#terms.add(term);
+    if (this.#expansions.size > 0) this.#expansions.clear();
   }
 
   /** After a whole sweep: the doc's id may be added again. */

@@ -42,6 +42,11 @@ export class ValueDictionary {
     return this.#uses[code] ?? 0;
   }
 
+  usesOfValue(value: PlainValue): number {
+    const code = this.#codes.get(value);
+    return code === undefined ? 0 : this.usesOf(code);
+  }
+
   /** The code of a value, a new one if need be, with one use more. */
   acquire(value: PlainValue): number {
     const known = this.#codes.get(value);
@@ -65,6 +70,15 @@ export class ValueDictionary {
   /** A number that orders like the value; equal numbers of texts say nothing. */
   keyOf(code: number): number {
     return this.#keys[code] ?? 0;
+  }
+
+  /** `keyOf` the code of each of the docs, NaN for a negative code. */
+  keysOf(codes: Int32Array, docs: Int32Array, count: number, into: Float64Array): void {
+    const keys = this.#keys;
+    for (let at = 0; at < count; at += 1) {
+      const code = codes[docs[at] ?? 0] ?? -1;
+      into[at] = code < 0 ? Number.NaN : (keys[code] ?? 0);
+    }
   }
 
   compare(a: number, b: number): number {

@@ -1,5 +1,6 @@
 /** Claims of views on URLs and handles, and the list of routes that they make. */
 import { normalizeUrl } from '../config/url.ts';
+import { groupBy } from '../contract/group-by.ts';
 import { storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import { claimField, keys } from './keys.ts';
@@ -11,6 +12,8 @@ import { claimSubject } from './subjects.ts';
 import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
 
 const claimScript = new Script<number>('claim', 3);
+/** Claims of one Lua call: Redis does nothing else meanwhile. */
+const claimsPerCall = 200;
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
@@ -45,32 +48,38 @@ export async function writeClaims(
   caller: Pick<Lease, 'partition' | 'epoch'>,
   writes: readonly ClaimWrite[],
 ): Promise<void> {
-  const groups = new Map<number, ScriptArgument[]>();
-  for (const { action, scope, field, claim } of writes) {
-    const partition = partitionOf(store, scope, field);
-    const tag = store.partitions.tag(partition);
-    const group = groups.get(partition) ?? [caller.partition, caller.epoch, changesKept];
-    groups.set(partition, group);
-    group.push(
-      action,
-      keys.claims(tag, scope.tenant, scope.environmentId),
-      keys.routes(tag, scope.tenant, scope.environmentId),
-      keys.clashes(tag, scope.tenant, scope.environmentId),
-      field,
-      digestOf(claimSubject(scope, field)),
-      packClaim(claim),
-    );
-  }
+  const groups = groupBy(writes, ({ scope, field }) => partitionOf(store, scope, field));
   await Promise.all(
-    [...groups].map(([partition, scriptArguments]) => {
+    [...groups].map(async ([partition, group]) => {
       const tag = store.partitions.tag(partition);
-      return claimScript.run(
-        store.client,
-        [keys.fence(tag), keys.clock(tag), keys.changes(tag)],
-        scriptArguments,
-      );
+      for (let at = 0; at < group.length; at += claimsPerCall) {
+        const portion = group.slice(at, at + claimsPerCall);
+        await claimScript.run(
+          store.client,
+          [keys.fence(tag), keys.clock(tag), keys.changes(tag)],
+          [
+            caller.partition,
+            caller.epoch,
+            changesKept,
+            ...portion.flatMap((write) => claimArguments(tag, write)),
+          ],
+        );
+      }
     }),
   );
+}
+
+function claimArguments(tag: string, { action, scope, field, claim }: ClaimWrite): ScriptArgument[] {
+  const { tenant, environmentId } = scope;
+  return [
+    action,
+    keys.claims(tag, tenant, environmentId),
+    keys.routes(tag, tenant, environmentId),
+    keys.clashes(tag, tenant, environmentId),
+    field,
+    digestOf(claimSubject(scope, field)),
+    packClaim(claim),
+  ];
 }
 
 function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtMs }: Claim): Buffer {
@@ -88,7 +97,8 @@ function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtM
   return pack(packed);
 }
 
-function unpackClaims(stored: Buffer | null | undefined): Claim[] {
+/** The value of a claim field. */
+export function unpackClaims(stored: Buffer | null | undefined): Claim[] {
   if (!stored) return [];
   return unpack<PackedClaim[]>(stored).map(
     ([host, kind, sinceStamp, sourceId, alias, originId, display, redirect, updatedAtMs]) => ({
@@ -117,7 +127,13 @@ export async function readClaims(
   return { paths: claims.slice(0, asked.paths.length), handles: claims.slice(asked.paths.length) };
 }
 
-async function readClaimFields(
+/** Tag of the partition that keeps a claim field. */
+export function claimTag(store: Store, scope: EnvironmentScope, field: string): string {
+  return store.partitions.tag(partitionOf(store, scope, field));
+}
+
+/** All claims on claim fields, in the order asked; the served one first. @throws StoreUnavailableError */
+export async function readClaimFields(
   store: Store,
   scope: EnvironmentScope,
   fields: readonly string[],

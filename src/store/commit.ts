@@ -1,5 +1,6 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
 import { changesKept } from './claims.ts';
+import { storeError } from './connection.ts';
 import { digestBytes } from './digest.ts';
 import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
@@ -82,12 +83,17 @@ export function causedField(tenant: string, partition: number): string {
   return `${tenant}:${partition}`;
 }
 
-/** @returns number of the commit. @throws FencedError, StoreUnavailableError */
+/**
+ * @param after number of the owner's last commit. Then a call that is sent twice is done once, and an owner of a
+ * store that went back to an earlier state (a failover, a restore) is refused: what it believes done is not.
+ * @returns number of the commit. @throws FencedError, StoreUnavailableError
+ */
 export function commit(
   store: Store,
   lease: Lease,
   writes: HashWrites,
   announcement: Announcement,
+  after: number | null = null,
 ): Promise<number> {
   const { tag, epoch } = lease;
   const { checkpoint, dirty, caused, digests } = announcement;
@@ -108,6 +114,7 @@ export function commit(
       pack(packed),
       packedDirty,
       changesKept,
+      after ?? '',
       caused.length,
       ...caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
       ...writes.scriptArguments(),
@@ -117,8 +124,14 @@ export function commit(
 
 /** Dirty views and items that a former owner left: member -> [first, last] mark. @throws StoreUnavailableError */
 export async function readDirty(store: Store, tag: string): Promise<Map<string, readonly [number, number]>> {
-  const stored = await store.client.hgetallBuffer(keys.dirty(tag));
-  return new Map(Object.entries(stored).map(([member, marks]) => [member, unpack<[number, number]>(marks)]));
+  try {
+    const stored = await store.client.hgetallBuffer(keys.dirty(tag));
+    return new Map(
+      Object.entries(stored).map(([member, marks]) => [member, unpack<[number, number]>(marks)]),
+    );
+  } catch (error) {
+    throw storeError(error);
+  }
 }
 
 export function encodeDirty(first: number, last: number): Buffer {

@@ -52,6 +52,14 @@ export async function readPublished(store: Store): Promise<PublishedConfiguratio
   }
 }
 
+async function activeGeneration(store: Store): Promise<number> {
+  try {
+    return Number((await store.client.hget(keys.configuration, 'generation')) ?? 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 /** Called with the new and the former configuration. */
 export type ConfigurationListener = (current: Configuration, former: Configuration | null) => void;
 
@@ -89,7 +97,12 @@ export class ActiveConfiguration {
     await this.refresh();
     const subscriber = connectBlocking(this.store.address);
     this.#subscriber = subscriber;
-    subscriber.on('message', () => void this.refresh().catch(() => {}));
+    // A refresh that is under way may have looked before the change that is told of.
+    subscriber.on('message', () => {
+      this.refresh()
+        .then(() => this.refresh())
+        .catch(() => {});
+    });
     subscriber.subscribe(keys.configurationChannel).catch(() => {});
     // A message may be lost while the connection is down; the poll is what can be relied on.
     this.#timer = setInterval(() => void this.refresh().catch(() => {}), pollMs);
@@ -104,7 +117,7 @@ export class ActiveConfiguration {
   }
 
   async #load(): Promise<void> {
-    const active = Number((await this.store.client.hget(keys.configuration, 'generation')) ?? 0);
+    const active = await activeGeneration(this.store);
     if (active === this.#generation) return;
     const published = await readPublished(this.store);
     if (published === null) return;

@@ -51,7 +51,7 @@ export function connectBlocking(address: RedisAddress): RedisClient {
     protocol: 2 as const,
     maxRetriesPerRequest: null,
     retryStrategy,
-    // A blocking read that is sent again after a reconnect could answer into a caller that has gone on.
+    // Without it a read under way when the connection broke would never settle.
     autoResendUnfulfilledCommands: true,
   };
   const client =
@@ -107,7 +107,8 @@ export function storeError(error: unknown): Error {
   return new StoreUnavailableError(`Redis: ${error.message}`);
 }
 
-/** Replies that mean a mistake in our own calls; trying again cannot help. */
+/** Errors that mean a mistake of our own; trying again cannot help. (A "non local key" is a slot on the move.) */
 function isProgrammingError(error: Error): boolean {
-  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) || error instanceof TypeError;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return true;
+  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !/non local key/.test(error.message);
 }

@@ -2,15 +2,16 @@
 import type { EntityRef } from '../contract/ids.ts';
 
 export interface Dependent extends EntityRef {
-  readonly kind: 'view' | 'item' | 'entity';
-  /** Empty for `entity`: all views and items of it. */
+  /** `repair`: all of the entity, written even where nothing seems to have changed. */
+  readonly kind: 'view' | 'item' | 'entity' | 'repair';
+  /** Empty for `entity` and `repair`: all views and items of it. */
   readonly environmentId: string;
-  /** Schema alias or index name; the entity kind has none. */
+  /** Schema alias or index name; the entity kind has none, a repair's is made by `repairOf`. */
   readonly name: string;
 }
 
-const kinds = { v: 'view', i: 'item', e: 'entity' } as const;
-const marks = { view: 'v', item: 'i', entity: 'e' } as const;
+const kinds = { v: 'view', i: 'item', e: 'entity', r: 'repair' } as const;
+const marks = { view: 'v', item: 'i', entity: 'e', repair: 'r' } as const;
 
 /** `v|<environment>|<alias>|<source>|<originId>`: only the last part may hold a bar. */
 export function formatDependent({ kind, environmentId, name, sourceId, originId }: Dependent): string {

@@ -23,10 +23,10 @@ type EntityRecord = [
   propertiesJson: string,
 ];
 
-/** Bytes of a compare record; see `scripts/accept.lua`. */
-const metaStampAt = 32;
-const metaBornStampAt = 40;
-const metaUrlStampAt = 48;
+/** Bytes of an entity record; see `scripts/accept.lua`. */
+const bornStampAt = 8;
+const urlStampAt = 16;
+const bodyAt = 24;
 
 /** Hashes and encodes an entity, once for its whole way into the store. */
 export function encodeEntity(entity: SourceEntity): EncodedEntity {
@@ -72,6 +72,8 @@ export async function acceptEntities(
 ): Promise<{ outcomes: AcceptOutcome[]; version: VersionVector }> {
   const { tenant, sourceId, entities } = request;
   const token = randomBytes(8);
+  // In the order of the request, whatever partitions they go to: of two claims in it the later one is the latest.
+  const stamps = entities.map(nextStamp);
   const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
   const version = new Map<number, number>();
   const calls = groupByPartition(store, sourceId, entities, ({ originId }) => originId).map(
@@ -82,7 +84,7 @@ export async function acceptEntities(
         const entity = entities[position];
         if (entity === undefined) continue;
         const { originId, contentHash, urlHash, type, body } = entity;
-        scriptArguments.push(originId, contentHash, urlHash, nextStamp(), type, body);
+        scriptArguments.push(originId, contentHash, urlHash, stamps[position] ?? nextStamp(), type, body);
       }
       const [sequence, codes] = await accept.run(
         store.client,
@@ -172,14 +174,10 @@ export async function readEntities(
     await Promise.all(
       [...groups.values()].map(async ({ tag, sourceId, positions }) => {
         const originIds = positions.map((position) => refs[position]?.originId ?? '');
-        // Auto-pipelining sends both in one go, in this order: a record is never older than its body's announcement.
-        const [metas, bodies] = await Promise.all([
-          store.client.hmgetBuffer(keys.meta(tag, tenant, sourceId), ...originIds),
-          store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds),
-        ]);
+        const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
         positions.forEach((position, index) => {
-          const [meta, body] = [metas[index], bodies[index]];
-          if (meta && body) result[position] = decodeEntity(sourceId, originIds[index] ?? '', meta, body);
+          const record = records[index];
+          if (record) result[position] = decodeEntity(sourceId, originIds[index] ?? '', record);
         });
       }),
     );
@@ -189,8 +187,10 @@ export async function readEntities(
   return result;
 }
 
-function decodeEntity(sourceId: string, originId: string, meta: Buffer, body: Buffer): StoredEntity {
-  const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(body);
+function decodeEntity(sourceId: string, originId: string, record: Buffer): StoredEntity {
+  const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(
+    record.subarray(bodyAt),
+  );
   return {
     sourceId,
     originId,
@@ -199,9 +199,9 @@ function decodeEntity(sourceId: string, originId: string, meta: Buffer, body: Bu
     originParentId,
     redirects,
     properties: JSON.parse(propertiesJson) as JsonObject,
-    stamp: meta.readDoubleBE(metaStampAt),
-    bornStamp: meta.readDoubleBE(metaBornStampAt),
-    urlStamp: meta.readDoubleBE(metaUrlStampAt),
+    stamp: record.readDoubleBE(0),
+    bornStamp: record.readDoubleBE(bornStampAt),
+    urlStamp: record.readDoubleBE(urlStampAt),
   };
 }
 

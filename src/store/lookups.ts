@@ -12,6 +12,10 @@ const register = new Script<number>('register', 1);
 
 /** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
 const dependentsListedMax = 1000;
+/** Writes, questions or registrations of one Lua call: Redis does nothing else meanwhile. */
+const writesPerCall = 500;
+const keysAskedPerCall = 100;
+const registrationsPerCall = 1000;
 
 export interface LookupKey {
   readonly tenant: string;
@@ -31,6 +35,18 @@ export interface Registration extends LookupKey {
   readonly member: string;
 }
 
+/** Where a lookup key's entries and dependents lie. */
+export function lookupPlace(
+  store: Store,
+  { tenant, sourceId, lookupKey }: LookupKey,
+): { entries(layoutId: string): string; readonly dependents: string } {
+  const tag = store.partitions.tag(partitionOf(store, { tenant, sourceId, lookupKey }));
+  return {
+    entries: (layoutId) => keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
+    dependents: keys.dependents(tag, tenant, sourceId, lookupKey),
+  };
+}
+
 function partitionOf(store: Store, { tenant, sourceId, lookupKey }: LookupKey): number {
   return store.partitions.ofText(`${tenant}:${sourceId}:${lookupKey}`);
 }
@@ -48,7 +64,7 @@ function groupByPartition<T extends LookupKey>(store: Store, things: readonly T[
 
 /**
  * Publishes index writes, then yields the members that depend on the touched keys, in portions.
- * Every write is done when the first portion comes. @throws FencedError, StoreUnavailableError
+ * A key's writes are done before its dependents are asked for. @throws FencedError, StoreUnavailableError
  */
 export async function* touchKeys(
   store: Store,
@@ -56,37 +72,71 @@ export async function* touchKeys(
   writes: readonly IndexWrite[],
   touched: readonly LookupKey[],
 ): AsyncGenerator<string[]> {
+  const large: string[] = [];
+  for (const round of touchRounds(store, writes, touched)) {
+    const listed: string[] = [];
+    await Promise.all(
+      round.map(async ({ tag, entries, asked }) => {
+        const replies = await touch.run(
+          store.client,
+          [keys.fence(tag)],
+          [caller.partition, caller.epoch, dependentsListedMax, entries.length, ...entries.flat(), ...asked],
+        );
+        replies.forEach(([count, members], index) => {
+          const key = asked[index];
+          if (count > dependentsListedMax && key !== undefined) large.push(key);
+          for (const member of members) listed.push(member.toString());
+        });
+      }),
+    );
+    if (listed.length > 0) yield listed;
+  }
+  for (const key of large) yield* scanMembers(store, key);
+}
+
+interface TouchCall {
+  readonly tag: string;
+  readonly entries: ScriptArgument[][];
+  readonly asked: string[];
+}
+
+/** Calls of bounded size, one to a partition in each round: first its writes, with the last of them its questions. */
+function touchRounds(
+  store: Store,
+  writes: readonly IndexWrite[],
+  touched: readonly LookupKey[],
+): TouchCall[][] {
   const writeGroups = groupByPartition(store, writes);
   const askGroups = groupByPartition(store, touched);
-  const large: string[] = [];
-  const listed: string[] = [];
-  await Promise.all(
-    [...new Set([...writeGroups.keys(), ...askGroups.keys()])].map(async (partition) => {
-      const tag = store.partitions.tag(partition);
-      const scriptArguments: ScriptArgument[] = [caller.partition, caller.epoch, dependentsListedMax];
-      const group = writeGroups.get(partition) ?? [];
-      scriptArguments.push(group.length);
-      for (const { tenant, sourceId, layoutId, lookupKey, originId, projection } of group) {
-        scriptArguments.push(
-          keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
-          originId,
-          projection ?? '',
-        );
-      }
-      const asked = (askGroups.get(partition) ?? []).map(({ tenant, sourceId, lookupKey }) =>
-        keys.dependents(tag, tenant, sourceId, lookupKey),
-      );
-      scriptArguments.push(...asked);
-      const replies = await touch.run(store.client, [keys.fence(tag)], scriptArguments);
-      replies.forEach(([count, members], index) => {
-        const key = asked[index];
-        if (count > dependentsListedMax && key !== undefined) large.push(key);
-        for (const member of members) listed.push(member.toString());
-      });
-    }),
-  );
-  yield listed;
-  for (const key of large) yield* scanMembers(store, key);
+  const rounds: TouchCall[][] = [];
+  for (const partition of new Set([...writeGroups.keys(), ...askGroups.keys()])) {
+    const tag = store.partitions.tag(partition);
+    const entries = (writeGroups.get(partition) ?? []).map((write) => entryArguments(tag, write));
+    const asked = (askGroups.get(partition) ?? []).map((key) => dependentsKey(tag, key));
+    for (let round = 0; entries.length > 0 || asked.length > 0; round += 1) {
+      const written = entries.splice(0, writesPerCall);
+      const call = {
+        tag,
+        entries: written,
+        asked: entries.length > 0 ? [] : asked.splice(0, keysAskedPerCall),
+      };
+      const calls = rounds[round];
+      if (calls === undefined) rounds[round] = [call];
+      else calls.push(call);
+    }
+  }
+  return rounds;
+}
+
+function entryArguments(
+  tag: string,
+  { tenant, sourceId, layoutId, lookupKey, originId, projection }: IndexWrite,
+): ScriptArgument[] {
+  return [keys.lookup(tag, tenant, sourceId, layoutId, lookupKey), originId, projection ?? ''];
+}
+
+function dependentsKey(tag: string, { tenant, sourceId, lookupKey }: LookupKey): string {
+  return keys.dependents(tag, tenant, sourceId, lookupKey);
 }
 
 async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]> {
@@ -107,13 +157,24 @@ export async function registerDependents(
   registrations: readonly Registration[],
 ): Promise<void> {
   await Promise.all(
-    [...groupByPartition(store, registrations)].map(([partition, group]) => {
+    [...groupByPartition(store, registrations)].map(async ([partition, group]) => {
       const tag = store.partitions.tag(partition);
-      const scriptArguments: ScriptArgument[] = [caller.partition, caller.epoch];
-      for (const { action, tenant, sourceId, lookupKey, member } of group) {
-        scriptArguments.push(action, keys.dependents(tag, tenant, sourceId, lookupKey), member);
+      for (let at = 0; at < group.length; at += registrationsPerCall) {
+        const portion = group.slice(at, at + registrationsPerCall);
+        await register.run(
+          store.client,
+          [keys.fence(tag)],
+          [
+            caller.partition,
+            caller.epoch,
+            ...portion.flatMap((registration) => [
+              registration.action,
+              dependentsKey(tag, registration),
+              registration.member,
+            ]),
+          ],
+        );
       }
-      return register.run(store.client, [keys.fence(tag)], scriptArguments);
     }),
   );
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type RedisClient, storeError } from './connection.ts';
 
 export type ScriptArgument = string | number | Buffer;
-type ScriptCall = (...argumentsList: ScriptArgument[]) => Promise<unknown>;
+type ScriptCall = (argumentsList: readonly ScriptArgument[]) => Promise<unknown>;
 
 const scripts: Script<unknown>[] = [];
 
@@ -52,12 +52,8 @@ export class Script<Reply> {
   async #call(client: RedisClient, callArguments: ScriptArgument[]): Promise<unknown> {
     const call = (client as unknown as Record<string, ScriptCall | undefined>)[`${this.#command}Buffer`];
     if (call === undefined) throw new TypeError(`script ${this.name} is not defined on this client`);
-    try {
-      return await call.apply(client, callArguments);
-    } catch (error) {
-      // A restarted Redis has forgotten its scripts while the client still believes it knows them.
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return await client.callBuffer('eval', this.#lua, this.keyCount, ...callArguments);
-    }
+    // One list: a call may have more arguments than a function's stack can hold. The client itself sends the whole
+    // script again to a Redis that has forgotten it.
+    return await call.call(client, callArguments);
   }
 }

@@ -66,7 +66,9 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    await this.client.quit().catch(() => this.client.disconnect());
+    // Without a connection `quit` would wait for one.
+    if (this.client.status !== 'ready') this.client.disconnect();
+    else await this.client.quit().catch(() => this.client.disconnect());
   }
 }
 

@@ -9,7 +9,7 @@ export interface StreamEntry {
 
 type XReadReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
 
-/** Entries between the place of a reader and the first one that is left were trimmed away. */
+/** Entries behind the place of a reader were trimmed away unread, or the stream ends before it. */
 export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
@@ -37,11 +37,39 @@ export class StreamReader {
     const [stream] = reply ?? [];
     const entries = (stream?.[1] ?? []).map(decodeEntry);
     const [first] = entries;
-    if (first !== undefined && first.sequence !== this.place + 1) {
+    if (first === undefined) {
+      await this.#checkPlace();
+      return [];
+    }
+    if (first.sequence !== this.place + 1) {
       throw new StreamGapError(`${this.key}: entry ${first.sequence} follows ${this.place}`);
     }
     this.place = entries.at(-1)?.sequence ?? this.place;
     return entries;
+  }
+
+  /**
+   * After a failover or a restart without its last second a stream can end before our place. What is added then would
+   * never be read.
+   */
+  async #checkPlace(): Promise<void> {
+    const last = await this.#lastSequence();
+    if (last === null || last >= this.place) return;
+    throw new StreamGapError(`${this.key}: ends at ${last}, though ${this.place} was read`);
+  }
+
+  /** Null when the reader was closed. */
+  async #lastSequence(): Promise<number | null> {
+    if (this.#closed) return null;
+    try {
+      const facts = (await this.#client.callBuffer('XINFO', 'STREAM', this.key)) as (Buffer | number)[];
+      const at = facts.findIndex((fact) => fact.toString() === 'last-generated-id');
+      return Number.parseInt(String(facts[at + 1]), 10);
+    } catch (error) {
+      if (this.#closed) return null;
+      if (error instanceof Error && error.message.startsWith('ERR no such key')) return 0;
+      throw storeError(error);
+    }
   }
 
   /** Goes on behind an entry, whatever was read before. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
 import { roomTests, systemTests } from '../../src/cli/test/test-files.ts';
 import { Totals } from '../../src/cli/test/totals.ts';
-import { temporaryFolder } from './support/command.ts';
+import { runCommand, temporaryFolder } from './support/command.ts';
 
 test('the closing lines of all runs are added up, however they arrive and whatever their colour', () => {
   const totals = new Totals();
@@ -37,4 +37,19 @@ test('the work that waits is read from the metrics of all workers', () => {
   ].join('\n');
   assert.equal(sumOfWaiting(metrics), 7);
   assert.equal(sumOfWaiting(''), 0);
+});
+
+test('files that are named are run alone, and a failing test is an exit code', async (context) => {
+  const folder = await temporaryFolder(context);
+  const write = (name: string, body: string) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, `import { test } from 'node:test'; test('it', () => { ${body} });`);
+    return file;
+  };
+  const good = await runCommand('test', [write('good.test.mjs', '')]);
+  assert.equal(good.code, 0, good.stdout);
+  assert.match(good.stdout, /ℹ pass 1\n/);
+  const bad = await runCommand('test', [write('bad.test.mjs', 'throw new Error("no")')]);
+  assert.equal(bad.code, 1);
+  assert.match(bad.stdout, /ℹ fail 1\n/);
 });

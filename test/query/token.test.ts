@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openToken, sealToken, type TokenUse } from '../../src/query/token.ts';
+import { queryIdentity } from '../../src/search/check-query.ts';
+import type { CheckedQuery } from '../../src/search/types.ts';
 
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 const secret = randomBytes(32);
-const use: TokenUse = {
-  scope: { tenant: 'acme', environmentId: 'env' },
-  index: 'schema:pages',
+const query: CheckedQuery = {
   filter: {
     kind: 'condition',
     field: 'size',
@@ -18,7 +18,18 @@ const use: TokenUse = {
   },
   search: { field: 'title', value: 'word', literal: false },
   sort: [{ field: '_score', order: 'desc' }],
+  facets: [],
+  offset: 0,
+  pageSize: 10,
+  after: null,
 };
+const scope = { tenant: 'acme', environmentId: 'env' };
+const useOf = (changed: Partial<CheckedQuery>): TokenUse => ({
+  scope,
+  index: 'schema:pages',
+  identity: queryIdentity({ ...query, ...changed }),
+});
+const use = useOf({});
 const place = { values: [1.5, null, 'ü', true], originId: 'o', sourceId: 's' };
 
 test('any place comes back from its token', () => {
@@ -52,24 +63,25 @@ test('a long sort value makes a token that a request can carry', () => {
 test('a token holds for no other tenant, environment, index, filter, search or sort', () => {
   const token = sealToken(secret, use, place);
   const others: TokenUse[] = [
-    { ...use, scope: { ...use.scope, tenant: 'other' } },
-    { ...use, scope: { ...use.scope, environmentId: 'other' } },
+    { ...use, scope: { ...scope, tenant: 'other' } },
+    { ...use, scope: { ...scope, environmentId: 'other' } },
     { ...use, index: 'schema:other' },
     { ...use, index: 'auto:pages' },
-    { ...use, filter: null },
-    { ...use, search: null },
-    { ...use, search: { field: 'title', value: 'word', literal: true } },
-    { ...use, sort: [{ field: '_score', order: 'asc' }] },
-    { ...use, sort: [...use.sort, { field: 'title', order: 'asc' }] },
+    useOf({ filter: null }),
+    useOf({ search: null }),
+    useOf({ search: { field: 'title', value: 'word', literal: true } }),
+    useOf({ sort: [{ field: '_score', order: 'asc' }] }),
+    useOf({ sort: [...query.sort, { field: 'title', order: 'asc' }] }),
   ];
   for (const other of others) assert.equal(openToken(secret, other, token), null, JSON.stringify(other));
   assert.equal(openToken(randomBytes(32), use, token), null);
 });
 
-test('the order of object members in a filter does not matter to a token', () => {
+test('page size, facets and the order of object members in a filter do not matter to a token', () => {
   const token = sealToken(secret, use, place);
-  const filter = { ...use.filter, value: { a: [2], b: 1 } } as NonNullable<TokenUse['filter']>;
-  assert.deepEqual(openToken(secret, { ...use, filter }, token), place);
+  const filter = { ...query.filter, value: { a: [2], b: 1 } } as CheckedQuery['filter'];
+  const facets = [{ field: 'size', name: 'size', size: 10, isValid: true }];
+  assert.deepEqual(openToken(secret, useOf({ filter, facets, pageSize: 3 }), token), place);
 });
 
 test('no changed, cut, lengthened or made up token is taken', () => {

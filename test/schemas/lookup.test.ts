@@ -25,7 +25,7 @@ function compiled(lookup: Json): FullSchema {
 }
 
 function queryOf(schema: FullSchema, asking: StoredEntity): LookupQuery {
-  const [query] = schema.build(inputOf(asking)).pending;
+  const [query] = schema.build(inputOf(asking)).lookups;
   assert.ok(query);
   return query;
 }

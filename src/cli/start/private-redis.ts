@@ -31,6 +31,7 @@ exec 3<&-
 wait $redis
 code=$?
 kill $watch 2>/dev/null
+wait $watch 2>/dev/null
 exit $code
 `;
 

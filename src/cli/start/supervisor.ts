@@ -8,12 +8,12 @@ import { supervisedVariable } from './supervised.ts';
  * first, so that no new work comes in; the store ends last, so that everybody can still write down what they did.
  */
 const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] = [
-  { role: 'web', graceMs: 4_000 },
-  { role: 'worker', graceMs: 2_500 },
+  { role: 'web', graceMs: 3_000 },
+  { role: 'worker', graceMs: 4_000 },
   { role: 'jobs', graceMs: 1_000 },
-  { role: 'redis', graceMs: 2_000 },
+  { role: 'redis', graceMs: 1_500 },
 ];
-const otherGraceMs = 1_000;
+const otherGraceMs = 500;
 
 /** The processes of one `npm start`. */
 export class Supervisor {

@@ -1,15 +1,16 @@
 #!lua
 -- Accepts source entities of one partition: compares, stores and announces each changed one, all or nothing.
--- Idempotent: a repeated call finds its own token in the compare records and answers the same.
+-- Idempotent: a repeated call finds its own token in the compare records, and does nothing to those entities.
 --
 -- KEYS  1 clock   2 stream   3 meta   4 entities
 -- ARGV  1 token (8 bytes)   2 '1' to override types   3 tenant   4 sourceId
 --       then per entity: originId, contentHash (16 bytes), urlHash (8 bytes), stamp, type, body
 -- Returns  {last sequence of the stream, code per entity}; codes: 0 unchanged, 1 changed, 2 type conflict
 --
--- A compare record is contentHash, token, urlHash, stamp, bornStamp, urlStamp (big-endian doubles), type.
+-- A compare record is contentHash, token, urlHash, the three stamps, type; an entity record the three stamps, body.
+-- The stamps are stamp, bornStamp, urlStamp as big-endian doubles: read with the body they belong to the same state.
 local token, force = ARGV[1], ARGV[2] == '1'
-local codes, announced, announcedBytes = {}, {}, 0
+local codes, announced, announcedBytes, written = {}, {}, 0, {}
 for at = 5, #ARGV, 6 do
   local originId, contentHash, urlHash = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local stamp, type, body = tonumber(ARGV[at + 3]), ARGV[at + 4], ARGV[at + 5]
@@ -17,8 +18,11 @@ for at = 5, #ARGV, 6 do
   local code = 1
   local bornStamp, urlStamp = stamp, stamp
   if meta then
-    if string.sub(meta, 1, 16) == contentHash then
-      code = string.sub(meta, 17, 24) == token and 3 or 0
+    local isOurs = string.sub(meta, 17, 24) == token
+    if isOurs and not written[originId] then
+      code = 3
+    elseif string.sub(meta, 1, 16) == contentHash then
+      code = isOurs and 3 or 0
     elseif string.sub(meta, 57) ~= type and not force then
       code = 2
     else
@@ -29,9 +33,10 @@ for at = 5, #ARGV, 6 do
     end
   end
   if code == 1 then
-    redis.call('HSET', KEYS[3], originId,
-      contentHash .. token .. urlHash .. struct.pack('>ddd', stamp, bornStamp, urlStamp) .. type)
-    redis.call('HSET', KEYS[4], originId, body)
+    local stamps = struct.pack('>ddd', stamp, bornStamp, urlStamp)
+    redis.call('HSET', KEYS[3], originId, contentHash .. token .. urlHash .. stamps .. type)
+    redis.call('HSET', KEYS[4], originId, stamps .. body)
+    written[originId] = true
     announced[#announced + 1] = originId
     announcedBytes = announcedBytes + #body
   end

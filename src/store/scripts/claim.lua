@@ -1,5 +1,6 @@
 #!lua
 -- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
+-- Routes and clashes are derived from the claims at every call, so dropping a claim that is not there repairs them.
 --
 -- KEYS  1 fence   2 clock   3 changes
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
@@ -11,7 +12,7 @@ if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
 end
 
 local function sameClaim(a, b)
-  return a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
+  return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
 end
 
 -- A page before a redirect, the latest claim before older ones; ids decide the rest so that no layout does.
@@ -20,16 +21,19 @@ local function before(a, b)
   if a[3] ~= b[3] then return a[3] > b[3] end
   if a[5] ~= b[5] then return a[5] < b[5] end
   if a[4] ~= b[4] then return a[4] < b[4] end
-  return a[6] < b[6]
+  if a[6] ~= b[6] then return a[6] < b[6] end
+  return (a[1] or '') < (b[1] or '')
 end
 
+-- The URLs that are served: the first claim of each host, but no redirect where a page answers on every host.
 local function winners(claims)
-  local hosts, urls = {}, {}
+  local hosts, urls, pageEverywhere = {}, {}, false
   for _, claim in ipairs(claims) do
-    local host = claim[1] or ''
-    if not hosts[host] then
+    local host, isPage = claim[1] or '', claim[2] == 0
+    if not hosts[host] and (isPage or not pageEverywhere) then
       hosts[host] = true
       urls[claim[7]] = true
+      if isPage and host == '' then pageEverywhere = true end
     end
   end
   return urls
@@ -64,16 +68,17 @@ for at = 4, #ARGV, 7 do
   end
   if #new > 1 then
     redis.call('HSET', clashesKey, field, #new)
-  elseif #old > 1 then
+  else
     redis.call('HDEL', clashesKey, field)
   end
   if string.sub(field, 1, 2) == 'u:' then
-    local served, serving = winners(old), winners(new)
-    for url in pairs(served) do
+    local gone, serving = winners(old), winners(new)
+    gone[claim[7]] = true
+    for url in pairs(gone) do
       if not serving[url] then redis.call('ZREM', routesKey, url) end
     end
     for url in pairs(serving) do
-      if not served[url] then redis.call('ZADD', routesKey, 0, url) end
+      redis.call('ZADD', routesKey, 0, url)
     end
   end
   if visible(old) ~= visible(new) then digests[#digests + 1] = ARGV[at + 5] end

@@ -3,14 +3,20 @@
 --
 -- KEYS  1 owner   2 clock   3 changes   4 caused   5 stream
 -- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 waiting rebuilds (packed)   5 changes kept
---       6 count of caused pairs, then field, sequence of each
+--       6 number of the commit before, or ''   7 count of caused pairs, then field, sequence of each
 --       then hash writes: 'S', key, count of pairs, field, value … or 'D', key, count of fields, field …
--- Returns  number of this commit; error FENCED when the epoch is no longer the owner's
+-- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then
   return redis.error_reply('FENCED the partition has a newer owner')
 end
-local at = 7
-for _ = 1, tonumber(ARGV[6]) do
+local before = tonumber(redis.call('HGET', KEYS[1], 'commits') or 0)
+local expected = tonumber(ARGV[6])
+if expected then
+  if before == expected + 1 then return before end
+  if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
+end
+local at = 8
+for _ = 1, tonumber(ARGV[7]) do
   redis.call('HSET', KEYS[4], ARGV[at], ARGV[at + 1])
   at = at + 2
 end

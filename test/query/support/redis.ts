@@ -3,15 +3,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after } from 'node:test';
+import { Redis } from 'ioredis';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { until } from './until.ts';
 
 export interface TestRedis {
-  readonly url: string;
-  /** A store with its own connection, on an emptied Redis. */
-  openEmpty(partitionCount: number): Promise<Store>;
+  /** A store with its own connection, on an emptied database. */
+  openEmpty(partitionCount: number, database?: number): Promise<Store>;
   /** Another connection to the same store, as another process would have. */
-  openMore(partitionCount: number): Promise<Store>;
+  openMore(partitionCount: number, database?: number): Promise<Store>;
+  /** Ends something before the stores are closed. */
+  onEnd(end: () => Promise<unknown>): void;
 }
 
 async function freePort(): Promise<number> {
@@ -29,25 +30,24 @@ export async function startRedis(): Promise<TestRedis> {
   const redisArguments = ['--port', String(port), '--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
   const server: ChildProcess = spawn('redis-server', redisArguments, { stdio: 'ignore' });
   const stores: Store[] = [];
+  const ends: (() => Promise<unknown>)[] = [];
   after(async () => {
+    await Promise.all(ends.map((end) => end()));
     await Promise.all(stores.map((store) => store.close()));
     server.kill('SIGKILL');
     await once(server, 'exit');
   });
-  const url = `redis://127.0.0.1:${port}`;
-  const openMore = async (partitionCount: number) => {
-    const store = await openStore({ address: { kind: 'single', url }, partitionCount });
+  const openMore = async (partitionCount: number, database = 0) => {
+    const address = { kind: 'single', url: `redis://127.0.0.1:${port}/${database}` } as const;
+    const store = await openStore({ address, partitionCount });
     stores.push(store);
     return store;
   };
-  const first = await openMore(1);
-  await until('Redis answers', async () => (await first.client.ping()) === 'PONG');
-  return {
-    url,
-    openMore,
-    openEmpty: async (partitionCount) => {
-      await first.client.flushall();
-      return openMore(partitionCount);
-    },
+  const openEmpty = async (partitionCount: number, database = 0) => {
+    const client = new Redis(port, '127.0.0.1', { db: database });
+    await client.flushdb();
+    client.disconnect();
+    return openMore(partitionCount, database);
   };
+  return { openEmpty, openMore, onEnd: (end) => ends.push(end) };
 }

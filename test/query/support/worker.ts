@@ -10,7 +10,7 @@ import { commit, HashWrites } from '../../../src/store/commit.ts';
 import { encodeItem, itemIndexField } from '../../../src/store/items.ts';
 import { itemField, keys } from '../../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/lease.ts';
-import { beat, leave } from '../../../src/store/registry.ts';
+import { beat, heartbeatMs, leave } from '../../../src/store/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange } from '../../../src/store/types.ts';
 
@@ -21,6 +21,7 @@ export class TestWorker {
   readonly responder: Responder;
   readonly autoFields: AutoFields;
   readonly #leases = new Map<number, TakenLease>();
+  #timer: NodeJS.Timeout | undefined;
   readonly troubles: unknown[] = [];
   /** Partitions that it says it covers; as its leases unless a test sets something else. */
   covered: () => ReadonlyMap<number, number> = () =>
@@ -50,6 +51,7 @@ export class TestWorker {
     await this.responder.start();
     for (const partition of partitions) await this.take(partition);
     await this.beat();
+    this.#timer = setInterval(() => void this.beat().catch(() => {}), heartbeatMs);
   }
 
   async take(partition: number): Promise<void> {
@@ -82,14 +84,21 @@ export class TestWorker {
 
   /** Stops answering without a word, as a killed process does. Its leases still hold. */
   async kill(): Promise<void> {
+    clearInterval(this.#timer);
     await this.responder.close();
   }
 
   /** Ends as a stopped process does. */
   async stop(): Promise<void> {
+    clearInterval(this.#timer);
     for (const partition of [...this.#leases.keys()]) await this.giveBack(partition);
     await this.responder.close();
     await leave(this.store, this.id);
+  }
+
+  /** Lets its leases end, as time does with those of a killed process. */
+  async loseLeases(): Promise<void> {
+    for (const lease of this.#leases.values()) await releaseLease(this.store, lease);
   }
 
   owns(partition: number): boolean {
@@ -98,6 +107,12 @@ export class TestWorker {
 
   /** Commits changes of one partition and applies them, as its owner. */
   async write(partition: number, changes: readonly ItemChange[]): Promise<void> {
+    const number = await this.commit(partition, changes);
+    this.shards.apply(partition, number, changes);
+  }
+
+  /** @returns number of the commit, which the shards do not have yet */
+  async commit(partition: number, changes: readonly ItemChange[]): Promise<number> {
     const lease = this.#leases.get(partition);
     if (lease === undefined) throw new Error(`partition ${partition} is not ours`);
     const writes = new HashWrites();
@@ -113,8 +128,7 @@ export class TestWorker {
       }
     }
     const announcement = { checkpoint: 0, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
-    const number = await commit(this.store, lease, writes, announcement);
-    this.shards.apply(partition, number, changes);
+    return commit(this.store, lease, writes, announcement);
   }
 
   async #decideFields({ scope, index, sourceId, item }: ItemChange): Promise<void> {

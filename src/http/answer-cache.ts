@@ -1,0 +1,192 @@
+/**
+ * Finished delivery answers (design: a cached answer knows what it read).
+ *
+ * An entry lists the subjects that were read for it: claim fields, views, missing views. The changes streams name what
+ * changed, by digest, and every entry that read it goes. An answer that was computed while one of its subjects changed
+ * is never stored, so an entry is always at least as new as the last change that this front has heard of.
+ */
+import type { ClientPrincipal } from '../config/types.ts';
+import { subjectKey } from '../store/subjects.ts';
+
+/** Headers and bodies of one answer; compressed forms are added when they are first asked for. */
+export interface CachedAnswer {
+  readonly etag: string;
+  readonly identity: Uint8Array;
+  br: Uint8Array | null;
+  gzip: Uint8Array | null;
+}
+
+interface Entry {
+  readonly answer: CachedAnswer;
+  readonly owner: Map<string, Entry>;
+  readonly query: string;
+  readonly subjects: readonly string[];
+  bytes: number;
+  /** Asked for since the sweep last passed. */
+  used: boolean;
+}
+
+/** An answer under way: it remembers when it began to read. */
+export interface Computation {
+  readonly beganAt: number;
+}
+
+/** What an entry takes besides its body, roughly. */
+const entryBytes = 400;
+const subjectBytes = 120;
+
+export class AnswerCache {
+  readonly #byPrincipal = new Map<ClientPrincipal, Map<string, Entry>>();
+  readonly #bySubject = new Map<string, Set<Entry>>();
+  /** All entries, in the order of the sweep. */
+  readonly #entries = new Set<Entry>();
+  /** Subjects that changed while computations were under way -> when, in changes seen. */
+  readonly #changedAt = new Map<string, number>();
+  #emptiedAt = 0;
+  #changesSeen = 0;
+  #computing = 0;
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+  #evicted = 0;
+  #invalidated = 0;
+
+  /** @param bytesMax bound on the memory of all entries; 0 turns the cache off. */
+  constructor(private readonly bytesMax: number) {}
+
+  get figures(): Readonly<
+    Record<'entries' | 'bytes' | 'hits' | 'misses' | 'evicted' | 'invalidated', number>
+  > {
+    return {
+      entries: this.#entries.size,
+      bytes: this.#bytes,
+      hits: this.#hits,
+      misses: this.#misses,
+      evicted: this.#evicted,
+      invalidated: this.#invalidated,
+    };
+  }
+
+  /** @param query text that, with the principal, decides the answer */
+  find(principal: ClientPrincipal, query: string): CachedAnswer | null {
+    const entry = this.#byPrincipal.get(principal)?.get(query);
+    if (entry === undefined) {
+      this.#misses += 1;
+      return null;
+    }
+    entry.used = true;
+    this.#hits += 1;
+    return entry.answer;
+  }
+
+  /** Called before the first read of an answer; every computation ends with `store` or `abandon`. */
+  begin(): Computation {
+    this.#computing += 1;
+    return { beganAt: this.#changesSeen };
+  }
+
+  abandon(_computation: Computation): void {
+    this.#computing -= 1;
+    // Nobody asks any more what changed before now.
+    if (this.#computing === 0) this.#changedAt.clear();
+  }
+
+  /** Keeps an answer, unless something that it read has changed since the computation began. */
+  store(
+    computation: Computation,
+    principal: ClientPrincipal,
+    query: string,
+    answer: CachedAnswer,
+    reads: readonly string[],
+  ): void {
+    const subjects = [...new Set(reads.map(subjectKey))];
+    const isCurrent =
+      this.#emptiedAt <= computation.beganAt &&
+      subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
+    this.abandon(computation);
+    const bytes = answer.identity.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
+    if (!isCurrent || bytes > this.bytesMax / 8) return;
+    const owner = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();
+    this.#byPrincipal.set(principal, owner);
+    const former = owner.get(query);
+    if (former !== undefined) this.#drop(former);
+    const entry: Entry = { answer, owner, query, subjects, bytes, used: false };
+    owner.set(query, entry);
+    this.#entries.add(entry);
+    this.#bytes += bytes;
+    for (const subject of subjects) {
+      const readers = this.#bySubject.get(subject);
+      if (readers === undefined) this.#bySubject.set(subject, new Set([entry]));
+      else readers.add(entry);
+    }
+    this.#sweep();
+  }
+
+  /** Adds a compressed form to an entry that may have gone in the meantime. */
+  addCoded(
+    principal: ClientPrincipal,
+    query: string,
+    answer: CachedAnswer,
+    coding: 'br' | 'gzip',
+    body: Uint8Array,
+  ): void {
+    answer[coding] = body;
+    const entry = this.#byPrincipal.get(principal)?.get(query);
+    if (entry?.answer !== answer) return;
+    entry.bytes += body.length;
+    this.#bytes += body.length;
+    this.#sweep();
+  }
+
+  /** Drops what read the subjects. @param digests as `Progress` tells them; null when anything may have changed */
+  invalidate(digests: readonly string[] | null): void {
+    this.#changesSeen += 1;
+    if (digests === null) {
+      this.empty();
+      return;
+    }
+    for (const digest of digests) {
+      if (this.#computing > 0) this.#changedAt.set(digest, this.#changesSeen);
+      for (const entry of this.#bySubject.get(digest) ?? []) {
+        this.#drop(entry);
+        this.#invalidated += 1;
+      }
+    }
+  }
+
+  /** Drops everything, what is being computed included. */
+  empty(): void {
+    this.#changesSeen += 1;
+    this.#emptiedAt = this.#changesSeen;
+    this.#byPrincipal.clear();
+    this.#bySubject.clear();
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
+  /** Second chance: what was asked for since the last pass goes to the end of the line, the rest goes. */
+  #sweep(): void {
+    for (const entry of this.#entries) {
+      if (this.#bytes <= this.bytesMax) return;
+      if (entry.used) {
+        entry.used = false;
+        this.#entries.delete(entry);
+        this.#entries.add(entry);
+      } else {
+        this.#drop(entry);
+        this.#evicted += 1;
+      }
+    }
+  }
+
+  #drop(entry: Entry): void {
+    if (!this.#entries.delete(entry)) return;
+    this.#bytes -= entry.bytes;
+    entry.owner.delete(entry.query);
+    for (const subject of entry.subjects) {
+      const readers = this.#bySubject.get(subject);
+      readers?.delete(entry);
+      if (readers?.size === 0) this.#bySubject.delete(subject);
+    }
+  }
+}

@@ -1,0 +1,245 @@
+/** The front's side of a query: checks it, scatters it to the workers, merges what they answer. */
+import type { ClientPrincipal } from '../config/types.ts';
+import { minVersionWaitMs, queryWaitMs } from '../contract/limits.ts';
+import { checkQuery, queryIdentity } from '../search/check-query.ts';
+import { type MergedAnswer, mergeAnswers } from '../search/merge.ts';
+import type { CheckedQuery, FacetGroups } from '../search/types.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
+import { StoreUnavailableError } from '../store/connection.ts';
+import { RequestSender } from '../store/messages.ts';
+import type { Progress } from '../store/progress.ts';
+import type { Store } from '../store/store.ts';
+import { Scatter } from './scatter.ts';
+import { type ResolvedTarget, Targets } from './targets.ts';
+import { openToken, sealToken, type TokenUse } from './token.ts';
+import {
+  type BadOutcome,
+  type GoodOutcome,
+  type QueryOptions,
+  type QueryOutcome,
+  type QueryRequest,
+  type QueryService,
+  UnavailableError,
+} from './types.ts';
+import { decodeAnswer, decodeCounts, encodeRequest, type ScatterQuery, type WireRow } from './wire.ts';
+import { WorkerList } from './worker-list.ts';
+
+const progressPollMs = 20;
+
+export interface ScatterQueryServiceOptions {
+  readonly store: Store;
+  /** Id of this process, as in its heartbeat. */
+  readonly processId: string;
+  readonly progress: Progress;
+  readonly autoFields: AutoFields;
+}
+
+/** A query that is found good. */
+interface PreparedQuery {
+  readonly target: ResolvedTarget;
+  readonly query: CheckedQuery;
+  readonly tokenUse: TokenUse;
+  readonly aliases: readonly string[] | null;
+}
+
+export interface QueryCounters {
+  /** Requests run, each with one or several queries. */
+  readonly requests: number;
+  readonly scatters: number;
+  /** Times that workers were asked again. */
+  readonly retries: number;
+  /** Requests that ended without an answer. */
+  readonly unavailable: number;
+  /** Time that scatters took, all together. */
+  readonly scatterMs: number;
+}
+
+export class ScatterQueryService implements QueryService {
+  readonly #store: Store;
+  readonly #progress: Progress;
+  readonly #targets: Targets;
+  readonly #sender: RequestSender;
+  readonly #workers: WorkerList;
+  readonly #scatter: Scatter;
+  #requests = 0;
+  #unavailable = 0;
+  #scatterMs = 0;
+
+  constructor({ store, processId, progress, autoFields }: ScatterQueryServiceOptions) {
+    this.#store = store;
+    this.#progress = progress;
+    this.#targets = new Targets(autoFields);
+    this.#sender = new RequestSender(store, processId);
+    this.#workers = new WorkerList(store);
+    this.#scatter = new Scatter(this.#sender, this.#workers, store.partitions.count);
+  }
+
+  /** @throws StoreUnavailableError */
+  async start(): Promise<void> {
+    await Promise.all([this.#sender.start(), this.#workers.start()]);
+  }
+
+  async close(): Promise<void> {
+    this.#workers.close();
+    await this.#sender.close();
+  }
+
+  get counters(): QueryCounters {
+    const { scatters, retries } = this.#scatter;
+    return {
+      requests: this.#requests,
+      scatters,
+      retries,
+      unavailable: this.#unavailable,
+      scatterMs: this.#scatterMs,
+    };
+  }
+
+  async run(
+    principal: ClientPrincipal,
+    requests: readonly QueryRequest[],
+    options: QueryOptions,
+  ): Promise<QueryOutcome[]> {
+    this.#requests += 1;
+    try {
+      return await this.#run(principal, requests, options);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;
+      this.#unavailable += 1;
+      throw error instanceof UnavailableError ? error : new UnavailableError(error.message);
+    }
+  }
+
+  async #run(
+    principal: ClientPrincipal,
+    requests: readonly QueryRequest[],
+    { minVersion }: QueryOptions,
+  ): Promise<QueryOutcome[]> {
+    if (minVersion !== null) {
+      const { alias } = principal.tenant;
+      const isReached = await this.#progress.waitFor(alias, minVersion, minVersionWaitMs);
+      if (!isReached) throw new UnavailableError('the asked version is not visible yet');
+    }
+    const deadlineMs = performance.now() + queryWaitMs;
+    await this.#progressKnown(deadlineMs);
+    // What this front has seen committed, every shard must have: of two answers the later is never the older state.
+    const needs = this.#progress.commits;
+    const commitSum = needs.reduce((sum, commits) => sum + commits, 0);
+    const prepared = await Promise.all(
+      requests.map((request) => this.#prepare(principal, request, commitSum)),
+    );
+    const good = prepared.filter((one): one is PreparedQuery => !('ok' in one));
+    if (good.length < prepared.length) return prepared.map((one) => ('ok' in one ? one : notRun));
+    const merged = await this.#answer(good, needs, deadlineMs);
+    return good.map((one, index) => this.#outcome(one, merged[index]));
+  }
+
+  async #progressKnown(deadlineMs: number): Promise<void> {
+    while (!this.#progress.ready) {
+      if (performance.now() > deadlineMs)
+        throw new UnavailableError('the state of the partitions is not known yet');
+      await new Promise((resolve) => setTimeout(resolve, progressPollMs));
+    }
+  }
+
+  async #prepare(
+    principal: ClientPrincipal,
+    { target: asked, body }: QueryRequest,
+    commitSum: number,
+  ): Promise<PreparedQuery | BadOutcome> {
+    const resolution = await this.#targets.resolve(principal, asked, commitSum);
+    if (!resolution.ok) return { ok: false, status: 404, errors: [resolution.mistake] };
+    const { target } = resolution;
+    const { schemas } = principal.tenant;
+    const checked = checkQuery(body, {
+      fields: target.fields,
+      isOpen: target.kind === 'auto',
+      isSchemaAlias: target.kind === 'index' ? (alias) => schemas.has(alias) : null,
+    });
+    if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
+    const { query, aliases, nextPageToken } = checked;
+    const tokenUse = { scope: target.scope, index: target.index, identity: queryIdentity(query) };
+    if (nextPageToken === null) return { target, query, tokenUse, aliases };
+    const after = openToken(this.#store.secret, tokenUse, nextPageToken);
+    if (after === null) return { ok: false, status: 400, errors: ['Invalid nextPageToken'] };
+    return { target, query: { ...query, after }, tokenUse, aliases };
+  }
+
+  async #answer(
+    prepared: readonly PreparedQuery[],
+    needs: readonly number[],
+    deadlineMs: number,
+  ): Promise<MergedAnswer<WireRow>[]> {
+    if (prepared.length === 0) return [];
+    const startedMs = performance.now();
+    try {
+      const queries = prepared.map(({ target, query }) => scatterQuery(target, query, null));
+      const replies = await this.#scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
+      const [only] = replies.length === 1 ? replies : [];
+      return await Promise.all(
+        prepared.map(async ({ target, query }, index) => {
+          const answers = replies.map(({ answers }) => decodeAnswer(answers[index] ?? null));
+          // A worker that is alone has left out the rows before the page.
+          if (only !== undefined) return mergeAnswers({ ...query, offset: 0 }, answers);
+          const merged = mergeAnswers(query, answers);
+          if (merged.needs.length === 0) return merged;
+          const counts = await this.#counts(scatterQuery(target, query, merged.needs), needs, deadlineMs);
+          return mergeAnswers(query, answers, counts);
+        }),
+      );
+    } finally {
+      this.#scatterMs += performance.now() - startedMs;
+    }
+  }
+
+  /** The second question of facets with more groups than workers send unasked. */
+  async #counts(
+    query: ScatterQuery,
+    needs: readonly number[],
+    deadlineMs: number,
+  ): Promise<Map<number, FacetGroups[]>> {
+    const request = encodeRequest({ needs, queries: [query] });
+    const replies = await this.#scatter.gather(request, deadlineMs);
+    const ofWorkers = replies.map(({ answers: [answer = null] }) => decodeCounts(answer));
+    return new Map(
+      (query.counts ?? []).map(({ facetIndex }, at) => [
+        facetIndex,
+        ofWorkers.map((groups) => groups[at] ?? { groups: [] }),
+      ]),
+    );
+  }
+
+  #outcome(
+    { query, tokenUse, aliases }: PreparedQuery,
+    merged: MergedAnswer<WireRow> | undefined,
+  ): GoodOutcome {
+    if (merged === undefined) throw new TypeError('a query has no answer');
+    const { total, rows, facets } = merged;
+    const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
+    return {
+      ok: true,
+      totalResults: total,
+      rows: rows.map(({ place: { sourceId, originId }, updatedAtMs, score, fieldsText }) => ({
+        sourceId,
+        originId,
+        updatedAtMs,
+        score,
+        fieldsText,
+      })),
+      facets: facets.map(({ name, field, groups, isValid }) => ({ name, field, groups, isValid })),
+      nextPageToken: last === undefined ? null : sealToken(this.#store.secret, tokenUse, last.place),
+      aliases,
+    };
+  }
+}
+
+/** The outcome of a good query beside a bad one. */
+const notRun: BadOutcome = { ok: false, status: 400, errors: [] };
+
+function scatterQuery(
+  { scope, index }: ResolvedTarget,
+  query: CheckedQuery,
+  counts: ScatterQuery['counts'],
+): ScatterQuery {
+  return { scope, index, query, counts };
+}

@@ -1,0 +1,27 @@
+import type { Json } from '../contract/json.ts';
+
+const quotedCharactersMax = 100;
+/** A body full of mistakes is answered with the first of them. */
+const mistakesMax = 1000;
+
+/** The mistakes of one query, each with its place: `filters.and[0].operator: unknown operator "like"`. */
+export class Mistakes {
+  readonly texts: string[] = [];
+
+  add(place: string, text: string): void {
+    if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
+  }
+}
+
+/** The value as it was sent, cut when it is long. */
+export function quote(value: Json | undefined): string {
+  const text = JSON.stringify(
+    typeof value === 'string' ? value.slice(0, quotedCharactersMax) : shallow(value),
+  );
+  return text.length > quotedCharactersMax + 2 ? `${text.slice(0, quotedCharactersMax)}…` : text;
+}
+
+function shallow(value: Json | undefined): Json {
+  if (Array.isArray(value)) return '[…]';
+  return typeof value === 'object' && value !== null ? '{…}' : (value ?? null);
+}

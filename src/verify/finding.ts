@@ -1,0 +1,75 @@
+/** What a comparison of the stored with the expected finds. */
+import { formatEntityId, formatViewId } from '../contract/ids.ts';
+import { digestOf } from '../store/digest.ts';
+import type { Suspect } from '../store/suspects.ts';
+
+export interface Finding {
+  /** What differs: a view id where there is one, else an index item, a URL or an entity id. */
+  readonly subject: string;
+  readonly message: string;
+  /** Equal for the same stored and the same expected state of the same thing. */
+  readonly fingerprint: string;
+}
+
+/** An entity with all that is made of it, and what may be stored under its name besides. */
+export interface EntityTarget {
+  readonly kind: 'entity';
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly originId: string;
+  readonly suspects: readonly Suspect[];
+}
+
+/** A URL's claims with the routes that follow from them. */
+export interface RouteTarget {
+  readonly kind: 'route';
+  readonly tenant: string;
+  readonly environmentId: string;
+  /** From `claimField`. */
+  readonly field: string;
+  /** URLs in the list of routes that may have no business there. */
+  readonly urls: readonly string[];
+}
+
+export type Target = EntityTarget | RouteTarget;
+
+/** Targets of one key are about the same thing, and merge. */
+export function targetKey(target: Target): string {
+  return target.kind === 'entity'
+    ? `${target.tenant}:${target.sourceId}:${target.originId}`
+    : `${target.tenant}:${target.environmentId}|${target.field}`;
+}
+
+export function mergeTargets(a: Target, b: Target): Target {
+  if (a.kind === 'entity' && b.kind === 'entity') return { ...a, suspects: [...a.suspects, ...b.suspects] };
+  if (a.kind === 'route' && b.kind === 'route') return { ...a, urls: [...new Set([...a.urls, ...b.urls])] };
+  return a;
+}
+
+/** @param states stored and expected, whose digests go into the fingerprint. */
+export function finding(subject: string, message: string, ...states: (string | Buffer | null)[]): Finding {
+  const digests = states.map((state) => (state === null ? '-' : digestOf(state).toString('base64url')));
+  return { subject, message, fingerprint: [subject, message, ...digests].join('\n') };
+}
+
+export function thingSubject(
+  { sourceId, originId }: { readonly sourceId: string; readonly originId: string },
+  { kind, environmentId, name }: { readonly kind: 'view' | 'item'; environmentId: string; name: string },
+): string {
+  if (kind === 'view') return formatViewId({ environmentId, sourceId, originId, alias: name });
+  const [indexKind, ...index] = name.split(':');
+  const shown = indexKind === 'schema' ? index.join(':') : index.join(' type ');
+  return `${formatEntityId({ sourceId, originId })} in index ${shown} of environment ${environmentId}`;
+}
+
+const shownAroundBytes = 30;
+
+/** Where two texts begin to differ, with what stands there. */
+export function whereTheyDiffer(stored: Buffer, expected: Buffer): string {
+  const shorter = Math.min(stored.length, expected.length);
+  let at = 0;
+  while (at < shorter && stored[at] === expected[at]) at += 1;
+  const from = Math.max(0, at - 10);
+  const shown = (bytes: Buffer) => JSON.stringify(bytes.subarray(from, at + shownAroundBytes).toString());
+  return `from byte ${at} on, stored ${shown(stored)}, expected ${shown(expected)}`;
+}

@@ -1,0 +1,101 @@
+/** Answers the lookups of builds that are only compared, or only looked at: nothing is registered, nothing written. */
+import {
+  keysOf,
+  type LookupAnswers,
+  type LookupDemand,
+  lookupSource,
+  resultKey,
+} from '../actors/lookup-source.ts';
+import type { Source } from '../config/types.ts';
+import type { StoredEntity } from '../contract/entity.ts';
+import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
+import { readEntities } from '../store/entities.ts';
+import { readCandidates } from '../store/lookups.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where candidates come from: enough to hold every match. */
+export interface CandidateSource {
+  candidates(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<Iterable<LookupCandidate>>;
+}
+
+/** As the workers do it: from the property index in Redis. */
+export class IndexedCandidates implements CandidateSource {
+  constructor(private readonly store: Store) {}
+
+  candidates(demand: LookupDemand, _: Source, layout: LookupLayout): Promise<LookupCandidate[]> {
+    return readCandidates(this.store, layout.id, keysOf(demand));
+  }
+}
+
+const answersKept = 2000;
+
+interface Answer {
+  readonly sourceId: string;
+  readonly originIds: readonly string[];
+  readonly isCut: boolean;
+}
+
+export class ReadOnlyLookups implements LookupAnswers {
+  /** Ids only: the results of all queries of a run would not fit into memory. The oldest go first. */
+  readonly #answers = new Map<string, Answer>();
+  /** Of the portion under way. */
+  readonly #results = new Map<string, readonly StoredEntity[]>();
+  readonly #cut = new Set<string>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly source: CandidateSource,
+  ) {}
+
+  /** Forgets the entities of the former portion. */
+  beginPortion(): void {
+    this.#results.clear();
+    this.#cut.clear();
+  }
+
+  known(demand: LookupDemand): readonly StoredEntity[] | undefined {
+    const key = resultKey(demand);
+    return key === null ? [] : this.#results.get(key);
+  }
+
+  isCut(demand: LookupDemand): boolean {
+    const key = resultKey(demand);
+    return key !== null && this.#cut.has(key);
+  }
+
+  async resolve(demands: readonly LookupDemand[]): Promise<void> {
+    const asked = new Map(demands.map((demand) => [resultKey(demand), demand]));
+    for (const [key, demand] of asked) {
+      if (key === null || this.#results.has(key)) continue;
+      const { sourceId, originIds, isCut } = await this.#answer(key, demand);
+      if (isCut) this.#cut.add(key);
+      const refs = originIds.map((originId) => ({ sourceId, originId }));
+      const entities = await readEntities(this.store, demand.tenant.alias, refs);
+      this.#results.set(
+        key,
+        entities.filter((entity) => entity !== null),
+      );
+    }
+  }
+
+  async #answer(key: string, demand: LookupDemand): Promise<Answer> {
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const answer = await this.#find(demand);
+    this.#answers.set(key, answer);
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= answersKept) break;
+      this.#answers.delete(oldest);
+    }
+    return answer;
+  }
+
+  async #find(demand: LookupDemand): Promise<Answer> {
+    const source = lookupSource(demand);
+    const layout = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
+    if (source === null || layout === undefined) return { sourceId: '', originIds: [], isCut: false };
+    const candidates = await this.source.candidates(demand, source, layout);
+    const { originIds, cut } = demand.query.select(layout, candidates);
+    return { sourceId: source.id, originIds, isCut: cut };
+  }
+}

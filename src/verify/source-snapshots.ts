@@ -1,0 +1,93 @@
+/**
+ * All entities of the sources that lookups read, as far as conditions and orders need them: lookups are answered from
+ * these and not from the property index, so that a mistake of the index is found.
+ */
+import { keysOf, type LookupDemand } from '../actors/lookup-source.ts';
+import type { Source } from '../config/types.ts';
+import { entriesOf, project } from '../schemas/lookup-layout.ts';
+import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
+import { readEntities, scanOriginIds } from '../store/entities.ts';
+import type { Store } from '../store/store.ts';
+import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';
+
+/** A larger source is answered from the property index in Redis. */
+const entitiesMax = 300_000;
+/** Comparisons of an entity with a condition for one source, before its lookups are answered by key in memory. */
+const fullComparisonsMax = 50_000_000;
+const entitiesPerRead = 100;
+
+interface Snapshot {
+  readonly candidates: LookupCandidate[];
+  readonly byKey: Map<string, LookupCandidate[]>;
+  comparisons: number;
+}
+
+export class SourceSnapshots implements CandidateSource {
+  readonly #snapshots = new Map<string, Promise<Snapshot | null>>();
+  readonly #indexed: IndexedCandidates;
+
+  /** @param onNote is told, once each, where a shorter way than a full comparison had to be taken. */
+  constructor(
+    private readonly store: Store,
+    private readonly onNote: (note: string) => void,
+  ) {
+    this.#indexed = new IndexedCandidates(store);
+  }
+
+  async candidates(
+    demand: LookupDemand,
+    source: Source,
+    layout: LookupLayout,
+  ): Promise<Iterable<LookupCandidate>> {
+    const tenant = demand.tenant.alias;
+    const name = `${tenant}:${source.id}:${layout.id}`;
+    const loading = this.#snapshots.get(name) ?? this.#load(tenant, source.id, layout);
+    this.#snapshots.set(name, loading);
+    const snapshot = await loading;
+    if (snapshot === null) return this.#indexed.candidates(demand, source, layout);
+    snapshot.comparisons += snapshot.candidates.length;
+    if (snapshot.comparisons <= fullComparisonsMax) return snapshot.candidates;
+    this.onNote(
+      `source ${source.id} has so many lookups over it that some were answered by key from a copy of its entities`,
+    );
+    return keysOf(demand).flatMap(({ lookupKey }) => snapshot.byKey.get(lookupKey) ?? []);
+  }
+
+  /** Null when there are too many. */
+  async #load(tenant: string, sourceId: string, layout: LookupLayout): Promise<Snapshot | null> {
+    const snapshot: Snapshot = { candidates: [], byKey: new Map(), comparisons: 0 };
+    for (const partition of this.store.partitions.tags.keys()) {
+      for await (const originIds of scanOriginIds(this.store, partition, tenant, sourceId)) {
+        await this.#add(snapshot, tenant, sourceId, layout, originIds);
+        if (snapshot.candidates.length <= entitiesMax) continue;
+        this.onNote(
+          `source ${sourceId} has more than ${entitiesMax.toLocaleString('en-US')} entities: its lookups were answered from the stored property index`,
+        );
+        return null;
+      }
+    }
+    return snapshot;
+  }
+
+  async #add(
+    { candidates, byKey }: Snapshot,
+    tenant: string,
+    sourceId: string,
+    layout: LookupLayout,
+    originIds: readonly string[],
+  ): Promise<void> {
+    for (let at = 0; at < originIds.length; at += entitiesPerRead) {
+      const refs = originIds.slice(at, at + entitiesPerRead).map((originId) => ({ sourceId, originId }));
+      for (const entity of await readEntities(this.store, tenant, refs)) {
+        if (entity === null) continue;
+        const candidate = { originId: entity.originId, values: project(layout, entity) };
+        candidates.push(candidate);
+        for (const lookupKey of entriesOf(layout, entity)) {
+          const ofKey = byKey.get(lookupKey);
+          if (ofKey === undefined) byKey.set(lookupKey, [candidate]);
+          else ofKey.push(candidate);
+        }
+      }
+    }
+  }
+}

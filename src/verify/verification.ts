@@ -1,0 +1,249 @@
+/**
+ * Compares everything that is stored with what the entities and the configuration make, in a system that may be at
+ * work. What differs at first may only be under way: it is looked at again after everything announced by then was
+ * processed, and counts as a difference when the very same stored state then stands against the very same expected one.
+ */
+import { knownSources } from '../actors/rescan.ts';
+import type { Configuration } from '../config/types.ts';
+import { AutoFields } from '../store/auto-fields.ts';
+import { readEntities, scanOriginIds } from '../store/entities.ts';
+import { waitUntilSettled } from '../store/partition-state.ts';
+import { countProcessed, scanProcessed } from '../store/processed.ts';
+import type { Store } from '../store/store.ts';
+import { type CheckCounts, checkEntities } from './entity-check.ts';
+import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
+import { leftovers } from './leftovers.ts';
+import { ReadOnlyLookups } from './read-only-lookups.ts';
+import { repairTargets } from './repair.ts';
+import { checkRoutes } from './route-check.ts';
+import { SourceSnapshots } from './source-snapshots.ts';
+
+/** Entities that are made again at a time; each may have megabytes. */
+const entitiesPerCheck = 50;
+/** Suspicions that are held before they are looked at again. */
+const suspectedMax = 2000;
+const roundsMax = 6;
+
+export interface VerifyOptions {
+  readonly store: Store;
+  readonly configuration: Configuration;
+  /** Null for all. */
+  readonly tenant: string | null;
+  /** Has what differs made and written anew. */
+  readonly isRepair: boolean;
+  onProgress(progress: VerifyProgress): void;
+  onDifference(finding: Finding): void;
+}
+
+export interface VerifyProgress {
+  readonly phase: 'comparing' | 'leftovers' | 'settling' | 'repairing';
+  /** Entities compared, of about `total`. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface VerifyResult extends Readonly<CheckCounts> {
+  readonly differences: number;
+  /** Things that were in change at every look; neither right nor wrong can be said of them. */
+  readonly unsettled: number;
+  /** Differences that are there no more after the repair. */
+  readonly repaired: number;
+  /** Where a shorter way had to be taken. */
+  readonly notes: readonly string[];
+}
+
+interface Suspicion {
+  readonly target: Target;
+  readonly findings: readonly Finding[];
+}
+
+/** @throws StandstillError when nothing is processed though there is work; StoreUnavailableError */
+export async function verify(options: VerifyOptions): Promise<VerifyResult> {
+  return await new Verification(options).run();
+}
+
+class Verification {
+  readonly #counts: CheckCounts = { entities: 0, views: 0, items: 0, claims: 0 };
+  readonly #notes = new Set<string>();
+  readonly #autoFields: AutoFields;
+  #lookups: ReadOnlyLookups;
+  #suspected = new Map<string, Suspicion>();
+  readonly #confirmed: Target[] = [];
+  #differences = 0;
+  #unsettled = 0;
+  #done = 0;
+  #total = 0;
+
+  constructor(private readonly options: VerifyOptions) {
+    this.#autoFields = new AutoFields(options.store);
+    this.#lookups = this.#freshLookups();
+  }
+
+  async run(): Promise<VerifyResult> {
+    await this.#compareEntities();
+    this.#tell('leftovers');
+    for await (const targets of leftovers(this.options.store, this.options.tenant)) {
+      await this.#compare(targets, { entities: 0, views: 0, items: 0, claims: 0 });
+    }
+    await this.#settle();
+    const repaired = await this.#repair();
+    return {
+      ...this.#counts,
+      differences: this.#differences,
+      unsettled: this.#unsettled,
+      repaired,
+      notes: [...this.#notes],
+    };
+  }
+
+  /** Lookups see the state of now, not that of an earlier round. */
+  #freshLookups(): ReadOnlyLookups {
+    const { store } = this.options;
+    return new ReadOnlyLookups(store, new SourceSnapshots(store, (note) => this.#notes.add(note)));
+  }
+
+  #tell(phase: VerifyProgress['phase']): void {
+    this.options.onProgress({ phase, done: this.#done, total: Math.max(this.#done, this.#total) });
+  }
+
+  async #compareEntities(): Promise<void> {
+    const { store, configuration, tenant: asked } = this.options;
+    const perPartition = await Promise.all(
+      store.partitions.tags.map(async (tag, partition) => {
+        const sources = await knownSources(store, tag, configuration);
+        return sources
+          .filter(({ tenant }) => asked === null || tenant === asked)
+          .map((source) => ({ ...source, partition, tag }));
+      }),
+    );
+    const sources = perPartition.flat();
+    const counts = await Promise.all(
+      sources.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
+    );
+    this.#total = counts.reduce((sum, count) => sum + count, 0);
+    this.#tell('comparing');
+    for (const { tag, partition, tenant, sourceId } of sources) {
+      for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
+        await this.#compareIds(tenant, sourceId, originIds);
+      }
+      for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
+        const originIds = records.map(({ originId }) => originId);
+        await this.#compareIds(tenant, sourceId, await this.#withoutEntity(tenant, sourceId, originIds));
+      }
+    }
+  }
+
+  async #withoutEntity(tenant: string, sourceId: string, originIds: readonly string[]): Promise<string[]> {
+    const gone: string[] = [];
+    for (let at = 0; at < originIds.length; at += entitiesPerCheck) {
+      const portion = originIds.slice(at, at + entitiesPerCheck);
+      const refs = portion.map((originId) => ({ sourceId, originId }));
+      const entities = await readEntities(this.options.store, tenant, refs);
+      gone.push(...portion.filter((_, index) => entities[index] === null));
+    }
+    return gone;
+  }
+
+  async #compareIds(tenant: string, sourceId: string, originIds: readonly string[]): Promise<void> {
+    for (let at = 0; at < originIds.length; at += entitiesPerCheck) {
+      const portion = originIds.slice(at, at + entitiesPerCheck);
+      const targets = portion.map(
+        (originId): EntityTarget => ({ kind: 'entity', tenant, sourceId, originId, suspects: [] }),
+      );
+      await this.#compare(targets, this.#counts);
+      this.#done += portion.length;
+      this.#tell('comparing');
+    }
+  }
+
+  /** A first look at targets. */
+  async #compare(targets: readonly Target[], counts: CheckCounts): Promise<void> {
+    for (const { target, findings } of await this.#look(targets, counts)) {
+      if (findings.length === 0) continue;
+      const known = this.#suspected.get(targetKey(target));
+      this.#suspected.set(targetKey(target), {
+        target: known === undefined ? target : mergeTargets(known.target, target),
+        findings: [...(known?.findings ?? []), ...findings],
+      });
+    }
+    if (this.#suspected.size > suspectedMax) await this.#settle();
+  }
+
+  async #look(targets: readonly Target[], counts: CheckCounts): Promise<Suspicion[]> {
+    const { store, configuration } = this.options;
+    const context = { store, configuration, autoFields: this.#autoFields, lookups: this.#lookups };
+    const looked: Suspicion[] = [];
+    const byPartition = new Map<number, EntityTarget[]>();
+    for (const target of targets) {
+      if (target.kind !== 'entity') continue;
+      const partition = store.partitions.ofEntity(target.sourceId, target.originId);
+      byPartition.set(partition, [...(byPartition.get(partition) ?? []), target]);
+    }
+    for (const [partition, all] of byPartition) {
+      for (let at = 0; at < all.length; at += entitiesPerCheck) {
+        const portion = all.slice(at, at + entitiesPerCheck);
+        const found = await checkEntities(context, partition, portion, counts);
+        looked.push(...portion.map((target, index) => ({ target, findings: found[index] ?? [] })));
+      }
+    }
+    const routes = targets.filter((target) => target.kind === 'route');
+    const found = await checkRoutes(store, routes);
+    looked.push(...routes.map((target, index) => ({ target, findings: found[index] ?? [] })));
+    return looked;
+  }
+
+  /** Looks again at what differed, until it is right, certainly wrong, or has changed at every look. */
+  async #settle(): Promise<void> {
+    let open = this.#suspected;
+    this.#suspected = new Map();
+    for (let round = 0; round < roundsMax && open.size > 0; round += 1) {
+      this.#tell('settling');
+      await waitUntilSettled(this.options.store);
+      this.#lookups = this.#freshLookups();
+      open = await this.#lookAgain(open);
+    }
+    this.#unsettled += open.size;
+  }
+
+  async #lookAgain(open: ReadonlyMap<string, Suspicion>): Promise<Map<string, Suspicion>> {
+    const still = new Map<string, Suspicion>();
+    const targets = [...open.values()].map(({ target }) => target);
+    for (const { target, findings } of await this.#look(targets, {
+      entities: 0,
+      views: 0,
+      items: 0,
+      claims: 0,
+    })) {
+      const before = new Set(open.get(targetKey(target))?.findings.map(({ fingerprint }) => fingerprint));
+      const certain = findings.filter(({ fingerprint }) => before.has(fingerprint));
+      if (certain.length > 0) this.#confirm(target, certain);
+      else if (findings.length > 0) still.set(targetKey(target), { target, findings });
+    }
+    return still;
+  }
+
+  #confirm(target: Target, findings: readonly Finding[]): void {
+    const unique = [...new Map(findings.map((finding) => [finding.fingerprint, finding])).values()];
+    this.#differences += unique.length;
+    this.#confirmed.push(target);
+    for (const finding of unique) this.options.onDifference(finding);
+  }
+
+  async #repair(): Promise<number> {
+    if (!this.options.isRepair || this.#confirmed.length === 0) return 0;
+    const found = this.#differences;
+    this.#tell('repairing');
+    await repairTargets(this.options.store, this.#confirmed);
+    this.#lookups = this.#freshLookups();
+    let left = 0;
+    for (const { findings } of await this.#look(this.#confirmed, {
+      entities: 0,
+      views: 0,
+      items: 0,
+      claims: 0,
+    })) {
+      left += findings.length;
+    }
+    return Math.max(0, found - left);
+  }
+}

@@ -1,0 +1,103 @@
+/** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
+import { EntityReader } from '../../../src/http/entity-reader.ts';
+import { handlersFor } from '../../../src/http/handlers.ts';
+import { createLog } from '../../../src/http/log.ts';
+import { Metrics } from '../../../src/http/metrics.ts';
+import { HttpServer } from '../../../src/http/server.ts';
+import type { Services } from '../../../src/http/services.ts';
+import { Progress } from '../../../src/store/progress.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
+import { startRedis, type TestRedis } from './redis.ts';
+import { testConfiguration } from './site.ts';
+
+export interface TestFront {
+  readonly port: number;
+  readonly url: string;
+  readonly store: Store;
+  readonly server: HttpServer;
+  readonly redis: TestRedis;
+  /** Requests `path` with an API key. */
+  call(method: string, path: string, options?: CallOptions): Promise<CallAnswer>;
+  stop(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  /** Sent as JSON, unless it is text. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes.
+  readonly json: any;
+}
+
+export interface FrontOptions {
+  readonly redisPort: number;
+  readonly services?: Partial<Services>;
+}
+
+export async function startFront({ redisPort, services: given }: FrontOptions): Promise<TestFront> {
+  const redis = await startRedis(redisPort);
+  const store = await openStore({
+    address: { kind: 'single', url: redis.url },
+    partitionCount: 4,
+    commandTimeoutMs: 5000,
+  });
+  const progress = new Progress(store);
+  progress.start();
+  const log = createLog('test', 'fatal');
+  const entityReader = new EntityReader(log);
+  const services: Services = {
+    store,
+    configuration: { current: testConfiguration() },
+    progress,
+    query: null,
+    entityReader,
+    metrics: new Metrics('test'),
+    headerPrefixes: ['X-Acme', 'X-Service'],
+    waitingFor: async () => [],
+    ...given,
+  };
+  const server = new HttpServer({ services, handlers: handlersFor(services), log });
+  const port = await server.listen('127.0.0.1', 0);
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    port,
+    url,
+    store,
+    server,
+    redis,
+    call: (method, path, options = {}) => call(url, method, path, options),
+    stop: async () => {
+      await server.close();
+      progress.close();
+      await entityReader.close();
+      await store.close();
+      await redis.stop();
+    },
+  };
+}
+
+async function call(url: string, method: string, path: string, options: CallOptions): Promise<CallAnswer> {
+  const { key, body, headers } = options;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...(key === undefined ? {} : { 'X-Api-Key': key }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: jsonOf(text) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+/** Puts views and claims in place, as a partition's owner would. */
+
+import { normalizeUrl } from '../../../src/config/url.ts';
+import { formatViewId } from '../../../src/contract/ids.ts';
+import { writeClaims } from '../../../src/store/claims.ts';
+import { claimField, keys, viewField } from '../../../src/store/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Claim } from '../../../src/store/types.ts';
+import { encodeBody } from '../../../src/store/views.ts';
+import { environmentId, sourceId } from './site.ts';
+
+const scope = { tenant: 'one', environmentId };
+
+export function viewIdOf(originId: string): string {
+  return formatViewId({ environmentId, sourceId, originId, alias: 'page' });
+}
+
+/** A view `{"title":…, <name>: <the referenced view>}`. */
+export async function putView(
+  store: Store,
+  originId: string,
+  title: string,
+  references: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const entries = Object.entries(references);
+  const texts = [`{"title":${JSON.stringify(title)}`];
+  for (const [name] of entries) {
+    texts[texts.length - 1] += `,${JSON.stringify(name)}:`;
+    texts.push('');
+  }
+  texts[texts.length - 1] += '}';
+  const body = encodeBody({
+    texts,
+    references: entries.map(([name, other]) => ({
+      target: { environmentId, sourceId, originId: other, alias: 'page' },
+      viewId: viewIdOf(other),
+      path: `.${name}`,
+    })),
+  });
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  await store.client.hset(
+    keys.views(tag, scope.tenant, environmentId),
+    viewField(sourceId, 'page', originId),
+    body,
+  );
+}
+
+export async function putClaim(
+  store: Store,
+  originId: string,
+  claim: { url?: string; handle?: string; redirect?: string; since?: number; action?: 'put' | 'drop' },
+): Promise<void> {
+  const { url, handle, redirect, since = 1, action = 'put' } = claim;
+  const normal = url === undefined ? null : normalizeUrl(url);
+  const written: Claim = {
+    host: normal?.host ?? null,
+    kind: redirect === undefined ? 'page' : 'redirect',
+    sinceStamp: since,
+    view: { sourceId, originId, alias: 'page' },
+    display: url ?? handle ?? '',
+    redirect: redirect ?? null,
+    updatedAtMs: 1_700_000_000_000,
+  };
+  const field = normal === null ? claimField.handle(handle ?? '') : claimField.url(normal.path);
+  await writeClaims(store, { partition: 0, epoch: 1 }, [{ action, scope, field, claim: written }]);
+}

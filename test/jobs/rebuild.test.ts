@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { indexName, keys } from '../../src/store/keys.ts';
+import { readPartitionStates } from '../../src/store/partition-state.ts';
+import { liveProcesses } from '../../src/store/registry.ts';
+import { Platform, page, siteFiles, siteTenant, startRedis, tenant, until } from './support/platform.ts';
+
+const redisUrl = await startRedis();
+
+const pageSchema = (title: string) => ({
+  triggers: { cms: ['page'] },
+  route: { url: '{url}', handles: ['page-{originId}'] },
+  properties: { title },
+});
+const pages = Array.from({ length: 300 }, (_, index) =>
+  page(`p${index}`, { name: `Page ${index}` }, { url: `/pages/${index}` }),
+);
+
+test('a changed schema rebuilds every view of it, and its progress ends at 100 percent', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages);
+  await platform.settle();
+  assert.deepEqual(await platform.view('page', 'p7'), { title: 'Page 7' });
+
+  await platform.rebuilt(
+    await platform.publish(siteFiles({ schemas: { page: pageSchema('new {p.name}') } })),
+  );
+  for (const { originId } of pages) {
+    assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
+  }
+  await until('the metrics tell it', async () => {
+    const jobs = (await liveProcesses(platform.store)).find(({ role }) => role === 'jobs');
+    return /millrace_rebuild_progress_percent\{[^}]*\} 100/.test(jobs?.metrics ?? '');
+  });
+});
+
+test('a configuration that changes no result rebuilds nothing', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const schemas = { page: pageSchema('{p.name}') };
+  await platform.publish(siteFiles({ schemas }));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages);
+  await platform.settle();
+  const before = await readPartitionStates(platform.store);
+  const renamed = siteTenant({ domains: [{ alias: 'site', hostnames: ['www.example.com', '*'] }] });
+  await platform.rebuilt(await platform.publish(siteFiles({ schemas, tenant: renamed })));
+  const after = await readPartitionStates(platform.store);
+  assert.deepEqual(
+    after.map(({ end, commits }) => ({ end, commits })),
+    before.map(({ end, commits }) => ({ end, commits })),
+  );
+});
+
+test('what is configured no more vanishes: views, claims, routes, index items', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const index = {
+    triggers: { cms: ['page'] },
+    properties: { name: '{p.name}' },
+    index: { fields: { name: { type: 'keyword' } } },
+  };
+  await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') }, indexes: { pages: index } }));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages);
+  await platform.settle();
+  const counted = async () => {
+    const { client, partitions } = platform.store;
+    const sum = async (keyOf: (tag: string) => string, count: 'hlen' | 'zcard') => {
+      const counts = await Promise.all(partitions.tags.map((tag) => client[count](keyOf(tag))));
+      return counts.reduce((total, one) => total + one, 0);
+    };
+    return {
+      views: await sum((tag) => keys.views(tag, tenant, 'env-1'), 'hlen'),
+      claims: await sum((tag) => keys.claims(tag, tenant, 'env-1'), 'hlen'),
+      routes: await sum((tag) => keys.routes(tag, tenant, 'env-1'), 'zcard'),
+      items: await sum((tag) => keys.items(tag, tenant, 'env-1', indexName.schema('pages')), 'hlen'),
+    };
+  };
+  assert.deepEqual(await counted(), { views: 300, claims: 600, routes: 300, items: 300 });
+  await platform.rebuilt(await platform.publish(siteFiles({ indexes: { pages: index } })));
+  assert.deepEqual(await counted(), { views: 0, claims: 0, routes: 0, items: 300 });
+  await platform.rebuilt(await platform.publish(siteFiles()));
+  assert.deepEqual(await counted(), { views: 0, claims: 0, routes: 0, items: 0 });
+});
+
+test('a removed environment and a removed source take what was made for them with them', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const two = siteTenant({
+    environments: [
+      { id: 'env-1', alias: 'production' },
+      { id: 'env-2', alias: 'preview' },
+    ],
+    sourceGroups: [
+      {
+        alias: 'cms',
+        sources: [
+          { id: 'src-1', name: 'CMS', environments: ['production', 'preview'], apiKeys: ['source-key'] },
+        ],
+      },
+    ],
+  });
+  const schemas = { page: pageSchema('{p.name}') };
+  await platform.publish(siteFiles({ schemas, tenant: two }));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages.slice(0, 40));
+  await platform.settle();
+  const views = async (environment: string) => {
+    const { client, partitions } = platform.store;
+    const counts = await Promise.all(
+      partitions.tags.map((tag) => client.hlen(keys.views(tag, tenant, environment))),
+    );
+    return counts.reduce((total, one) => total + one, 0);
+  };
+  assert.deepEqual([await views('env-1'), await views('env-2')], [40, 40]);
+  await platform.rebuilt(await platform.publish(siteFiles({ schemas })));
+  assert.deepEqual([await views('env-1'), await views('env-2')], [40, 0]);
+  await platform.rebuilt(await platform.publish({}));
+  assert.deepEqual([await views('env-1'), await views('env-2')], [0, 0]);
+  await platform.rebuilt(await platform.publish(siteFiles({ schemas })));
+  assert.deepEqual(await platform.view('page', 'p3'), { title: 'Page 3' });
+});
+
+test('a lookup over a source that had no index finds everything once it is rebuilt', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const plain = { triggers: { cms: ['page'] }, properties: { title: '{p.name}' } };
+  const withList = {
+    triggers: { cms: ['list'] },
+    properties: {
+      names: {
+        type: 'array',
+        input: {
+          $lookup: {
+            operator: 'equals',
+            sourceEntityProperty: 'group',
+            matchValue: '{p.group}',
+            orderBy: { property: 'name', sort: 'asc' },
+          },
+        },
+        items: '{item.p.name}',
+      },
+    },
+  };
+  await platform.publish(siteFiles({ schemas: { plain } }));
+  await platform.startWorker();
+  await platform.startJobs();
+  const members = Array.from({ length: 60 }, (_, index) =>
+    page(`m${index}`, { name: `n${100 + index}`, group: index % 3 }),
+  );
+  await platform.ingest([...members, page('list', { group: 1 }, { type: 'list' })]);
+  await platform.settle();
+  await platform.rebuilt(await platform.publish(siteFiles({ schemas: { plain, list: withList } })));
+  const names = members
+    .filter((_, index) => index % 3 === 1)
+    .map(({ properties }) => properties.name ?? null);
+  assert.deepEqual(await platform.view('list', 'list'), { names: [...names, null] }, 'the asking entity is one of them');
+  const stored = async () => {
+    const found: string[] = [];
+    for (const tag of platform.store.partitions.tags)
+      found.push(...(await platform.store.client.keys(`${tag}:lookup:*`)));
+    return found.length;
+  };
+  assert.ok((await stored()) > 0);
+  await platform.rebuilt(await platform.publish(siteFiles({ schemas: { plain } })));
+  assert.equal(await stored(), 0, 'the index goes with the last lookup over it');
+});
+
+test('a rebuild goes on where it was when its process stops, and one that comes later ends it', async (context) => {
+  const platform = await Platform.start(context, redisUrl, 2);
+  await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
+  const worker = await platform.startWorker();
+  await platform.ingest(pages);
+  await platform.settle();
+  const first = await platform.startJobs();
+  await platform.rebuilt(1);
+  await worker.stop();
+  // Without a worker the job waits in the middle of its work.
+  const generation = await platform.publish(siteFiles({ schemas: { page: pageSchema('again {p.name}') } }));
+  await until('marks wait', async () =>
+    (await readPartitionStates(platform.store)).every(({ end, checkpoint }) => end > checkpoint),
+  );
+  await first.stop();
+  await platform.startJobs();
+  await platform.startWorker();
+  await platform.rebuilt(generation);
+  for (const { originId } of pages) {
+    assert.deepEqual(await platform.view('page', originId), { title: `again Page ${originId.slice(1)}` });
+  }
+});

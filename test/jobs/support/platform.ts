@@ -1,0 +1,232 @@
+/** A whole platform but for its fronts: a Redis of the test's own, real workers, a real jobs process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from '../../../src/actors/worker.ts';
+import { hashKeys } from '../../../src/config/canonical.ts';
+import { loadConfiguration } from '../../../src/config/load.ts';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { JobsProcess } from '../../../src/jobs/jobs-process.ts';
+import { rebuildJobs, rebuildState } from '../../../src/jobs/rebuild-queue.ts';
+import { ShardSet } from '../../../src/query/shard-set.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { ActiveConfiguration, publishConfiguration } from '../../../src/store/configuration.ts';
+import { connect } from '../../../src/store/connection.ts';
+import { acceptEntities, encodeEntity, removeEntities } from '../../../src/store/entities.ts';
+import { waitUntilSettled } from '../../../src/store/partition-state.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
+import { readViews } from '../../../src/store/views.ts';
+
+/** Path relative to the configuration folder -> content. */
+export type Files = Readonly<Record<string, Json>>;
+
+export const environmentId = 'env-1';
+export const tenant = 'acme';
+export const scope = { tenant, environmentId };
+
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 20_000,
+): Promise<void> {
+  const endsMs = performance.now() + timeoutMs;
+  while (!(await holds())) {
+    if (performance.now() > endsMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await setTimeout(10);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Call it once at the top of a test file. @returns URL of a Redis that is gone with the tests */
+export async function startRedis(): Promise<string> {
+  const port = await freePort();
+  const words = ['--port', String(port), '--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
+  const server: ChildProcess = spawn('redis-server', words, { stdio: 'ignore' });
+  after(async () => {
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+  });
+  return `redis://127.0.0.1:${port}`;
+}
+
+/** `tenants/acme/…` of one environment and one source `src-1` in the group `cms`. */
+export function siteFiles(
+  parts: {
+    readonly schemas?: Files;
+    readonly partials?: Files;
+    readonly indexes?: Files;
+    readonly tenant?: Json;
+  } = {},
+): Files {
+  const files: Record<string, Json> = { [`tenants/${tenant}/tenant.json`]: parts.tenant ?? siteTenant() };
+  for (const folder of ['schemas', 'partials', 'indexes'] as const) {
+    for (const [alias, content] of Object.entries(parts[folder] ?? {})) {
+      files[`tenants/${tenant}/${folder}/${alias}.json`] = content;
+    }
+  }
+  return files;
+}
+
+export function siteTenant(changes: { [name: string]: Json } = {}): Json {
+  return {
+    environments: [{ id: environmentId, alias: 'production' }],
+    sourceGroups: [
+      {
+        alias: 'cms',
+        sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
+      },
+    ],
+    domains: [{ alias: 'site', hostnames: ['*'] }],
+    environmentClients: [
+      { name: 'website', environment: 'production', domains: ['site'], apiKeys: ['client-key'] },
+    ],
+    ...changes,
+  };
+}
+
+export function page(
+  originId: string,
+  properties: { [name: string]: Json },
+  rest: Partial<SourceEntity> = {},
+): SourceEntity {
+  return { originId, type: 'page', url: null, originParentId: null, redirects: [], properties, ...rest };
+}
+
+export class Platform {
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(
+    readonly store: Store,
+    private readonly url: string,
+  ) {}
+
+  /** An empty one. */
+  static async start(context: TestContext, url: string, partitionCount = 4): Promise<Platform> {
+    const address = { kind: 'single', url } as const;
+    const client = connect({ address });
+    await client.flushall();
+    client.disconnect();
+    const platform = new Platform(await openStore({ address, partitionCount }), url);
+    context.after(() => platform.stop());
+    return platform;
+  }
+
+  async publish(files: Files): Promise<number> {
+    const texts = Object.entries(files).map(([file, json]) => [file, JSON.stringify(json)] as const);
+    const documents = hashKeys(new Map(texts));
+    const loaded = loadConfiguration(documents);
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues));
+    return await publishConfiguration(this.store, documents, loaded.configuration.digest);
+  }
+
+  async #follow(): Promise<{ store: Store; configuration: ActiveConfiguration; close(): Promise<void> }> {
+    const store = await openStore({
+      address: { kind: 'single', url: this.url },
+      partitionCount: this.store.partitions.count,
+    });
+    const configuration = new ActiveConfiguration(store);
+    await configuration.start();
+    return {
+      store,
+      configuration,
+      close: async () => {
+        configuration.close();
+        await store.close();
+      },
+    };
+  }
+
+  async startWorker(): Promise<{ stop(): Promise<void> }> {
+    const { store, configuration, close } = await this.#follow();
+    const autoFields = new AutoFields(store);
+    const items = new ShardSet(store, autoFields, configuration.current);
+    configuration.onChange((current) => void items.reconfigure(current));
+    const worker = new Worker({
+      store,
+      configuration,
+      autoFields,
+      items,
+      waitingFor: () => [],
+      onTrouble: (message, error) => console.error(message, error),
+    });
+    worker.start();
+    return this.#running(async () => {
+      await worker.stop();
+      await close();
+    });
+  }
+
+  async startJobs(): Promise<{ stop(): Promise<void> }> {
+    const { store, configuration, close } = await this.#follow();
+    const jobs = new JobsProcess({
+      store,
+      configuration,
+      onTrouble: (message, error) => console.error(message, error),
+    });
+    jobs.start();
+    return this.#running(async () => {
+      await jobs.stop();
+      await close();
+    });
+  }
+
+  #running(stop: () => Promise<void>): { stop(): Promise<void> } {
+    let stopped: Promise<void> | null = null;
+    const once = () => {
+      stopped ??= stop();
+      return stopped;
+    };
+    this.#stops.push(once);
+    return { stop: once };
+  }
+
+  async ingest(entities: readonly SourceEntity[], sourceId = 'src-1'): Promise<void> {
+    for (let at = 0; at < entities.length; at += 50) {
+      const portion = entities.slice(at, at + 50).map(encodeEntity);
+      await acceptEntities(this.store, { tenant, sourceId, force: false, entities: portion });
+    }
+  }
+
+  async remove(originIds: readonly string[], sourceId = 'src-1'): Promise<void> {
+    await removeEntities(this.store, { tenant, sourceId, originIds });
+  }
+
+  /** Until everything so far is processed and rebuilt. */
+  async settle(): Promise<void> {
+    await waitUntilSettled(this.store);
+  }
+
+  async rebuilt(generation: number): Promise<void> {
+    const queue = rebuildJobs(this.store);
+    try {
+      await until(`generation ${generation} is rebuilt`, async () => {
+        const { isDone, isEnqueued } = await rebuildState(this.store, queue, generation);
+        return isDone && isEnqueued;
+      });
+    } finally {
+      await queue.close();
+    }
+  }
+
+  /** The text of a view without references; null when there is none. */
+  async view(alias: string, originId: string, sourceId = 'src-1'): Promise<Json> {
+    const [body] = await readViews(this.store, scope, [{ sourceId, alias, originId }]);
+    return body ? (JSON.parse(Buffer.concat(body.texts).toString()) as Json) : null;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#stops.map((stop) => stop()));
+    await this.store.close();
+  }
+}

@@ -1,0 +1,125 @@
+/** Fronts and workers over one store, all in this process, joined by real streams. */
+import type { Configuration, Tenant } from '../../../src/config/types.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { ScatterQueryService } from '../../../src/query/query-service.ts';
+import type { GoodOutcome, QueryOutcome, QueryTarget } from '../../../src/query/types.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { indexName } from '../../../src/store/keys.ts';
+import { Progress } from '../../../src/store/progress.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { ItemChange } from '../../../src/store/types.ts';
+import type { TestRedis } from './redis.ts';
+import { clientOf, configurationOf, environment, sourceId } from './site.ts';
+import { until } from './until.ts';
+import { TestWorker } from './worker.ts';
+
+export interface Layout {
+  readonly partitions: number;
+  readonly workers: number;
+}
+
+export class TestCluster {
+  readonly workers: TestWorker[] = [];
+  #lastWorker = 0;
+
+  private constructor(
+    private readonly redis: TestRedis,
+    private readonly database: number,
+    readonly store: Store,
+    readonly tenant: Tenant,
+    readonly configuration: Configuration,
+    readonly progress: Progress,
+    readonly service: ScatterQueryService,
+  ) {}
+
+  static async start(redis: TestRedis, tenant: Tenant, layout: Layout, database = 0): Promise<TestCluster> {
+    const store = await redis.openEmpty(layout.partitions, database);
+    const progress = new Progress(store);
+    progress.start();
+    const autoFields = new AutoFields(store);
+    const service = new ScatterQueryService({ store, processId: 'front', progress, autoFields });
+    const configuration = configurationOf(tenant);
+    const cluster = new TestCluster(redis, database, store, tenant, configuration, progress, service);
+    const shares = Array.from({ length: layout.workers }, (_, worker) =>
+      store.partitions.tags.flatMap((_, partition) =>
+        partition % layout.workers === worker ? [partition] : [],
+      ),
+    );
+    for (const share of shares) await cluster.addWorker(share);
+    await service.start();
+    await until('the state of every partition is known', () => progress.ready);
+    return cluster;
+  }
+
+  async addWorker(partitions: readonly number[]): Promise<TestWorker> {
+    this.#lastWorker += 1;
+    const store = await this.redis.openMore(this.store.partitions.count, this.database);
+    const worker = new TestWorker(store, `worker-${this.#lastWorker}`, this.configuration);
+    await worker.start(partitions);
+    this.workers.push(worker);
+    return worker;
+  }
+
+  async stop(): Promise<void> {
+    for (const worker of this.workers) await worker.stop();
+    await this.service.close();
+    this.progress.close();
+  }
+
+  /** Puts items of an index (null removes one) and waits until the front has seen the commits. */
+  async write(
+    index: string,
+    items: ReadonlyMap<string, JsonObject | null>,
+    updatedAtMs = 1000,
+  ): Promise<void> {
+    const byPartition = new Map<number, ItemChange[]>();
+    const scope = { tenant: this.tenant.alias, environmentId: environment.id };
+    for (const [originId, fields] of items) {
+      const partition = this.store.partitions.ofEntity(sourceId, originId);
+      const changes = byPartition.get(partition) ?? [];
+      byPartition.set(partition, changes);
+      const item = fields && { sourceId, originId, updatedAtMs, fields };
+      changes.push({ scope, index, sourceId, originId, item });
+    }
+    await Promise.all(
+      [...byPartition].map(async ([partition, changes]) => {
+        const owner = this.workers.find((worker) => worker.owns(partition));
+        await owner?.write(partition, changes);
+        const applied = owner?.shards.applied(partition) ?? 0;
+        await until('the commit is seen', () => (this.progress.commits[partition] ?? 0) >= applied);
+      }),
+    );
+  }
+
+  run(target: QueryTarget, ...bodies: Json[]): Promise<QueryOutcome[]> {
+    const queries = bodies.map((body) => ({ target, body }));
+    return this.service.run(clientOf(this.tenant), queries, { minVersion: null });
+  }
+
+  /** One query of an index that must be good. */
+  async query(alias: string, body: Json): Promise<GoodOutcome> {
+    const [outcome] = await this.run({ kind: 'index', alias }, body);
+    if (!outcome?.ok) throw new Error(`bad query: ${outcome?.errors.join('; ')}`);
+    return outcome;
+  }
+
+  /** OriginIds of all items of an index, by token paging. */
+  async allIds(alias: string): Promise<string[]> {
+    const ids: string[] = [];
+    let token: string | null = null;
+    do {
+      const pagination: Json = { pageSize: 7, nextPageToken: token };
+      const { rows, nextPageToken }: GoodOutcome = await this.query(alias, {
+        sort: [{ field: '_originId' }],
+        pagination,
+      });
+      ids.push(...rows.map(({ originId }) => originId));
+      token = nextPageToken;
+    } while (token !== null);
+    return ids;
+  }
+}
+
+/** Index name of an index schema, and of an auto-indexed type of the group `cms`. */
+export const schemaIndex = indexName.schema;
+export const autoIndex = (type: string) => indexName.auto('cms', type);

@@ -1,0 +1,48 @@
+/** Entry point of a partition worker: `npm run worker`, and `worker` in the Procfile. */
+import { Worker } from '../src/actors/worker.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { Responder } from '../src/query/responder.ts';
+import { ShardSet } from '../src/query/shard-set.ts';
+import { AutoFields } from '../src/store/auto-fields.ts';
+
+runProcess('worker', async () => {
+  const { store, configuration, log } = await openProcess('worker');
+  const onTrouble = (message: string, error: unknown) =>
+    log.error({ reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }, message);
+
+  const autoFields = new AutoFields(store);
+  const shards = new ShardSet(store, autoFields, configuration.current);
+  const worker = new Worker({
+    store,
+    configuration,
+    autoFields,
+    items: shards,
+    waitingFor: () =>
+      shards.loading.map(
+        ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
+      ),
+    onTrouble,
+  });
+  const responder = new Responder({
+    store,
+    workerId: worker.id,
+    shards,
+    covered: () => worker.covered(),
+    onTrouble: (error) => onTrouble('a query broke', error),
+  });
+  configuration.onChange((current) => {
+    shards.reconfigure(current).catch((error: unknown) => onTrouble('an index was not rebuilt', error));
+  });
+
+  await responder.start();
+  worker.start();
+  log.info({ id: worker.id }, 'worker is running');
+
+  stopOnSignal(async () => {
+    log.info({ id: worker.id }, 'worker is stopping');
+    await worker.stop();
+    await responder.close();
+    configuration.close();
+    await store.close();
+  });
+});
