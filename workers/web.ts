@@ -1,7 +1,8 @@
 /** Entry point of an HTTP front: `npm run web`, and `web` in the Procfile. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { redisCommandTimeoutMs } from '../src/contract/limits.ts';
+import { drainMs, redisCommandTimeoutMs } from '../src/contract/limits.ts';
+import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { Metrics } from '../src/http/metrics.ts';
@@ -14,12 +15,14 @@ import { AutoFields } from '../src/store/auto-fields.ts';
 import { Progress } from '../src/store/progress.ts';
 import { beat, heartbeatMs, leave, liveProcesses } from '../src/store/registry.ts';
 
+/** A stop that waits for a Redis that does not answer ends all the same. */
+const stopMs = drainMs + 1_500;
+
 runProcess('web', async () => {
   const { settings, store, configuration, log } = await openProcess('web', redisCommandTimeoutMs);
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new Metrics(id);
   const progress = new Progress(store);
-  progress.start();
   const query = new ScatterQueryService({
     store,
     processId: id,
@@ -27,12 +30,17 @@ runProcess('web', async () => {
     autoFields: new AutoFields(store),
   });
   await query.start();
+  const cache = new AnswerCache(settings.deliveryCacheBytes);
+  progress.onChange((_partition, digests) => cache.invalidate(digests));
+  configuration.onChange(() => cache.empty());
+  progress.start();
   const entityReader = new EntityReader(log);
   const services: Services = {
     store,
     configuration,
     progress,
     query,
+    cache,
     entityReader,
     metrics,
     headerPrefixes: settings.headerPrefixes,
@@ -42,6 +50,9 @@ runProcess('web', async () => {
   metrics.partitionGauge('millrace_stream_backlog_entries', 'Stream entries that wait in a partition', () =>
     progress.backlogs(),
   );
+  for (const name of ['entries', 'bytes', 'hits', 'misses', 'evicted', 'invalidated'] as const) {
+    metrics.gauge(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
+  }
   metrics.addCollector(async () => {
     const processes = await liveProcesses(store);
     return processes
@@ -71,6 +82,7 @@ runProcess('web', async () => {
 
   stopOnSignal(async () => {
     log.info({ id }, 'web is stopping');
+    setTimeout(() => process.exit(1), stopMs).unref();
     await server.close();
     clearInterval(heartbeat);
     await query.close();

@@ -2,9 +2,8 @@ import { counted, issueText } from '../config/issue-text.ts';
 import { type ReadOutcome, readConfiguration } from '../config/read.ts';
 import { publishConfiguration } from '../store/configuration.ts';
 import type { RedisAddress } from '../store/connection.ts';
-import { openStore, PartitionCountError } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
-import { shownAddress } from './redis-address.ts';
+import { noAnswer, withStore } from './open-store.ts';
 
 export type SoundConfiguration = Extract<ReadOutcome, { ok: true }>;
 
@@ -29,33 +28,11 @@ export async function publish(
   address: RedisAddress,
   partitionCount: number,
 ): Promise<number> {
-  try {
-    const store = await withinTime(
-      openStore({ address, partitionCount, commandTimeoutMs: redisTimeoutMs }),
-      redisTimeoutMs + 1_000,
-    );
+  return await withStore(address, partitionCount, redisTimeoutMs, async (store) => {
     try {
       return await publishConfiguration(store, documents, configuration.digest);
-    } finally {
-      await store.close();
+    } catch (error) {
+      throw noAnswer(address, error);
     }
-  } catch (error) {
-    if (error instanceof PartitionCountError) throw new CommandStop(error.message);
-    throw new CommandStop(
-      `Redis at ${shownAddress(address)} does not answer (${error instanceof Error ? error.message : error}). ` +
-        'Start it or correct REDIS_URL or REDIS_CLUSTER; without either, Millrace runs a Redis of its own.',
-    );
-  }
-}
-
-async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came within ${timeoutMs / 1000} s`)), timeoutMs);
   });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -44,6 +44,8 @@ export interface Settings {
   readonly headerPrefixes: readonly string[];
   readonly demo: boolean;
   readonly logLevel: LogLevel;
+  /** Memory for finished delivery answers in each HTTP front; 0 turns the cache off. */
+  readonly deliveryCacheBytes: number;
   /** When the private Redis writes its append-only file through to the disk. */
   readonly appendFsync: AppendFsync;
 }
@@ -53,6 +55,8 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
+const mebibyte = 1024 * 1024;
+const deliveryCacheMebibytesMax = 65_536;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const appendFsyncs = ['always', 'everysec'] as const;
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -102,6 +106,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     headerPrefixes: setting('HEADER_PREFIX', ['X-Service'], headerPrefixes),
     demo: setting('DEMO', configDir === resolve(repositoryDir, 'config'), onOrOff),
     logLevel: setting<LogLevel>('LOG_LEVEL', 'info', (text) => oneOf(text, logLevels)),
+    deliveryCacheBytes:
+      mebibyte * setting('DELIVERY_CACHE_MB', 128, (text) => wholeNumber(text, 0, deliveryCacheMebibytesMax)),
     appendFsync: setting<AppendFsync>('APPEND_FSYNC', 'always', (text) => oneOf(text, appendFsyncs)),
   };
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));

@@ -68,6 +68,8 @@ export const drainMs = 8_000;
 export const redisCommandTimeoutMs = 5_000;
 /** How long a front tries to get a complete answer of a query from the workers before it is answered 503. */
 export const queryWaitMs = 3_000;
+/** Rows of one query's page, or the sort values by which it was found, in UTF-16 units of JSON text. */
+export const queryPageUnitsMax = 32 * 1024 * 1024;
 /** Entities that one jobs process asks to rebuild in a second after a change of configuration. */
 export const rebuildEntitiesPerSecondMax = 2_000;
 /** Rebuilds that may wait in a partition before a rebuild job asks for more. */

@@ -79,13 +79,14 @@ export class AnswerCache {
     return entry.answer;
   }
 
-  /** Called before the first read of an answer; every computation ends with `store` or `abandon`. */
+  /** Called before the first read of an answer; every computation ends with `end`. */
   begin(): Computation {
     this.#computing += 1;
     return { beganAt: this.#changesSeen };
   }
 
-  abandon(_computation: Computation): void {
+  /** Called when the computation is over, whatever came of it. */
+  end(_computation: Computation): void {
     this.#computing -= 1;
     // Nobody asks any more what changed before now.
     if (this.#computing === 0) this.#changedAt.clear();
@@ -103,7 +104,6 @@ export class AnswerCache {
     const isCurrent =
       this.#emptiedAt <= computation.beganAt &&
       subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
-    this.abandon(computation);
     const bytes = answer.identity.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
     if (!isCurrent || bytes > this.bytesMax / 8) return;
     const owner = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();

@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../contract/limits.ts';
 import { chooseCoding } from './accept-encoding.ts';
-import type { HeaderField } from './answer.ts';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -12,26 +11,17 @@ const compressGzip = promisify(gzip);
 const brotliQuality = 4;
 const gzipLevel = 6;
 
-export interface CodedBody {
-  readonly body: Uint8Array;
-  readonly headers: readonly HeaderField[];
+/** What to write a body in: the client's choice when the body is worth it. */
+export function codingFor(body: Uint8Array, acceptEncoding: string): 'identity' | 'br' | 'gzip' {
+  return body.length > compressionBytesMin ? chooseCoding(acceptEncoding) : 'identity';
 }
 
-/** Synchronous when there is nothing to compress. */
-export function coded(body: Uint8Array, acceptEncoding: string): CodedBody | Promise<CodedBody> {
-  const coding = body.length > compressionBytesMin ? chooseCoding(acceptEncoding) : 'identity';
-  return coding === 'identity' ? { body, headers: [] } : compressed(body, coding);
-}
-
-async function compressed(body: Uint8Array, coding: 'br' | 'gzip'): Promise<CodedBody> {
-  const bytes =
-    coding === 'gzip'
-      ? await compressGzip(body, { level: gzipLevel })
-      : await compressBrotli(body, {
-          params: {
-            [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
-            [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
-          },
-        });
-  return { body: bytes, headers: [['Content-Encoding', coding]] };
+export function compressed(body: Uint8Array, coding: 'br' | 'gzip'): Promise<Uint8Array> {
+  if (coding === 'gzip') return compressGzip(body, { level: gzipLevel });
+  return compressBrotli(body, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+      [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+    },
+  });
 }

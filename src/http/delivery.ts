@@ -1,13 +1,12 @@
 /** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
-import type { ClientPrincipal } from '../config/types.ts';
 import { ProblemError, problems } from '../contract/errors.ts';
 import { smallBodyBytesMax } from '../contract/limits.ts';
-import type { VersionVector } from '../store/types.ts';
 import { type Answer, type HeaderField, jsonType } from './answer.ts';
+import type { CachedAnswer } from './answer-cache.ts';
 import type { Call } from './call.ts';
-import { coded } from './content-coding.ts';
+import { codingFor, compressed } from './content-coding.ts';
 import { deliver } from './deliver.ts';
-import { type DeliveryRequest, requestOfBody, requestOfQuery } from './delivery-request.ts';
+import { requestOfBody, requestOfQuery } from './delivery-request.ts';
 import { parseJson } from './entity-reading.ts';
 import { etagOf, namesTag } from './etag.ts';
 import type { Handler } from './handler.ts';
@@ -23,8 +22,44 @@ const tooLarge = new ProblemError(
 export function deliverByQuery(services: Services): Handler {
   return (call) => {
     const version = askedVersion(call, 422);
-    return answer(services, call, requestOfQuery(call.query), version, true);
+    if (version === null) return cachedAnswer(services, call);
+    return waitForVersion(services, call.client.tenant.alias, version).then(() =>
+      cachedAnswer(services, call),
+    );
   };
+}
+
+/** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
+function cachedAnswer(services: Services, call: Call): Answer | Promise<Answer> {
+  const cached = services.cache.find(call.client, call.query);
+  return cached === null ? computedAnswer(services, call) : answerWith(services, call, cached);
+}
+
+async function computedAnswer(services: Services, call: Call): Promise<Answer> {
+  const { cache, store } = services;
+  const request = requestOfQuery(call.query);
+  const computation = cache.begin();
+  try {
+    const { body, reads } = await deliver(store, call.client, request, true);
+    const answer: CachedAnswer = { etag: etagOf(body), identity: body, br: null, gzip: null };
+    cache.store(computation, call.client, call.query, answer, reads);
+    return await answerWith(services, call, answer);
+  } finally {
+    cache.end(computation);
+  }
+}
+
+function answerWith(services: Services, call: Call, answer: CachedAnswer): Answer | Promise<Answer> {
+  const { etag, identity } = answer;
+  if (namesTag(call.header('if-none-match'), etag)) return notModified(etag);
+  const coding = codingFor(identity, call.header('accept-encoding'));
+  if (coding === 'identity') return found(etag, identity, []);
+  const known = answer[coding];
+  if (known !== null) return found(etag, known, [['Content-Encoding', coding]]);
+  return compressed(identity, coding).then((body) => {
+    services.cache.addCoded(call.client, call.query, answer, coding, body);
+    return found(etag, body, [['Content-Encoding', coding]]);
+  });
 }
 
 export function deliverByBody(services: Services): Handler {
@@ -32,30 +67,22 @@ export function deliverByBody(services: Services): Handler {
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
     const body = parseJson(bytes);
     if (body === undefined) throw new ProblemError(problems.deliveryBodyInvalid(['It is no JSON in UTF-8']));
-    return answer(services, call, requestOfBody(call.query, body), askedVersion(call, 422), false);
+    const request = requestOfBody(call.query, body);
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
+    const delivered = await deliver(services.store, call.client, request, false);
+    const etag = etagOf(delivered.body);
+    if (namesTag(call.header('if-none-match'), etag)) return notModified(etag);
+    const coding = codingFor(delivered.body, call.header('accept-encoding'));
+    if (coding === 'identity') return found(etag, delivered.body, []);
+    return found(etag, await compressed(delivered.body, coding), [['Content-Encoding', coding]]);
   };
 }
 
-async function answer(
-  services: Services,
-  call: Call,
-  request: DeliveryRequest,
-  version: VersionVector | null,
-  withRoute: boolean,
-): Promise<Answer> {
-  const principal: ClientPrincipal = call.client;
-  if (version !== null) await waitForVersion(services, principal.tenant.alias, version);
-  const { body } = await deliver(services.store, principal, request, withRoute);
-  const etag = etagOf(body);
-  const headers: HeaderField[] = [['ETag', etag], vary];
-  if (namesTag(call.header('if-none-match'), etag)) {
-    return { status: 304, body: '', contentType: jsonType, headers };
-  }
-  const written = await coded(body, call.header('accept-encoding'));
-  return {
-    status: 200,
-    body: written.body,
-    contentType: jsonType,
-    headers: [...headers, ...written.headers],
-  };
+function found(etag: string, body: Uint8Array, headers: readonly HeaderField[]): Answer {
+  return { status: 200, body, contentType: jsonType, headers: [['ETag', etag], vary, ...headers] };
+}
+
+function notModified(etag: string): Answer {
+  return { status: 304, body: '', contentType: jsonType, headers: [['ETag', etag], vary] };
 }

@@ -3,6 +3,7 @@ import type { Configuration } from '../config/types.ts';
 import type { QueryService } from '../query/types.ts';
 import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';
+import type { AnswerCache } from './answer-cache.ts';
 import type { EntityReader } from './entity-reader.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -20,6 +21,7 @@ export interface Services {
   readonly progress: ProgressView;
   /** Null in a front that answers no queries. */
   readonly query: QueryService | null;
+  readonly cache: AnswerCache;
   readonly entityReader: EntityReader;
   readonly metrics: Metrics;
   /** As the setting `HEADER_PREFIX`. */

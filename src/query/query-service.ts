@@ -1,27 +1,24 @@
 /** The front's side of a query: checks it, scatters it to the workers, merges what they answer. */
 import type { ClientPrincipal } from '../config/types.ts';
-import { minVersionWaitMs, queryWaitMs } from '../contract/limits.ts';
+import { minVersionWaitMs, queryPageUnitsMax, queryWaitMs } from '../contract/limits.ts';
 import { checkQuery, queryIdentity } from '../search/check-query.ts';
-import { type MergedAnswer, mergeAnswers } from '../search/merge.ts';
-import type { CheckedQuery, FacetGroups } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
 import { RequestSender } from '../store/messages.ts';
 import type { Progress } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
+import { type AnswerableQuery, answerQueries, type WholeAnswer } from './answer.ts';
 import { Scatter } from './scatter.ts';
-import { type ResolvedTarget, Targets } from './targets.ts';
+import { Targets } from './targets.ts';
 import { openToken, sealToken, type TokenUse } from './token.ts';
 import {
   type BadOutcome,
-  type GoodOutcome,
   type QueryOptions,
   type QueryOutcome,
   type QueryRequest,
   type QueryService,
   UnavailableError,
 } from './types.ts';
-import { decodeAnswer, decodeCounts, encodeRequest, type ScatterQuery, type WireRow } from './wire.ts';
 import { WorkerList } from './worker-list.ts';
 
 const progressPollMs = 20;
@@ -35,9 +32,7 @@ export interface ScatterQueryServiceOptions {
 }
 
 /** A query that is found good. */
-interface PreparedQuery {
-  readonly target: ResolvedTarget;
-  readonly query: CheckedQuery;
+interface PreparedQuery extends AnswerableQuery {
   readonly tokenUse: TokenUse;
   readonly aliases: readonly string[] | null;
 }
@@ -45,6 +40,7 @@ interface PreparedQuery {
 export interface QueryCounters {
   /** Requests run, each with one or several queries. */
   readonly requests: number;
+  /** Rounds of asking the workers; a request that needs a second question has two. */
   readonly scatters: number;
   /** Times that workers were asked again. */
   readonly retries: number;
@@ -130,8 +126,14 @@ export class ScatterQueryService implements QueryService {
     );
     const good = prepared.filter((one): one is PreparedQuery => !('ok' in one));
     if (good.length < prepared.length) return prepared.map((one) => ('ok' in one ? one : notRun));
-    const merged = await this.#answer(good, needs, deadlineMs);
-    return good.map((one, index) => this.#outcome(one, merged[index]));
+    if (good.length === 0) return [];
+    const startedMs = performance.now();
+    try {
+      const answers = await answerQueries(this.#scatter, good, { needs, deadlineMs });
+      return good.map((one, index) => this.#outcome(one, answers[index]));
+    } finally {
+      this.#scatterMs += performance.now() - startedMs;
+    }
   }
 
   async #progressKnown(deadlineMs: number): Promise<void> {
@@ -158,63 +160,21 @@ export class ScatterQueryService implements QueryService {
     });
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
-    const tokenUse = { scope: target.scope, index: target.index, identity: queryIdentity(query) };
-    if (nextPageToken === null) return { target, query, tokenUse, aliases };
+    const index = { scope: target.scope, index: target.index };
+    const tokenUse = { ...index, identity: queryIdentity(query) };
+    if (nextPageToken === null) return { index, query, tokenUse, aliases };
     const after = openToken(this.#store.secret, tokenUse, nextPageToken);
     if (after === null) return { ok: false, status: 400, errors: ['Invalid nextPageToken'] };
-    return { target, query: { ...query, after }, tokenUse, aliases };
-  }
-
-  async #answer(
-    prepared: readonly PreparedQuery[],
-    needs: readonly number[],
-    deadlineMs: number,
-  ): Promise<MergedAnswer<WireRow>[]> {
-    if (prepared.length === 0) return [];
-    const startedMs = performance.now();
-    try {
-      const queries = prepared.map(({ target, query }) => scatterQuery(target, query, null));
-      const replies = await this.#scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
-      const [only] = replies.length === 1 ? replies : [];
-      return await Promise.all(
-        prepared.map(async ({ target, query }, index) => {
-          const answers = replies.map(({ answers }) => decodeAnswer(answers[index] ?? null));
-          // A worker that is alone has left out the rows before the page.
-          if (only !== undefined) return mergeAnswers({ ...query, offset: 0 }, answers);
-          const merged = mergeAnswers(query, answers);
-          if (merged.needs.length === 0) return merged;
-          const counts = await this.#counts(scatterQuery(target, query, merged.needs), needs, deadlineMs);
-          return mergeAnswers(query, answers, counts);
-        }),
-      );
-    } finally {
-      this.#scatterMs += performance.now() - startedMs;
-    }
-  }
-
-  /** The second question of facets with more groups than workers send unasked. */
-  async #counts(
-    query: ScatterQuery,
-    needs: readonly number[],
-    deadlineMs: number,
-  ): Promise<Map<number, FacetGroups[]>> {
-    const request = encodeRequest({ needs, queries: [query] });
-    const replies = await this.#scatter.gather(request, deadlineMs);
-    const ofWorkers = replies.map(({ answers: [answer = null] }) => decodeCounts(answer));
-    return new Map(
-      (query.counts ?? []).map(({ facetIndex }, at) => [
-        facetIndex,
-        ofWorkers.map((groups) => groups[at] ?? { groups: [] }),
-      ]),
-    );
+    return { index, query: { ...query, after }, tokenUse, aliases };
   }
 
   #outcome(
     { query, tokenUse, aliases }: PreparedQuery,
-    merged: MergedAnswer<WireRow> | undefined,
-  ): GoodOutcome {
-    if (merged === undefined) throw new TypeError('a query has no answer');
-    const { total, rows, facets } = merged;
+    answer: WholeAnswer | null | undefined,
+  ): QueryOutcome {
+    if (answer === undefined) throw new TypeError('a query has no answer');
+    if (answer === null) return pageTooLarge;
+    const { total, rows, facets } = answer;
     const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
     return {
       ok: true,
@@ -233,13 +193,13 @@ export class ScatterQueryService implements QueryService {
   }
 }
 
+const pageTooLarge: BadOutcome = {
+  ok: false,
+  status: 400,
+  errors: [
+    `The page has more than ${queryPageUnitsMax} characters: ask for a smaller pageSize, or sort by shorter values`,
+  ],
+};
+
 /** The outcome of a good query beside a bad one. */
 const notRun: BadOutcome = { ok: false, status: 400, errors: [] };
-
-function scatterQuery(
-  { scope, index }: ResolvedTarget,
-  query: CheckedQuery,
-  counts: ScatterQuery['counts'],
-): ScatterQuery {
-  return { scope, index, query, counts };
-}

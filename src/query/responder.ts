@@ -1,5 +1,6 @@
 /** A worker's answers to the queries of the fronts. */
 import { setImmediate } from 'node:timers/promises';
+import { facetGroupsPerShardMax } from '../search/facet.ts';
 import { type InboundRequest, type MessageBody, RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
@@ -11,14 +12,15 @@ import {
   encodeAnswer,
   encodeCounts,
   encodeReply,
+  encodeTexts,
   type ScatterQuery,
   type ScatterRequest,
 } from './wire.ts';
 
 /** Queries run one after the other; leases and changes get a turn after this long. */
 const sliceMs = 5;
-/** How often requests are looked for that nobody waits for any more. */
-const sweepMs = 1000;
+/** Renewed leases tell nobody, so what waits is looked at now and then. */
+const recheckMs = 100;
 
 export interface ResponderOptions {
   readonly store: Store;
@@ -38,11 +40,12 @@ interface Waiting {
 
 export class Responder {
   readonly #receiver: RequestReceiver;
-  /** Requests whose state is not reached yet. */
+  /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
   #waiting: Waiting[] = [];
   /** Requests to run. */
   #ready: Waiting[] = [];
   #running = false;
+  #isRechecking = false;
   #timer: NodeJS.Timeout | null = null;
   #answered = 0;
   #busyMs = 0;
@@ -50,13 +53,13 @@ export class Responder {
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards } = options;
     this.#receiver = new RequestReceiver(store, workerId, (inbound) => this.#receive(inbound));
-    shards.onProgress(() => this.#recheck());
+    shards.onProgress(() => this.#recheckSoon());
   }
 
   /** Resolves once queries can arrive. Before the first heartbeat, so that no front asks in vain. */
   async start(): Promise<void> {
     await this.#receiver.start();
-    this.#timer = setInterval(() => this.#recheck(), sweepMs);
+    this.#timer = setInterval(() => this.#recheck(), recheckMs);
   }
 
   async close(): Promise<void> {
@@ -81,8 +84,18 @@ export class Responder {
 
   #receive(inbound: InboundRequest): void {
     const waiting = { inbound, request: decodeRequest(inbound.body) };
-    if (this.#isReached(waiting.request, this.options.covered())) this.#runSoon(waiting);
+    if (this.#canAnswer(waiting.request, this.options.covered())) this.#runSoon(waiting);
     else this.#waiting.push(waiting);
+  }
+
+  /** Not at once: who owns a loaded partition learns of it in the same turn of the event loop. */
+  #recheckSoon(): void {
+    if (this.#waiting.length === 0 || this.#isRechecking) return;
+    this.#isRechecking = true;
+    globalThis.setImmediate(() => {
+      this.#isRechecking = false;
+      this.#recheck();
+    });
   }
 
   #recheck(): void {
@@ -93,9 +106,13 @@ export class Responder {
     const coverage = this.options.covered();
     for (const one of waiting) {
       if (one.inbound.deadlineMs < nowMs) continue;
-      if (this.#isReached(one.request, coverage)) this.#runSoon(one);
+      if (this.#canAnswer(one.request, coverage)) this.#runSoon(one);
       else this.#waiting.push(one);
     }
+  }
+
+  #canAnswer(request: ScatterRequest, coverage: Coverage): boolean {
+    return this.#isSettled(coverage) && this.#isReached(request, coverage);
   }
 
   /** True when every partition of ours has applied what the front has seen of it. */
@@ -135,12 +152,12 @@ export class Responder {
     const startedMs = performance.now();
     try {
       const coverage = covered();
-      if (!this.#isSettled(coverage) || !this.#isReached(request, coverage)) {
-        inbound.reply(cannotAnswer);
+      if (!this.#canAnswer(request, coverage)) {
+        this.#waiting.push({ inbound, request });
         return;
       }
-      const isAlone = coverage.size === store.partitions.count;
-      const answers = request.queries.map((query) => this.#answerOne(query, isAlone));
+      const isWhole = coverage.size === store.partitions.count;
+      const answers = request.queries.map((query) => this.#answerOne(query, isWhole));
       inbound.reply(encodeReply({ covers: coverage, answers }));
       this.#answered += 1;
     } catch (error) {
@@ -152,17 +169,28 @@ export class Responder {
     }
   }
 
-  /** @param isAlone the answer is the whole one, so rows before the page need not be sent */
-  #answerOne({ query, counts, ...index }: ScatterQuery, isAlone: boolean): MessageBody {
+  /** @param isWhole this worker has all partitions */
+  #answerOne({ ask, ...index }: ScatterQuery, isWhole: boolean): MessageBody {
     const shard = this.options.shards.shard(index);
-    if (counts !== null) {
-      return encodeCounts(
-        counts.map(
-          ({ facetIndex, values }) => shard?.facetCounts(query, facetIndex, values) ?? { groups: [] },
-        ),
-      );
+    switch (ask.kind) {
+      case 'answer':
+        return encodeAnswer(
+          // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
+          shard?.query(ask.query, isWhole ? 0 : facetGroupsPerShardMax) ?? emptyAnswer,
+          ask.query.offset,
+          isWhole,
+        );
+      case 'counts':
+        return encodeCounts(
+          ask.facets.map(
+            ({ facetIndex, values }) => shard?.facetCounts(ask.query, facetIndex, values) ?? { groups: [] },
+          ),
+        );
+      case 'texts':
+        return encodeTexts(
+          ask.rows.map(({ sourceId, originId }) => shard?.fieldsTextOf(sourceId, originId) ?? null),
+        );
     }
-    return encodeAnswer(shard?.query(query) ?? emptyAnswer, isAlone ? query.offset : 0);
   }
 
   /** False while a shard has rows of a partition that is still loading or no longer ours: they cannot be told apart. */

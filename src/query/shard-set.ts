@@ -2,10 +2,11 @@
  * A worker's shards: one per index of an environment, over all partitions that the worker owns. They are built from
  * Redis when a partition is opened, follow the commits from there, and are dropped when it is closed.
  */
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../config/types.ts';
 import type { Shard } from '../search/shard.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
+import { StoreUnavailableError } from '../store/connection.ts';
 import { countItems, itemIndexField, listItemIndexes, type ScopedIndex, scanItems } from '../store/items.ts';
 import type { Store } from '../store/store.ts';
 import type { ItemChange, ItemSink, StoredItem } from '../store/types.ts';
@@ -14,6 +15,7 @@ import { LiveShard } from './live-shard.ts';
 
 /** A load gives way to queries and leases after this long. */
 const sliceMs = 8;
+const rebuildRetryMs = 500;
 
 interface HeldPartition {
   readonly epoch: number;
@@ -119,7 +121,7 @@ export class ShardSet implements ItemSink {
 
   /**
    * Follows a changed configuration: drops indexes that are gone, and builds those with other fields anew from Redis
-   * while their last state goes on answering. @throws StoreUnavailableError
+   * while their last state goes on answering. Goes on when Redis comes back after it did not answer.
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;
@@ -129,7 +131,14 @@ export class ShardSet implements ItemSink {
       if (definition === null) this.#shards.delete(name);
       else if (sameDefinition(definition, live.definition)) unchanged.add(name);
     }
-    await this.#inTurn(() => this.#rebuild(configuration, unchanged));
+    for (;;) {
+      try {
+        return await this.#inTurn(() => this.#rebuild(configuration, unchanged));
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        await setTimeout(rebuildRetryMs, undefined, { ref: false });
+      }
+    }
   }
 
   async #rebuild(configuration: Configuration, unchanged: ReadonlySet<string>): Promise<void> {

@@ -2,7 +2,9 @@
  * How queries and answers travel between fronts and workers. A row's fields stay JSON text from the worker to the
  * client: the front orders rows by their places and copies the text.
  */
+import type { EntityRef } from '../contract/ids.ts';
 import type { JsonObject } from '../contract/json.ts';
+import { queryPageUnitsMax } from '../contract/limits.ts';
 import type { PartialAnswer } from '../search/merge.ts';
 import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery, FacetGroups, RowPlace, ShardAnswer } from '../search/types.ts';
@@ -13,11 +15,16 @@ import type { Coverage } from './coverage.ts';
 /** Members of a result row that are not fields of the item (specification "Query result"). */
 const builtInNames = ['_originId', '_sourceGuid', '_updatedAt', '_score', '_views'] as const;
 
-/** One query of a scatter: the query itself, or the second question of its facets. */
+/** What a worker is asked of one index. */
+export type Ask =
+  | { readonly kind: 'answer'; readonly query: CheckedQuery }
+  /** The second question of facets, as `Shard.facetCounts` has it. */
+  | { readonly kind: 'counts'; readonly query: CheckedQuery; readonly facets: readonly FacetNeed[] }
+  /** Fields of rows that came without their texts; the shard knows some of them. */
+  | { readonly kind: 'texts'; readonly rows: readonly EntityRef[] };
+
 export interface ScatterQuery extends ScopedIndex {
-  readonly query: CheckedQuery;
-  /** Facets to count as `Shard.facetCounts` does, and nothing else; null asks for the answer of the query. */
-  readonly counts: readonly FacetNeed[] | null;
+  readonly ask: Ask;
 }
 
 export interface ScatterRequest {
@@ -37,7 +44,7 @@ export function decodeRequest(body: MessageBody): ScatterRequest {
 
 export interface WorkerReply {
   readonly covers: Coverage;
-  /** One for each query of the request: `decodeAnswer` or `decodeCounts` reads it. */
+  /** One for each query of the request, read by the decoder of what was asked. */
   readonly answers: readonly MessageBody[];
 }
 
@@ -62,45 +69,79 @@ export interface WireRow {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
-  readonly fieldsText: string;
+  readonly fieldsLength: number;
+  /** Null when the answer's texts were too long to be sent unasked. */
+  readonly fieldsText: string | null;
 }
 
-/** A `ShardAnswer` whose rows carry their fields as text. */
 export type WireAnswer = PartialAnswer<WireRow>;
 
 type PackedPlace = [
-  RowPlace['values'],
+  values: RowPlace['values'],
   originId: string,
   sourceId: string,
   score: number,
   updatedAtMs: number,
+  fieldsLength: number,
 ];
 
-/** @param offset rows that the front would skip anyway */
-export function encodeAnswer({ total, rows, facets }: ShardAnswer, offset: number): MessageBody {
-  const sent = offset === 0 ? rows : rows.slice(offset);
-  const places = sent.map<PackedPlace>(({ place, score, updatedAtMs }) => [
-    place.values,
-    place.originId,
-    place.sourceId,
-    score,
-    updatedAtMs,
-  ]);
-  // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
-  const [placesText, facetsText] = [JSON.stringify(places), JSON.stringify(facets)];
-  return [total, placesText, sent.map(({ fieldsText }) => withoutBuiltIns(fieldsText)), facetsText];
+/** A page of large items, or one sorted by large values: more than a process should hold for one query. */
+export class PageTooLargeError extends Error {
+  override readonly name = 'PageTooLargeError';
 }
 
+/** Several workers send many rows that no page will show; their texts are fetched when they are long. */
+const unaskedUnitsMax = 1024 * 1024;
+
+const pageTooLarge: MessageBody = null;
+
+/**
+ * @param isWhole no other worker has rows: the page is known, and rows before it need not be sent
+ */
+export function encodeAnswer(
+  { total, rows, facets }: ShardAnswer,
+  offset: number,
+  isWhole: boolean,
+): MessageBody {
+  const sent = isWhole && offset > 0 ? rows.slice(offset) : rows;
+  let [placeUnits, textUnits] = [0, 0];
+  const texts: string[] = [];
+  const places = sent.map<PackedPlace>(({ place, score, updatedAtMs, fieldsText }) => {
+    const text = withoutBuiltIns(fieldsText);
+    texts.push(text);
+    textUnits += text.length;
+    for (const value of place.values) if (typeof value === 'string') placeUnits += value.length;
+    return [place.values, place.originId, place.sourceId, score, updatedAtMs, text.length];
+  });
+  if (placeUnits > queryPageUnitsMax || (isWhole && textUnits > queryPageUnitsMax)) return pageTooLarge;
+  // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
+  const placesText = JSON.stringify(places);
+  return [total, placesText, isWhole || textUnits <= unaskedUnitsMax ? texts : null, JSON.stringify(facets)];
+}
+
+/** @throws PageTooLargeError */
 export function decodeAnswer(body: MessageBody): WireAnswer {
-  const [total, placesText, texts, facetsText] = body as [number, string, string[], string];
+  if (body === pageTooLarge) throw new PageTooLargeError();
+  const [total, placesText, texts, facetsText] = body as [number, string, string[] | null, string];
   const places = JSON.parse(placesText) as PackedPlace[];
-  const rows = places.map<WireRow>(([values, originId, sourceId, score, updatedAtMs], index) => ({
+  const rows = places.map<WireRow>(([values, originId, sourceId, score, updatedAtMs, fieldsLength], at) => ({
     place: { values, originId, sourceId },
     score,
     updatedAtMs,
-    fieldsText: texts[index] ?? '{}',
+    fieldsLength,
+    fieldsText: texts?.[at] ?? null,
   }));
   return { total, rows, facets: JSON.parse(facetsText) as FacetGroups[] };
+}
+
+/** Null for each row that is not here. */
+export function encodeTexts(texts: readonly (string | null)[]): MessageBody {
+  return texts.map((text) => text && withoutBuiltIns(text));
+}
+
+/** In the order asked. */
+export function decodeTexts(body: MessageBody): (string | null)[] {
+  return body as (string | null)[];
 }
 
 export function encodeCounts(counts: readonly FacetGroups[]): MessageBody {

@@ -27,3 +27,7 @@ export const lookupKeysMax = 1_000;
 export const lookupKeyCharactersMax = 160;
 /** States of one compiled pattern of `match` or `search`. */
 export const patternStatesMax = 5_000;
+/** Dots, brackets and operators of one path: the segments and conditions that it may have. */
+export const pathMarksMax = 500;
+/** Brackets inside brackets of one path. */
+export const pathNestingMax = 64;

@@ -8,7 +8,8 @@ import type { SortKey } from './types.ts';
 
 /**
  * The keys to sort by, never none: without any it is `_score` for a search and `_updatedAt` otherwise, descending.
- * A field that was named before decides nothing any more, and is left out.
+ * A field that was named before in the same order decides nothing any more, and is left out; in the other order it may,
+ * since a list is sorted by its smallest item or by its largest.
  */
 export function checkSort(sort: Json, hasSearch: boolean, table: FieldTable, mistakes: Mistakes): SortKey[] {
   const fallback: SortKey[] = [{ field: hasSearch ? '_score' : '_updatedAt', order: 'desc' }];
@@ -24,7 +25,8 @@ export function checkSort(sort: Json, hasSearch: boolean, table: FieldTable, mis
   const keys = new Map<string, SortKey>();
   for (const [at, entry] of sort.entries()) {
     const key = checkKey(entry, `sort[${at}]`, table, mistakes);
-    if (key !== null && !keys.has(key.field)) keys.set(key.field, key);
+    const name = `${key?.order} ${key?.field}`;
+    if (key !== null && !keys.has(name)) keys.set(name, key);
   }
   return keys.size === 0 ? fallback : [...keys.values()];
 }

@@ -5,6 +5,7 @@ import { compareText } from './code-points.ts';
 import type { Column } from './column.ts';
 import { NumberColumn } from './number-column.ts';
 import { ScalarCodes } from './scalar-codes.ts';
+import { TextArena } from './text-arena.ts';
 import type { IndexItem } from './types.ts';
 
 const capacityMin = 1024;
@@ -25,14 +26,12 @@ export class DocTable {
   #partitions = new Int32Array(capacityMin);
   /** Docs that some inverted index has, which must be swept before the id is used again. */
   #indexed = new Bitmap(capacityMin);
-  readonly #texts: (string | undefined)[] = [];
-  #textUnits = 0;
+  readonly #texts = new TextArena(capacityMin);
   readonly #free: number[] = [];
 
   get bytes(): number {
-    const perText = 24;
     const columns = this.#originIds.bytes + this.#sourceIds.bytes + this.#updatedAt.bytes;
-    return columns + this.capacity * 4 + this.size * perText + this.#textUnits;
+    return columns + this.capacity * 4 + this.#texts.bytes;
   }
 
   /** -1: no such item. */
@@ -50,8 +49,7 @@ export class DocTable {
     this.#sourceIds.set(doc, item.sourceId);
     this.#updatedAt.set(doc, item.updatedAtMs);
     this.#partitions[doc] = item.partition;
-    this.#texts[doc] = fieldsText;
-    this.#textUnits += fieldsText.length;
+    this.#texts.set(doc, fieldsText);
     this.live.add(doc);
     this.size += 1;
     return doc;
@@ -72,8 +70,7 @@ export class DocTable {
     this.#originIds.clear(doc);
     this.#sourceIds.clear(doc);
     this.#updatedAt.clear(doc);
-    this.#textUnits -= this.textOf(doc).length;
-    this.#texts[doc] = undefined;
+    this.#texts.clear(doc);
     this.live.remove(doc);
     this.size -= 1;
     const isIndexed = this.#indexed.has(doc);
@@ -93,7 +90,7 @@ export class DocTable {
   }
 
   textOf(doc: number): string {
-    return this.#texts[doc] ?? '{}';
+    return this.#texts.get(doc);
   }
 
   fieldsOf(doc: number): JsonObject {
@@ -141,6 +138,7 @@ export class DocTable {
     this.#originIds.grow(this.capacity);
     this.#sourceIds.grow(this.capacity);
     this.#updatedAt.grow(this.capacity);
+    this.#texts.grow(this.capacity);
     const partitions = new Int32Array(this.capacity);
     partitions.set(this.#partitions);
     this.#partitions = partitions;

@@ -16,13 +16,13 @@ interface FlexInternals {
 export class Postings {
   readonly #index: Index;
   readonly #internals: FlexInternals;
-  #pending: readonly string[] = [];
+  #pending: string[] = [];
 
   constructor() {
     this.#index = new Index({
       tokenize: 'strict',
       // Its encoders split digits and fold letters; the words are ours, handed over beside the text.
-      encode: () => [...this.#pending],
+      encode: () => this.#pending,
       // Without it FlexSearch keeps a list of lists for each doc, for the removal that we do not use.
       fastupdate: false,
       score: () => 0,
@@ -35,10 +35,22 @@ export class Postings {
     return this.#internals.map.has(term);
   }
 
-  /** @param words distinct, at least one; the id must not be in the store */
-  add(id: number, words: readonly string[]): void {
-    this.#pending = words;
-    this.#index.add(id, 'words');
+  /**
+   * @param words distinct; the id must not be in the store
+   * @returns those that the store did not have before
+   */
+  add(id: number, words: readonly string[]): string[] {
+    const { map } = this.#internals;
+    const known: string[] = [];
+    const added: string[] = [];
+    for (const word of words) (map.has(word) ? known : added).push(word);
+    if (known.length > 0) {
+      this.#pending = known;
+      this.#index.add(id, 'words');
+    }
+    // Most terms stay with one doc. Lists made like this have room for one; those that FlexSearch makes, for 17, twice.
+    for (const word of added) map.set(word, [[id]]);
+    return added;
   }
 
   /** The ids under a term, dead ones included: FlexSearch's own list, in no order to rely on; only `keep` changes it. */

@@ -92,6 +92,12 @@ export class Shard {
     this.#sweeper.step(this.size);
   }
 
+  /** JSON text of an item's fields; null when it is not here. */
+  fieldsTextOf(sourceId: string, originId: string): string | null {
+    const doc = this.#docs.find(sourceId, originId);
+    return doc < 0 ? null : this.#docs.textOf(doc);
+  }
+
   /** Removes an item; true when there was one. */
   remove(sourceId: string, originId: string): boolean {
     const doc = this.#docs.find(sourceId, originId);

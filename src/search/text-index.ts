@@ -32,8 +32,9 @@ export class TextIndex {
   /** @param words distinct; the doc must be new to this field, or forgotten by `finishSweep` */
   add(doc: number, words: readonly string[]): void {
     if (words.length === 0) return;
-    for (const word of words) if (!this.#postings.has(word)) this.#addTerm(word);
-    this.#postings.add(doc, words);
+    const added = this.#postings.add(doc, words);
+    for (const term of added) this.#terms.add(term);
+    if (added.length > 0) this.#expansions.clear();
     this.#postingCount += words.length;
   }
 
@@ -65,11 +66,6 @@ export class TextIndex {
       return -1;
     });
     return this.#cursor === null;
-  }
-
-  #addTerm(term: string): void {
-    this.#terms.add(term);
-    if (this.#expansions.size > 0) this.#expansions.clear();
   }
 
   /** After a whole sweep: the doc's id may be added again. */

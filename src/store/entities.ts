@@ -205,6 +205,20 @@ function decodeEntity(sourceId: string, originId: string, record: Buffer): Store
   };
 }
 
+/** Number of entities of one source in a partition. @throws StoreUnavailableError */
+export async function countEntities(
+  store: Store,
+  partition: number,
+  tenant: string,
+  sourceId: string,
+): Promise<number> {
+  try {
+    return await store.client.hlen(keys.meta(store.partitions.tag(partition), tenant, sourceId));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 /** One portion of `scanOriginIds`, from a cursor on (`0`: the beginning, and after the last). @throws StoreUnavailableError */
 export async function originIdsPortion(
   store: Store,

@@ -8,8 +8,8 @@ import type { Store } from './store.ts';
 
 const prefix = '{millrace}:jobs';
 /** A process that is gone loses its job after this, and another one takes it up. */
-const lockMs = 8_000;
-const stalledCheckMs = 4_000;
+const lockMs = 5_000;
+const stalledCheckMs = 2_500;
 const attemptsMax = 50;
 const retryDelayFirstMs = 500;
 const retryDelayMaxMs = 15_000;

@@ -33,6 +33,7 @@ export class OwnStream {
   /** Redis' clock minus `performance.now()`. */
   #clockOffsetMs: number | null = null;
   #closed = false;
+  #keepingAlive: Promise<void> | null = null;
 
   constructor(
     private readonly store: Store,
@@ -45,7 +46,7 @@ export class OwnStream {
   /** Resolves once the stream exists; reading goes on until `close`. @throws when Redis does not answer */
   async start(): Promise<void> {
     await this.#keepAlive();
-    this.#timer = setInterval(() => void this.#keepAlive().catch(() => {}), keepAliveMs);
+    this.#timer = setInterval(() => this.#keepAliveOnce(), keepAliveMs);
     void this.#run();
   }
 
@@ -54,6 +55,15 @@ export class OwnStream {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#reader.disconnect();
     await this.store.client.del(this.key).catch(() => {});
+  }
+
+  /** One at a time: while Redis does not answer, calls must not pile up. */
+  #keepAliveOnce(): void {
+    this.#keepingAlive ??= this.#keepAlive()
+      .catch(() => {})
+      .finally(() => {
+        this.#keepingAlive = null;
+      });
   }
 
   async #keepAlive(): Promise<void> {

@@ -19,7 +19,7 @@ before(async () => {
     },
   });
 });
-after(() => front.server.close());
+after(() => front.stop());
 
 const key = apiKeys.source;
 const entity = { type: 't', properties: {} };
@@ -58,5 +58,4 @@ test('a Redis that is gone is 503 on every interface, without a word about it', 
     assert.ok(!/redis|ECONN|at /i.test(text), text);
   }
   assert.equal((await front.call('GET', '/health/live')).status, 200);
-  await front.store.close();
 });

@@ -157,7 +157,11 @@ test('a lookup over a source that had no index finds everything once it is rebui
   const names = members
     .filter((_, index) => index % 3 === 1)
     .map(({ properties }) => properties.name ?? null);
-  assert.deepEqual(await platform.view('list', 'list'), { names: [...names, null] }, 'the asking entity is one of them');
+  assert.deepEqual(
+    await platform.view('list', 'list'),
+    { names: [...names, null] },
+    'the asking entity is one of them',
+  );
   const stored = async () => {
     const found: string[] = [];
     for (const tag of platform.store.partitions.tags)

@@ -272,3 +272,69 @@ test('offset pages of any depth are the same for one worker and for several', as
   const several = await startCluster(context, { partitions: 4, workers: 3 });
   assert.deepEqual(await pagesOf(alone), await pagesOf(several));
 });
+
+test('pages of large items are the same for one worker and for several', async (context) => {
+  const items = numbered(120, (size) => ({ size, name: 'n', title: `${size} `.repeat(12_000) }));
+  const pagesOf = async (cluster: TestCluster) => {
+    await cluster.write(things, items);
+    const pages = [0, 1, 2, 3].map((page) =>
+      cluster.query('things', { sort: [{ field: 'size' }], pagination: { page, pageSize: 35 } }),
+    );
+    return (await Promise.all(pages)).map(({ rows }) => rows);
+  };
+  const alone = await TestCluster.start(redis, tenant, { partitions: 4, workers: 1 }, 1);
+  context.after(() => alone.stop());
+  const several = await startCluster(context, { partitions: 4, workers: 3 });
+  assert.deepEqual(await pagesOf(several), await pagesOf(alone));
+  assert.ok(several.service.counters.scatters > 4, 'texts were asked for');
+  assert.equal(alone.service.counters.scatters, 4);
+});
+
+test('a page of large items that is asked for while they change is whole', async (context) => {
+  const cluster = await startCluster(context, { partitions: 4, workers: 3 });
+  const large = (size: number) => ({ size, title: `${size} `.repeat(12_000) });
+  await cluster.write(things, numbered(120, large));
+  let isDone = false;
+  const asking = (async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const body: Json = { sort: [{ field: 'size' }], pagination: { page: 1, pageSize: 50 } };
+      const { rows } = await cluster.query('things', body);
+      assert.equal(rows.length, 50);
+      for (const { fieldsText } of rows) assert.ok(fieldsText.length > 20_000);
+    }
+    isDone = true;
+  })();
+  for (let round = 0; !isDone; round += 1) {
+    const [coming, going] = [`guest-${round}`, `guest-${round - 1}`];
+    await cluster.write(
+      things,
+      new Map<string, JsonObject | null>([
+        [coming, large(60)],
+        [going, null],
+      ]),
+    );
+  }
+  await asking;
+});
+
+test('a page that no process should hold is refused with what to do about it', async (context) => {
+  for (const workers of [1, 2]) {
+    const cluster = await TestCluster.start(redis, tenant, { partitions: 4, workers }, workers);
+    context.after(() => cluster.stop());
+    await cluster.write(
+      things,
+      numbered(40, (size) => ({ size, name: 'n'.repeat(1_000_000) })),
+    );
+    const query = (body: Json) => cluster.run({ kind: 'index', alias: 'things' }, body);
+    for (const body of [
+      { pagination: { pageSize: 40 } },
+      { sort: [{ field: 'name' }], pagination: { pageSize: 40 } },
+    ]) {
+      const [refused] = await query(body);
+      assert.ok(refused?.ok === false && refused.status === 400, `${workers} workers`);
+      assert.match(refused.errors.join(), /smaller pageSize/);
+    }
+    const [good] = await query({ pagination: { pageSize: 20 } });
+    assert.equal(good?.ok && good.rows.length, 20);
+  }
+});

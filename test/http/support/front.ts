@@ -1,4 +1,5 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
+import { AnswerCache } from '../../../src/http/answer-cache.ts';
 import { EntityReader } from '../../../src/http/entity-reader.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
 import { createLog } from '../../../src/http/log.ts';
@@ -49,6 +50,8 @@ export async function startFront({ redisPort, services: given }: FrontOptions): 
     commandTimeoutMs: 5000,
   });
   const progress = new Progress(store);
+  const cache = new AnswerCache(16 * 1024 * 1024);
+  progress.onChange((_partition, digests) => cache.invalidate(digests));
   progress.start();
   const log = createLog('test', 'fatal');
   const entityReader = new EntityReader(log);
@@ -57,6 +60,7 @@ export async function startFront({ redisPort, services: given }: FrontOptions): 
     configuration: { current: testConfiguration() },
     progress,
     query: null,
+    cache,
     entityReader,
     metrics: new Metrics('test'),
     headerPrefixes: ['X-Acme', 'X-Service'],

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 
 export interface TestRedis {
   readonly url: string;
+  /** May be called again. */
   stop(): Promise<void>;
 }
 
@@ -16,6 +17,7 @@ export async function startRedis(port: number): Promise<TestRedis> {
   return {
     url: `redis://127.0.0.1:${port}`,
     stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'exit');
     },

@@ -1,7 +1,9 @@
 /** A whole platform but for its fronts: a Redis of the test's own, real workers, a real jobs process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import path from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from '../../../src/actors/worker.ts';
@@ -95,6 +97,14 @@ export function siteTenant(changes: { [name: string]: Json } = {}): Json {
   };
 }
 
+/** Writes files below a folder. */
+export function writeFiles(folder: string, files: Files): void {
+  for (const [file, json] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), typeof json === 'string' ? json : JSON.stringify(json));
+  }
+}
+
 export function page(
   originId: string,
   properties: { [name: string]: Json },
@@ -108,7 +118,7 @@ export class Platform {
 
   private constructor(
     readonly store: Store,
-    private readonly url: string,
+    readonly url: string,
   ) {}
 
   /** An empty one. */
@@ -223,6 +233,17 @@ export class Platform {
   async view(alias: string, originId: string, sourceId = 'src-1'): Promise<Json> {
     const [body] = await readViews(this.store, scope, [{ sourceId, alias, originId }]);
     return body ? (JSON.parse(Buffer.concat(body.texts).toString()) as Json) : null;
+  }
+
+  /** Environment of a command or process that works on this platform. */
+  environment(configDir: string): Record<string, string> {
+    return {
+      REDIS_URL: this.url,
+      REDIS_CLUSTER: '',
+      PARTITIONS: String(this.store.partitions.count),
+      CONFIG_DIR: configDir,
+      LOG_LEVEL: 'warn',
+    };
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,76 @@
+/** `npm run bench -- delivery`: warm delivery against what serves the same bytes with the least possible work. */
+import {
+  deliveryLoad,
+  measureLoad,
+  pageRequests,
+  requireSamePages,
+  startPages,
+  writePages,
+} from './support/delivery-load.ts';
+import { startNginx } from './support/nginx.ts';
+import { ports } from './support/ports.ts';
+import { inRounds } from './support/rounds.ts';
+import { runBench } from './support/run.ts';
+import { startNodeServer } from './support/server-process.ts';
+import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
+import { pinnedTo, pinSelfTo } from './support/tools.ts';
+import { requireWrk } from './support/wrk.ts';
+
+const names = {
+  ours: 'Millrace',
+  nginx: 'nginx, static files',
+  uws: 'uWebSockets.js, prepared bytes',
+  node: 'node:http, prepared bytes',
+};
+
+await runBench({
+  name: 'delivery',
+  question:
+    'How near is a delivered page to a static file? GET by URL of 1,000 pages of 1.5 kB with 3 resolved references, 32 connections, one serving process, caches warm.',
+  unfair: [
+    'For us: nginx looks at files (open_file_cache is on), we at memory; nginx could add worker processes, we fronts.',
+    'Against us: only Millrace checks an API key, matches a URL by host and path, sends an ETag, and knows when its bytes became stale.',
+    'The serving process has core 0; wrk, Redis and the worker share core 1, for every contender alike.',
+  ],
+  async run(context) {
+    const wrk = requireWrk(context);
+    pinSelfTo(1);
+    const prefix = pinnedTo(0);
+    const client = await startPages(context, { frontPrefix: prefix });
+    const { folder, requestFile, staticFile } = await writePages(context, client, pageRequests());
+    await startNodeServer(context, 'raw-uws', { port: ports.rawUws, words: [folder], prefix });
+    await startNodeServer(context, 'node-http', { port: ports.nodeHttp, words: [folder], prefix });
+    const hasNginx = await startNginx(context, { port: ports.nginx, root: folder, prefix });
+    const contenders = [
+      { name: names.ours, port: ports.millrace, requestFile },
+      ...(hasNginx ? [{ name: names.nginx, port: ports.nginx, requestFile: staticFile }] : []),
+      { name: names.uws, port: ports.rawUws, requestFile: staticFile },
+      { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
+    ];
+    await requireSamePages(client, pageRequests(), contenders);
+    const results = await inRounds(
+      context,
+      contenders.map((contender) => ({
+        name: contender.name,
+        measure: () => measureLoad(wrk, { ...contender, ...deliveryLoad(context) }),
+      })),
+    );
+    const bars = spreadsOf(results, names.ours, ({ requestsPerSecond }) => requestsPerSecond);
+    return {
+      tables: [throughputTable('Delivery, warm', results, names.ours)],
+      charts: [
+        {
+          kind: 'bars',
+          file: 'delivery.svg',
+          title: 'Delivery, warm: 1.5 kB with 3 references',
+          unit: 'requests/s',
+          bars,
+        },
+      ],
+      targets: [
+        ratioTarget('at least as fast as nginx', results, [names.ours, names.nginx], 1),
+        ratioTarget('0.85 of raw uWebSockets.js', results, [names.ours, names.uws], 0.85),
+      ].filter((target) => target !== null),
+    };
+  },
+});

@@ -1,0 +1,20 @@
+/** What anybody would write by hand: node:http answering from a prebuilt Map. `node-http.ts PORT FOLDER` */
+import http from 'node:http';
+import { host } from '../support/ports.ts';
+import { readStaticFiles } from '../support/static-files.ts';
+
+const [port = '', folder = ''] = process.argv.slice(2);
+const pages = readStaticFiles(folder);
+
+http
+  .createServer((request, response) => {
+    const bytes = pages.get(request.url ?? '');
+    if (bytes === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    response
+      .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': bytes.length })
+      .end(bytes);
+  })
+  .listen(Number(port), host);

@@ -1,0 +1,137 @@
+/** The calls of a client that benchmarks make beside the load. */
+import { Readable } from 'node:stream';
+import { FailureFile } from '../../src/cli/import/failure-file.ts';
+import { Importer, retryTotalMsDefault } from '../../src/cli/import/importer.ts';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import type { BenchContext } from './run.ts';
+import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
+
+/** As `npm run import` has it by default. */
+export const importConcurrency = 4;
+
+export class Client {
+  private readonly sourceKey: string;
+  private readonly clientKey: string;
+
+  constructor(
+    private readonly context: BenchContext,
+    private readonly baseUrl: string,
+    tenant: Pick<BenchTenant, 'alias'>,
+  ) {
+    this.sourceKey = sourceKeyOf(tenant);
+    this.clientKey = clientKeyOf(tenant);
+  }
+
+  /** Sends NDJSON with the importer of `npm run import`. @throws Error when an entity failed */
+  async import(ndjson: Readable): Promise<{ changed: number; unchanged: number }> {
+    const { baseUrl, sourceKey } = this;
+    const failures = new FailureFile(`${this.context.folder}/failed.ndjson`);
+    const importer = new Importer(
+      {
+        baseUrl,
+        sourceKey,
+        concurrency: importConcurrency,
+        retryTotalMs: retryTotalMsDefault,
+        signal: this.context.signal,
+      },
+      failures,
+    );
+    const counts = await importer.run(ndjson);
+    failures.close();
+    if (counts.failed > 0) throw new Error(`${counts.failed} entities were refused`);
+    return counts;
+  }
+
+  importEntities(entities: Iterable<unknown> | AsyncIterable<unknown>) {
+    return this.import(Readable.from(ndjsonOf(entities)));
+  }
+
+  /** @returns the version from which on the entity can be seen */
+  async save(originId: string, entity: JsonObject): Promise<string> {
+    const response = await fetch(`${this.baseUrl}/ingest/v2/${encodeURIComponent(originId)}`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': this.sourceKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify(entity),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`saving answered ${response.status}: ${text}`);
+    return response.headers.get('x-service-version') ?? '';
+  }
+
+  /** The delivered bytes of a URL, at least as new as a version. */
+  async deliver(url: string, minVersion?: string): Promise<string> {
+    const headers = { 'X-Api-Key': this.clientKey, ...versionHeader(minVersion) };
+    const response = await fetch(`${this.baseUrl}${deliveryPath(url)}`, { headers });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`delivery answered ${response.status}: ${text}`);
+    return text;
+  }
+
+  async query(index: string, query: Json): Promise<QueryAnswer> {
+    const response = await fetch(`${this.baseUrl}/v1/${index}`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': this.clientKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify(query),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`the query answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  }
+
+  async routeCount(): Promise<number> {
+    const response = await fetch(`${this.baseUrl}/routes/v1?first=100`, {
+      headers: { 'X-Api-Key': this.clientKey },
+    });
+    const { total }: { total: number } = JSON.parse(await response.text());
+    return total;
+  }
+
+  /** Waits until an index has this many items. */
+  async waitForItems(index: string, count: number): Promise<void> {
+    await this.waitUntil(
+      async () => (await this.query(index, { pagination: { pageSize: 0 } })).totalResults >= count,
+    );
+  }
+
+  async waitForRoutes(count: number): Promise<void> {
+    await this.waitUntil(async () => (await this.routeCount()) >= count);
+  }
+
+  private async waitUntil(isThere: () => Promise<boolean>): Promise<void> {
+    while (!(await isThere())) {
+      this.context.signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+  }
+}
+
+const pollMs = 25;
+
+export interface QueryAnswer {
+  readonly totalResults: number;
+  readonly results: readonly JsonObject[];
+  readonly facets: readonly {
+    readonly groups: readonly { readonly value: Json; readonly count: number }[];
+  }[];
+}
+
+export function deliveryPath(url: string): string {
+  return `/v2?url=${encodeURIComponent(url)}`;
+}
+
+function versionHeader(version: string | undefined): Record<string, string> {
+  return version === undefined ? {} : { 'X-Service-Min-Version': version };
+}
+
+const chunkCharacters = 64 * 1024;
+
+async function* ndjsonOf(entities: Iterable<unknown> | AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  let text = '';
+  for await (const entity of entities) {
+    text += `${JSON.stringify(entity)}\n`;
+    if (text.length < chunkCharacters) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
+}

@@ -1,0 +1,89 @@
+/**
+ * The entities that benchmarks use: `cities` and `debian-small` where the folder with the real data sets is, else those of the
+ * demo tenant, so that every benchmark runs in a fresh clone.
+ */
+import { createReadStream, existsSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createGunzip } from 'node:zlib';
+import { atlasEntities, hasAtlasPackages } from '../../config/atlas-entities.ts';
+import { CommandStop } from '../../src/cli/command-stop.ts';
+import { getOwn, type Json, type JsonObject } from '../../src/contract/json.ts';
+
+export interface Entity {
+  readonly originId: string;
+  readonly type: string;
+  readonly url: string | null;
+  readonly originParentId: string | null;
+  readonly redirects: readonly string[];
+  readonly properties: JsonObject;
+}
+
+/** Where the real data sets are: `MILLRACE_BENCH_DATA`, else a folder beside the repository. */
+const dataDir =
+  process.env.MILLRACE_BENCH_DATA ?? fileURLToPath(new URL('../../../shared/data', import.meta.url));
+
+/** Continents, countries, regions, then cities; cities have `country` (a code) and `altitude`, whatever they come from. */
+export async function cityEntities(citiesMax = Number.POSITIVE_INFINITY): Promise<Entity[]> {
+  const file = path.join(dataDir, 'cities.ndjson.gz');
+  const all = existsSync(file) ? await readNdjson(file) : await demoCities();
+  let cities = 0;
+  return all.filter(({ type }) => type !== 'city' || ++cities <= citiesMax);
+}
+
+/** Debian's packages with their sections; null where the folder with the real data sets is missing. */
+export async function packageEntities(): Promise<Entity[] | null> {
+  const file = path.join(dataDir, 'debian-small.ndjson.gz');
+  return existsSync(file) ? await readNdjson(file) : null;
+}
+
+async function readNdjson(file: string): Promise<Entity[]> {
+  const entities: Entity[] = [];
+  for await (const line of createInterface({ input: createReadStream(file).pipe(createGunzip()) })) {
+    const entity: Entity = JSON.parse(line);
+    entities.push(entity);
+  }
+  return entities;
+}
+
+async function demoCities(): Promise<Entity[]> {
+  if (!hasAtlasPackages()) {
+    throw new CommandStop(
+      'The benchmarks need data: npm ci --include=optional, or MILLRACE_BENCH_DATA=<a folder with cities.ndjson.gz>',
+    );
+  }
+  const entities: Entity[] = [];
+  for await (const entity of atlasEntities()) {
+    if (entity.type === 'world') continue;
+    entities.push(entity.type === 'city' ? { ...entity, properties: asCity(entity.properties) } : entity);
+  }
+  return entities;
+}
+
+/** The demo tenant names some properties in another way than the data set. */
+function asCity(properties: JsonObject): JsonObject {
+  const countryId = String(getOwn(properties, 'countryId'));
+  return {
+    ...properties,
+    country: countryId.slice('country-'.length),
+    altitude: getOwn(properties, 'elevation') ?? null,
+    updatedAt: String(getOwn(properties, 'updatedOn')).slice(0, 10),
+  };
+}
+
+/** A property as text; empty when it is something else. */
+export function textOf({ properties }: Entity, name: string): string {
+  const value = getOwn(properties, name);
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberOf({ properties }: Entity, name: string): number {
+  const value = getOwn(properties, name);
+  return typeof value === 'number' ? value : 0;
+}
+
+export function textsOf({ properties }: Entity, name: string): string[] {
+  const value: Json | undefined = getOwn(properties, name);
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

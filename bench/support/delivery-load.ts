@@ -1,0 +1,88 @@
+/** What the delivery benchmarks share: the platform with its pages, the same bytes as files, the load on them. */
+import path from 'node:path';
+import { CommandStop } from '../../src/cli/command-stop.ts';
+import { Client, deliveryPath } from './client.ts';
+import { articleCount, articleUrl, pageEntities, pagesTenant } from './pages.ts';
+import { host, ports } from './ports.ts';
+import type { BenchContext } from './run.ts';
+import { writeStaticFiles } from './static-files.ts';
+import { System, type SystemOptions } from './system.ts';
+import { clientKeyOf } from './tenant.ts';
+import { type HttpRequest, type LoadOptions, type LoadResult, load, prepareRequests } from './wrk.ts';
+
+export const connections = 32;
+
+/** A platform that delivers every page. */
+export async function startPages(
+  context: BenchContext,
+  options: Omit<SystemOptions, 'tenants'>,
+): Promise<Client> {
+  const system = await System.start(context, { ...options, tenants: [pagesTenant] });
+  const client = new Client(context, system.baseUrl, pagesTenant);
+  await client.importEntities(pageEntities());
+  await client.waitForRoutes(articleCount);
+  return client;
+}
+
+/** Requests for every page, in an order without a pattern. */
+export function pageRequests(): string[] {
+  return Array.from({ length: articleCount }, (_, index) => articleUrl((index * 617) % articleCount));
+}
+
+/** Writes the delivered bytes as files, and the requests for them in both forms. */
+export async function writePages(
+  context: BenchContext,
+  client: Client,
+  urls: readonly string[],
+): Promise<{ folder: string; requestFile: string; staticFile: string }> {
+  const pages = new Map<string, string>();
+  for (const url of urls) pages.set(url, await client.deliver(url));
+  const folder = path.join(context.folder, 'static');
+  writeStaticFiles(folder, pages);
+  const bytes = [...pages.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  context.say(`${pages.size} pages of ${Math.round(bytes / pages.size)} bytes`);
+  const get = (target: string, headers: Record<string, string>): HttpRequest => ({
+    method: 'GET',
+    path: target,
+    headers,
+  });
+  return {
+    folder,
+    requestFile: prepareRequests(
+      context,
+      'millrace',
+      urls.map((url) => get(deliveryPath(url), { 'X-Api-Key': clientKeyOf(pagesTenant) })),
+    ),
+    staticFile: prepareRequests(
+      context,
+      'static',
+      urls.map((url) => get(url, {})),
+    ),
+  };
+}
+
+export function deliveryLoad({ quick }: BenchContext): Pick<LoadOptions, 'connections' | 'seconds'> {
+  return { connections, seconds: quick ? 1 : 5 };
+}
+
+/** Checks that every contender sends the same bytes for every page. @throws CommandStop naming the first that differs */
+export async function requireSamePages(
+  client: Client,
+  urls: readonly string[],
+  others: readonly { name: string; port: number }[],
+): Promise<void> {
+  for (const url of urls) {
+    const ours = await client.deliver(url);
+    for (const { name, port } of others) {
+      if (port === ports.millrace) continue;
+      const theirs = await (await fetch(`http://${host}:${port}${url}`)).text();
+      if (theirs !== ours) throw new CommandStop(`${name} answers ${url} with other bytes`);
+    }
+  }
+}
+
+/** A short run beforehand fills caches and lets compilers finish. */
+export async function measureLoad(wrk: string, options: LoadOptions): Promise<LoadResult> {
+  await load(wrk, { ...options, seconds: 1 });
+  return load(wrk, options);
+}

@@ -1,0 +1,13 @@
+/** Where everything listens, on the loopback address alone: figures of a network would be the network's. */
+export const host = '127.0.0.1';
+
+export const ports = {
+  millrace: 7200,
+  nginx: 7210,
+  rawUws: 7211,
+  nodeHttp: 7212,
+  postgres: 7220,
+  miniSearch: 7230,
+  orama: 7231,
+  postgresFront: 7232,
+} as const;

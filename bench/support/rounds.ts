@@ -1,0 +1,41 @@
+/** Interleaved rounds: every contender has its turn in every round, so that a busy spell of the machine hits all of them. */
+import type { BenchContext } from './run.ts';
+
+export interface Contender<T> {
+  readonly name: string;
+  measure(round: number): Promise<T>;
+}
+
+/**
+ * Runs the rounds of the context; each begins with another contender. When the time of the run would not suffice for
+ * one more round it ends early and says so.
+ * @returns the measurements of each contender, in the order of the rounds
+ */
+export async function inRounds<T>(
+  context: BenchContext,
+  contenders: readonly Contender<T>[],
+  rounds: number = context.rounds,
+): Promise<Map<string, T[]>> {
+  const results = new Map<string, T[]>(contenders.map(({ name }) => [name, []]));
+  let longestMs = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    if (round > 0 && context.timeLeftMs() < longestMs * 1.2) {
+      context.say(`the time is over after ${round} of ${rounds} rounds`);
+      break;
+    }
+    const startedMs = performance.now();
+    for (const { name, measure } of rotated(contenders, round)) {
+      results.get(name)?.push(await measure(round));
+    }
+    longestMs = Math.max(longestMs, performance.now() - startedMs);
+    context.say(
+      `round ${round + 1} of ${rounds} took ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+    );
+  }
+  return results;
+}
+
+function rotated<T>(items: readonly T[], by: number): T[] {
+  const start = by % Math.max(1, items.length);
+  return [...items.slice(start), ...items.slice(0, start)];
+}

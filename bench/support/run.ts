@@ -1,0 +1,99 @@
+/** Runs one benchmark: its arguments, its folder, its time limit, what it prints and what it leaves in `bench/`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CommandStop } from '../../src/cli/command-stop.ts';
+import type { BarChart } from './bar-chart.ts';
+import type { LineChart } from './line-chart.ts';
+import { printReport, writeReport } from './report.ts';
+import type { Table } from './table.ts';
+
+export interface Bench {
+  /** As in `npm run bench -- NAME`. */
+  readonly name: string;
+  readonly question: string;
+  /** What a fair reader must know about the comparison. */
+  readonly unfair: readonly string[];
+  run(context: BenchContext): Promise<BenchResult>;
+}
+
+export interface BenchContext {
+  /** A smoke run: does everything once, with little of everything; its figures say nothing. */
+  readonly quick: boolean;
+  readonly rounds: number;
+  /** Gone after the run. */
+  readonly folder: string;
+  /** Aborted when the run is stopped. */
+  readonly signal: AbortSignal;
+  say(text: string): void;
+  timeLeftMs(): number;
+  /** Called at the end of the run, last registered first. */
+  onEnd(cleanUp: () => Promise<void> | void): void;
+}
+
+export interface Target {
+  readonly text: string;
+  readonly figure: string;
+  readonly isReached: boolean;
+}
+
+export interface BenchResult {
+  readonly tables: readonly Table[];
+  readonly charts: readonly ({ readonly file: string } & (
+    | ({ readonly kind: 'bars' } & BarChart)
+    | ({ readonly kind: 'lines' } & LineChart)
+  ))[];
+  readonly targets: readonly Target[];
+  readonly notes?: readonly string[];
+}
+
+const runMsMax = 8 * 60_000;
+/** What is kept back for the end of a run: stopping everything, writing charts. */
+const reserveMs = 15_000;
+const fullRounds = 5;
+
+/** Exit code 0 when it ran through, whatever the figures; 1 when contenders disagree or something broke; 130 when stopped. */
+export async function runBench(bench: Bench): Promise<void> {
+  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+  const startedMs = performance.now();
+  const stop = new AbortController();
+  const cleanUps: (() => Promise<void> | void)[] = [];
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-bench-'));
+  const say = (text: string) => console.error(`[${bench.name}] ${text}`);
+  const context: BenchContext = {
+    quick: values.quick,
+    rounds: values.quick ? 2 : fullRounds,
+    folder,
+    signal: stop.signal,
+    say,
+    timeLeftMs: () => runMsMax - reserveMs - (performance.now() - startedMs),
+    onEnd: (cleanUp) => void cleanUps.push(cleanUp),
+  };
+  const interrupted = new Promise<never>((_, reject) => {
+    const end = (reason: Error) => {
+      stop.abort(reason);
+      reject(reason);
+    };
+    process.once('SIGINT', () => end(new Interrupted('stopped')));
+    process.once('SIGTERM', () => end(new Interrupted('stopped')));
+    setTimeout(() => end(new CommandStop(`${bench.name} took more than 8 minutes`)), runMsMax).unref();
+  });
+  try {
+    const result = await Promise.race([bench.run(context), interrupted]);
+    printReport(bench, result);
+    if (!values.quick) writeReport(bench, result);
+    say(`done in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+    process.exitCode = 0;
+  } catch (error) {
+    process.exitCode = error instanceof Interrupted ? 130 : 1;
+    if (!(error instanceof Interrupted)) console.error(error instanceof CommandStop ? error.message : error);
+  } finally {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  // What was broken off may still hold sockets; everything of ours has ended.
+  process.exit();
+}
+
+class Interrupted extends Error {}

@@ -1,0 +1,156 @@
+/** The real platform for a benchmark: private Redis, fronts, workers and jobs, started by the code of `npm start`. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publish, readSoundConfiguration } from '../../src/cli/publish.ts';
+import type { Child } from '../../src/cli/start/child.ts';
+import { Output } from '../../src/cli/start/output.ts';
+import { requireFreePort } from '../../src/cli/start/ports.ts';
+import { startPrivateRedis } from '../../src/cli/start/private-redis.ts';
+import { type ProcfileEntry, parseProcfile } from '../../src/cli/start/procfile.ts';
+import { waitUntilReady } from '../../src/cli/start/readiness.ts';
+import { supervisedVariable } from '../../src/cli/start/supervised.ts';
+import { Supervisor } from '../../src/cli/start/supervisor.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { host, ports } from './ports.ts';
+import type { BenchContext } from './run.ts';
+import { type BenchTenant, writeTenants } from './tenant.ts';
+
+export interface SystemOptions {
+  readonly tenants: readonly BenchTenant[];
+  /** Settings other than the defaults. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Words before the command of the front, to pin it to a core. */
+  readonly frontPrefix?: readonly string[];
+}
+
+const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
+const stopGraceMs = 8_000;
+/** Whatever the shell of the reader has set, the benchmark runs with the defaults. */
+const settingNames = [
+  'REDIS_URL',
+  'REDIS_CLUSTER',
+  'WEB',
+  'WORKERS',
+  'PARTITIONS',
+  'HEADER_PREFIX',
+  'APPEND_FSYNC',
+];
+
+let systems = 0;
+
+export class System {
+  readonly baseUrl = `http://${host}:${ports.millrace}`;
+  private worker: Child;
+  private isStopped = false;
+
+  private constructor(
+    private readonly context: BenchContext,
+    private readonly supervisor: Supervisor,
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly front: Child,
+  ) {
+    this.worker = this.startEntry('worker');
+    this.startEntry('jobs');
+  }
+
+  /** Resolves once the platform is ready. It ends with the run, or with `stop`. */
+  static async start(context: BenchContext, options: SystemOptions): Promise<System> {
+    systems += 1;
+    const folder = path.join(context.folder, `system-${systems}`);
+    const environment = environmentOf(folder, options.env ?? {});
+    const settings = readSettings(environment);
+    writeTenants(settings.configDir, options.tenants);
+    mkdirSync(settings.dataDir, { recursive: true });
+    await requireFreePort(host, ports.millrace);
+    const configuration = await readSoundConfiguration(settings.configDir);
+    const supervisor = new Supervisor(new Output(process.stderr));
+    context.onEnd(() => supervisor.stop());
+    const { dataDir, appendFsync, partitions } = settings;
+    const { signal } = context;
+    const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
+    await publish(configuration, { kind: 'single', url }, partitions);
+    const processEnvironment = { ...environment, REDIS_URL: url, [supervisedVariable]: '1' };
+    const front = startProcess(supervisor, 'web', processEnvironment, options.frontPrefix ?? []);
+    const system = new System(context, supervisor, processEnvironment, front);
+    await system.ready();
+    return system;
+  }
+
+  get workerPid(): number | undefined {
+    return this.worker.pid;
+  }
+
+  get frontPid(): number | undefined {
+    return this.front.pid;
+  }
+
+  ready(): Promise<void> {
+    return waitUntilReady(this.baseUrl, this.context.signal, () => {});
+  }
+
+  async stopWorker(): Promise<void> {
+    await this.worker.stop(stopGraceMs);
+  }
+
+  /** Starts a new worker process in place of the stopped one. */
+  startWorker(): void {
+    this.worker = this.startEntry('worker');
+  }
+
+  async stop(): Promise<void> {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    await this.supervisor.stop();
+  }
+
+  /** Sum of a figure over all processes and labels, as `GET /metrics` tells it. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.baseUrl}/metrics`)).text();
+    const values = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'));
+    return [...values].reduce((sum, match) => sum + Number(match[1]), 0);
+  }
+
+  private startEntry(name: string): Child {
+    return startProcess(this.supervisor, name, this.environment, []);
+  }
+}
+
+/** Not kept running: a process that dies is a broken benchmark, not one to start again. */
+function startProcess(
+  supervisor: Supervisor,
+  name: string,
+  env: NodeJS.ProcessEnv,
+  prefix: readonly string[],
+): Child {
+  const entry = entryOf(name);
+  const command = entry.program === 'node' ? process.execPath : entry.program;
+  const [program = command, ...words] = [...prefix, command, ...entry.words];
+  return supervisor.add(name, {
+    command: { name, program, words, env },
+    endBy: 'signal',
+    follow: (lines) => lines.pipe(process.stderr, { end: false }),
+  });
+}
+
+function entryOf(name: string): ProcfileEntry {
+  const entry = parseProcfile(readFileSync(procfile, 'utf8')).find((one) => one.name === name);
+  if (entry === undefined) throw new Error(`the Procfile has no ${name}`);
+  return entry;
+}
+
+function environmentOf(folder: string, given: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !settingNames.includes(name)),
+  );
+  return {
+    ...inherited,
+    HOST: host,
+    PORT: String(ports.millrace),
+    CONFIG_DIR: path.join(folder, 'config'),
+    DATA_DIR: path.join(folder, 'data'),
+    LOG_LEVEL: 'warn',
+    WORKERS: '1',
+    ...given,
+  };
+}

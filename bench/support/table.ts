@@ -1,0 +1,44 @@
+/** Tables of figures, for the terminal and for Markdown. */
+import type { Spread } from './statistics.ts';
+
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The first column is text, the others are figures and stand to the right. */
+export function tableText({ title, columns, rows }: Table): string {
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...rows.map((row) => (row[index] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) =>
+    widths
+      .map((width, index) =>
+        index === 0 ? (cells[index] ?? '').padEnd(width) : (cells[index] ?? '').padStart(width),
+      )
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '─'.repeat(width)).join('  ');
+  return [title, '', line(columns), rule, ...rows.map(line)].join('\n');
+}
+
+export function tableMarkdown({ title, columns, rows }: Table): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const rule = columns.map((_, index) => (index === 0 ? '---' : '---:'));
+  return [`**${title}**`, '', line(columns), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** Three significant digits, thousands set apart: `123,000`, `4.56`. */
+export function figure(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
+  return Number(value.toPrecision(3)).toString();
+}
+
+/** `median (lower quartile – upper quartile)`. */
+export function spreadFigure({ median, lowerQuartile, upperQuartile, count }: Spread): string {
+  if (count === 1) return figure(median);
+  return `${figure(median)} (${figure(lowerQuartile)} – ${figure(upperQuartile)})`;
+}

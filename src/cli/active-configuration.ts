@@ -1,0 +1,26 @@
+import { loadConfiguration } from '../config/load.ts';
+import type { Configuration } from '../config/types.ts';
+import { readPublished } from '../store/configuration.ts';
+import type { Store } from '../store/store.ts';
+import { CommandStop } from './command-stop.ts';
+
+/** The configuration that the processes run. @throws CommandStop when there is none, or none of that tenant */
+export async function activeConfiguration(
+  store: Store,
+  tenant: string | null,
+): Promise<{ configuration: Configuration; generation: number }> {
+  const published = await readPublished(store);
+  if (published === null) {
+    throw new CommandStop(
+      'This store has no active configuration yet: run npm start or npm run apply first.',
+    );
+  }
+  const loaded = loadConfiguration(published.documents);
+  if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
+  const { configuration } = loaded;
+  if (tenant !== null && !configuration.tenants.has(tenant)) {
+    const known = [...configuration.tenants.keys()].join(', ');
+    throw new CommandStop(`There is no tenant ${JSON.stringify(tenant)}; there are: ${known}.`);
+  }
+  return { configuration, generation: published.generation };
+}

@@ -1,0 +1,54 @@
+import type { RedisAddress } from '../store/connection.ts';
+import { openStore, PartitionCountError, type Store } from '../store/store.ts';
+import { CommandStop } from './command-stop.ts';
+import { shownAddress } from './redis-address.ts';
+
+const openTimeoutMs = 5_000;
+
+/**
+ * Opens the store of a command, hands it over and closes it.
+ * @param commandTimeoutMs longest command of the store
+ * @throws CommandStop when Redis does not answer or the store has another number of partitions
+ */
+export async function withStore<T>(
+  address: RedisAddress,
+  partitionCount: number,
+  commandTimeoutMs: number,
+  act: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await open(address, partitionCount, commandTimeoutMs);
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function open(address: RedisAddress, partitionCount: number, commandTimeoutMs: number): Promise<Store> {
+  try {
+    return await withinTime(openStore({ address, partitionCount, commandTimeoutMs }), openTimeoutMs);
+  } catch (error) {
+    if (error instanceof PartitionCountError) throw new CommandStop(error.message);
+    throw noAnswer(address, error);
+  }
+}
+
+/** One line for the person who typed the command. */
+export function noAnswer(address: RedisAddress, error: unknown): CommandStop {
+  return new CommandStop(
+    `Redis at ${shownAddress(address)} does not answer (${error instanceof Error ? error.message : error}). ` +
+      'Start it or correct REDIS_URL or REDIS_CLUSTER; without either, Millrace runs a Redis of its own.',
+  );
+}
+
+async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came within ${timeoutMs / 1000} s`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

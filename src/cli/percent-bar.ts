@@ -1,0 +1,50 @@
+import cliProgress from 'cli-progress';
+
+const linesEveryMs = 2_000;
+
+/** How far something is: a bar on a terminal; elsewhere a line when it begins, now and then, and when it ends. */
+export class PercentBar {
+  readonly #bar: cliProgress.SingleBar | null;
+  #lineMs = Number.NEGATIVE_INFINITY;
+  #lastLine = '';
+
+  constructor(private readonly output: NodeJS.WriteStream = process.stderr) {
+    this.#bar = output.isTTY
+      ? new cliProgress.SingleBar(
+          {
+            format: '{bar} {percentage} % {text}',
+            stream: output,
+            hideCursor: true,
+            barsize: 30,
+            clearOnComplete: true,
+          },
+          cliProgress.Presets.shades_classic,
+        )
+      : null;
+    this.#bar?.start(100, 0, { text: '' });
+  }
+
+  /** @param percent 0 to 100 */
+  show(percent: number, text: string): void {
+    if (this.#bar !== null) {
+      this.#bar.update(percent, { text });
+      return;
+    }
+    const line = `${percent} % ${text}`;
+    const isDue = performance.now() - this.#lineMs >= linesEveryMs || percent === 100;
+    if (!isDue || line === this.#lastLine) return;
+    this.#lineMs = performance.now();
+    this.#lastLine = line;
+    this.output.write(`${line}\n`);
+  }
+
+  /** A line beside the bar. */
+  say(line: string, stream: NodeJS.WriteStream = this.output): void {
+    if (this.#bar !== null && stream.isTTY) this.output.write('\r\u001b[K');
+    stream.write(`${line}\n`);
+  }
+
+  stop(): void {
+    this.#bar?.stop();
+  }
+}

@@ -1,0 +1,140 @@
+/** `npm run verify`: makes everything again from the source entities and compares it with what is stored. */
+import { parseArgs } from 'node:util';
+import { environmentWithFile } from '../config/environment.ts';
+import { counted } from '../config/issue-text.ts';
+import { readSettings } from '../config/settings.ts';
+import { rebuildJobs } from '../jobs/rebuild-queue.ts';
+import { StandstillError } from '../store/partition-state.ts';
+import { readGenerations } from '../store/rebuild-generation.ts';
+import { liveProcesses } from '../store/registry.ts';
+import type { Store } from '../store/store.ts';
+import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
+import { activeConfiguration } from './active-configuration.ts';
+import { CommandStop, runCommand } from './command-stop.ts';
+import { withStore } from './open-store.ts';
+import { PercentBar } from './percent-bar.ts';
+import { waitForRebuild } from './rebuild-wait.ts';
+import { redisAddress } from './redis-address.ts';
+
+const usage = `Usage: npm run verify [-- --repair] [--tenant TENANT]
+
+Makes every view, route, handle and index item again from the source entities, compares them with what is stored, and
+reports each difference by its view id. The system may be at work: what is only under way is no difference.
+
+  --repair          have what differs written anew, then say what is left
+  --tenant TENANT   only this tenant
+  --help            this text
+
+Exit code 0: nothing differs, or all of it is repaired; 1: something differs.`;
+
+const commandTimeoutMs = 60_000;
+
+interface Arguments {
+  readonly isHelp: boolean;
+  readonly isRepair: boolean;
+  readonly tenant: string | null;
+}
+
+async function main(): Promise<number> {
+  const asked = readArguments();
+  if (asked.isHelp) {
+    console.log(usage);
+    return 0;
+  }
+  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  return await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, (store) =>
+    verifyStore(store, asked),
+  );
+}
+
+function readArguments(): Arguments {
+  try {
+    const { values } = parseArgs({
+      options: { repair: { type: 'boolean' }, tenant: { type: 'string' }, help: { type: 'boolean' } },
+    });
+    return {
+      isHelp: values.help === true,
+      isRepair: values.repair === true,
+      tenant: values.tenant ?? null,
+    };
+  } catch (error) {
+    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+  }
+}
+
+async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promise<number> {
+  const { configuration, generation } = await activeConfiguration(store, tenant);
+  const bar = new PercentBar();
+  try {
+    await waitForRunningRebuild(store, generation, bar);
+    const result = await verify({
+      store,
+      configuration,
+      tenant,
+      isRepair,
+      onProgress: (progress) => bar.show(...shown(progress)),
+      onDifference: ({ subject, message }) => bar.say(`${subject}: ${message}`, process.stdout),
+    });
+    bar.stop();
+    if ((await readGenerations(store)).active !== generation) {
+      throw new CommandStop('The configuration changed meanwhile, so the above says nothing: run it again.');
+    }
+    console.log(summary(result, isRepair));
+    return result.differences > result.repaired ? 1 : 0;
+  } catch (error) {
+    if (error instanceof StandstillError) throw new CommandStop(`Cannot go on: ${error.message}`);
+    throw error;
+  } finally {
+    bar.stop();
+  }
+}
+
+/** What a rebuild has not come to yet would look like differences. */
+async function waitForRunningRebuild(store: Store, generation: number, bar: PercentBar): Promise<void> {
+  const processes = await liveProcesses(store);
+  if (!processes.some(({ role }) => role === 'jobs')) return;
+  const queue = rebuildJobs(store);
+  try {
+    await waitForRebuild(store, queue, generation, bar);
+  } finally {
+    await queue.close();
+  }
+}
+
+const phaseTexts = {
+  comparing: 'entities compared',
+  leftovers: 'entities compared, looking for what no entity makes',
+  settling: 'entities compared, looking again at what differed',
+  repairing: 'entities compared, repairing',
+} as const;
+
+function shown({ phase, done, total }: VerifyProgress): [number, string] {
+  const percent = Math.min(99, Math.floor((100 * done) / Math.max(1, total)));
+  return [percent, `${done.toLocaleString('en-US')} ${phaseTexts[phase]}`];
+}
+
+function summary(result: VerifyResult, isRepair: boolean): string {
+  const lines = [
+    `Compared ${counted(result.entities, 'entity', 'entities')}: ${counted(result.views, 'view')}, ` +
+      `${counted(result.items, 'index item')}, ${counted(result.claims, 'URL and handle', 'URLs and handles')}.`,
+    ...result.notes.map((note) => `Note: ${note}.`),
+  ];
+  if (result.unsettled > 0) {
+    lines.push(
+      `${counted(result.unsettled, 'entity', 'entities')} changed at every look: nothing can be said of them.`,
+    );
+  }
+  if (result.differences === 0) lines.push('No differences.');
+  else if (isRepair) {
+    const left = result.differences - result.repaired;
+    lines.push(
+      `${counted(result.differences, 'difference')}, ${result.repaired} repaired, ${left === 0 ? 'none' : left} left.`,
+    );
+  } else
+    lines.push(
+      `${counted(result.differences, 'difference')}; npm run verify -- --repair has them written anew.`,
+    );
+  return lines.join('\n');
+}
+
+await runCommand(main);

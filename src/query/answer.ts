@@ -1,0 +1,142 @@
+/** From checked queries to whole answers: asks the workers, merges what they say, and asks again what is left open. */
+import { queryPageUnitsMax } from '../contract/limits.ts';
+import { type FacetCounts, type MergedAnswer, mergeAnswers } from '../search/merge.ts';
+import type { FacetNeed } from '../search/merge-facets.ts';
+import type { CheckedQuery } from '../search/types.ts';
+import type { ScopedIndex } from '../store/items.ts';
+import type { MessageBody } from '../store/messages.ts';
+import type { Scatter } from './scatter.ts';
+import { UnavailableError } from './types.ts';
+import {
+  type Ask,
+  decodeAnswer,
+  decodeCounts,
+  decodeTexts,
+  encodeRequest,
+  PageTooLargeError,
+  type WireRow,
+} from './wire.ts';
+
+export interface AnswerableQuery {
+  readonly index: ScopedIndex;
+  readonly query: CheckedQuery;
+}
+
+export interface AnswerTerms {
+  /** Commit number that each partition must have applied. */
+  readonly needs: readonly number[];
+  /** On the clock of `performance.now()`. */
+  readonly deadlineMs: number;
+}
+
+export interface AnswerRow extends WireRow {
+  readonly fieldsText: string;
+}
+
+export type WholeAnswer = Omit<MergedAnswer<AnswerRow>, 'needs'>;
+
+/**
+ * Answers in the order of the queries, all of one scatter; null for a page beyond `queryPageUnitsMax`.
+ * @throws UnavailableError
+ */
+export async function answerQueries(
+  scatter: Scatter,
+  queries: readonly AnswerableQuery[],
+  terms: AnswerTerms,
+): Promise<(WholeAnswer | null)[]> {
+  const asks = queries.map(({ index, query }) => ({ ...index, ask: { kind: 'answer', query } as const }));
+  const replies = await gather(scatter, asks, terms);
+  return Promise.all(
+    queries.map(async (one, at) => {
+      try {
+        return await wholeAnswer(
+          scatter,
+          one,
+          replies.map((answers) => answers[at] ?? null),
+          terms,
+        );
+      } catch (error) {
+        if (error instanceof PageTooLargeError) return null;
+        throw error;
+      }
+    }),
+  );
+}
+
+/** @param bodies the workers' answers to the query. @throws PageTooLargeError, UnavailableError */
+async function wholeAnswer(
+  scatter: Scatter,
+  { index, query }: AnswerableQuery,
+  bodies: readonly MessageBody[],
+  terms: AnswerTerms,
+): Promise<WholeAnswer | null> {
+  const answers = bodies.map(decodeAnswer);
+  // A worker that has all partitions leaves out the rows before the page.
+  const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
+  let merged = mergeAnswers(mergedQuery, answers);
+  if (merged.needs.length > 0) {
+    const counts = await countFacets(scatter, index, query, merged.needs, terms);
+    merged = mergeAnswers(mergedQuery, answers, counts);
+  }
+  const { total, rows, facets } = merged;
+  const units = rows.reduce((sum, { fieldsLength }) => sum + fieldsLength, 0);
+  if (units > queryPageUnitsMax) throw new PageTooLargeError();
+  const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows, terms);
+  if (whole !== null) return { total, rows: whole, facets };
+  // An item of the page went away in between: the page is another one now.
+  if (performance.now() > terms.deadlineMs)
+    throw new UnavailableError('items change faster than they are read');
+  const [again = null] = await answerQueries(scatter, [{ index, query }], terms);
+  return again;
+}
+
+function hasText(row: WireRow): row is AnswerRow {
+  return row.fieldsText !== null;
+}
+
+async function countFacets(
+  scatter: Scatter,
+  index: ScopedIndex,
+  query: CheckedQuery,
+  facets: readonly FacetNeed[],
+  terms: AnswerTerms,
+): Promise<FacetCounts> {
+  const replies = await gather(scatter, [{ ...index, ask: { kind: 'counts', query, facets } }], terms);
+  const ofWorkers = replies.map(([body = null]) => decodeCounts(body));
+  return new Map(
+    facets.map(({ facetIndex }, at) => [facetIndex, ofWorkers.map((groups) => groups[at] ?? { groups: [] })]),
+  );
+}
+
+/** Null when one of the rows is nowhere any more. */
+async function withTexts(
+  scatter: Scatter,
+  index: ScopedIndex,
+  rows: readonly WireRow[],
+  terms: AnswerTerms,
+): Promise<AnswerRow[] | null> {
+  const ask: Ask = {
+    kind: 'texts',
+    rows: rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId })),
+  };
+  const ofWorkers = (await gather(scatter, [{ ...index, ask }], terms)).map(([body = null]) =>
+    decodeTexts(body),
+  );
+  const whole: AnswerRow[] = [];
+  for (const [at, row] of rows.entries()) {
+    const fieldsText = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
+    if (fieldsText === null) return null;
+    whole.push({ ...row, fieldsText });
+  }
+  return whole;
+}
+
+/** What each worker of a complete cover says, in the order of the asks. */
+async function gather(
+  scatter: Scatter,
+  queries: readonly (ScopedIndex & { readonly ask: Ask })[],
+  { needs, deadlineMs }: AnswerTerms,
+): Promise<(readonly MessageBody[])[]> {
+  const replies = await scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
+  return replies.map(({ answers }) => answers);
+}

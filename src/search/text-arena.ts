@@ -1,0 +1,114 @@
+const chunkBytesMin = 16 * 1024;
+const chunkBytesMax = 1024 * 1024;
+/** Before each text: the doc's id, then the text's bytes. */
+const headerBytes = 8;
+const nowhere = -1;
+
+interface Chunk {
+  readonly bytes: Buffer;
+  /** Bytes written. */
+  end: number;
+  /** Bytes of texts that still stand, headers included. */
+  live: number;
+}
+
+/**
+ * A text for each doc as UTF-8 outside of the garbage collector's heap, which would hold most of them at two bytes a
+ * character. A chunk of which half has gone is emptied into the newest one, so holes never outweigh the texts.
+ */
+export class TextArena {
+  readonly #chunks: (Chunk | null)[] = [];
+  readonly #freeChunks: number[] = [];
+  #newest = nowhere;
+  #chunkOf: Int32Array;
+  #offsetOf: Uint32Array;
+  #allocated = 0;
+
+  constructor(capacity: number) {
+    this.#chunkOf = new Int32Array(capacity).fill(nowhere);
+    this.#offsetOf = new Uint32Array(capacity);
+  }
+
+  get bytes(): number {
+    return this.#allocated + this.#chunkOf.byteLength + this.#offsetOf.byteLength;
+  }
+
+  grow(capacity: number): void {
+    const chunkOf = new Int32Array(capacity).fill(nowhere, this.#chunkOf.length);
+    chunkOf.set(this.#chunkOf);
+    this.#chunkOf = chunkOf;
+    const offsetOf = new Uint32Array(capacity);
+    offsetOf.set(this.#offsetOf);
+    this.#offsetOf = offsetOf;
+  }
+
+  /** The doc must have no text. Lone surrogates would be lost: JSON text has them escaped. */
+  set(doc: number, text: string): void {
+    const size = Buffer.byteLength(text);
+    const { chunk, at } = this.#place(doc, size);
+    chunk.bytes.write(text, at + headerBytes, size, 'utf8');
+  }
+
+  /** Empty when the doc has none. */
+  get(doc: number): string {
+    const chunk = this.#chunks[this.#chunkOf[doc] ?? nowhere];
+    if (!chunk) return '';
+    const at = this.#offsetOf[doc] ?? 0;
+    const from = at + headerBytes;
+    return chunk.bytes.toString('utf8', from, from + chunk.bytes.readUInt32LE(at + 4));
+  }
+
+  clear(doc: number): void {
+    const index = this.#chunkOf[doc] ?? nowhere;
+    const chunk = this.#chunks[index];
+    if (!chunk) return;
+    chunk.live -= headerBytes + chunk.bytes.readUInt32LE((this.#offsetOf[doc] ?? 0) + 4);
+    this.#chunkOf[doc] = nowhere;
+    if (index !== this.#newest && chunk.live <= chunk.end / 2) this.#empty(index, chunk);
+  }
+
+  /** Room for a text at the end of the newest chunk, its header written. */
+  #place(doc: number, size: number): { chunk: Chunk; at: number } {
+    const chunk = this.#chunkWithRoom(headerBytes + size);
+    const at = chunk.end;
+    chunk.bytes.writeUInt32LE(doc, at);
+    chunk.bytes.writeUInt32LE(size, at + 4);
+    chunk.end += headerBytes + size;
+    chunk.live += headerBytes + size;
+    this.#chunkOf[doc] = this.#newest;
+    this.#offsetOf[doc] = at;
+    return { chunk, at };
+  }
+
+  #chunkWithRoom(bytes: number): Chunk {
+    const newest = this.#chunks[this.#newest];
+    if (newest && newest.end + bytes <= newest.bytes.length) return newest;
+    const wanted = Math.min(Math.max(this.#allocated, chunkBytesMin), chunkBytesMax);
+    const chunk: Chunk = { bytes: Buffer.allocUnsafeSlow(Math.max(wanted, bytes)), end: 0, live: 0 };
+    this.#allocated += chunk.bytes.length;
+    const full = this.#newest;
+    this.#newest = this.#freeChunks.pop() ?? this.#chunks.length;
+    this.#chunks[this.#newest] = chunk;
+    if (newest && newest.live <= newest.end / 2) this.#empty(full, newest);
+    return this.#chunks[this.#newest] === chunk && chunk.end + bytes <= chunk.bytes.length
+      ? chunk
+      : this.#chunkWithRoom(bytes);
+  }
+
+  /** Moves what is left of a chunk to the newest one. */
+  #empty(index: number, chunk: Chunk): void {
+    this.#chunks[index] = null;
+    this.#allocated -= chunk.bytes.length;
+    for (let at = 0; at < chunk.end; ) {
+      const doc = chunk.bytes.readUInt32LE(at);
+      const size = chunk.bytes.readUInt32LE(at + 4);
+      const next = at + headerBytes + size;
+      if (this.#chunkOf[doc] === index && this.#offsetOf[doc] === at) {
+        const place = this.#place(doc, size);
+        chunk.bytes.copy(place.chunk.bytes, place.at + headerBytes, at + headerBytes, next);
+      }
+      at = next;
+    }
+    this.#freeChunks.push(index);
+  }
+}

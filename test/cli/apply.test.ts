@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readGenerations } from '../../src/store/rebuild-generation.ts';
+import { type Files, Platform, page, siteFiles, startRedis, writeFiles } from '../jobs/support/platform.ts';
+import { runCommand, temporaryFolder } from './support/command.ts';
+
+const redisUrl = await startRedis();
+
+function files(title: string): Files {
+  return siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties: { title } } } });
+}
+
+const pages = Array.from({ length: 120 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
+
+test('apply makes the folder the active configuration, shows the rebuild and ends when it is done', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const folder = await temporaryFolder(context);
+  await platform.publish(files('{p.name}'));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages);
+  await platform.settle();
+  writeFiles(folder, files('new {p.name}'));
+  const applied = await runCommand('apply', [], { env: platform.environment(folder) });
+  assert.deepEqual(
+    { code: applied.code, stderr: applied.stderr.split('\n').at(-2) },
+    {
+      code: 0,
+      stderr: '100 % rebuilt for generation 2: 120 entities looked at, 120 of them rebuilt',
+    },
+  );
+  assert.match(applied.stdout, /active one now \(generation 2\)[\s\S]*All 2 processes run it[\s\S]*rebuilt/);
+  for (const { originId } of pages) {
+    assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
+  }
+  const again = await runCommand('apply', [], { env: platform.environment(folder) });
+  assert.equal(again.code, 0);
+  assert.match(again.stdout, /as it was \(generation 2\)/);
+});
+
+test('a configuration with mistakes is refused with all of them, and the running one stays', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const folder = await temporaryFolder(context);
+  await platform.publish(files('{p.name}'));
+  writeFiles(folder, {
+    ...files('{p.name'),
+    'tenants/acme/schemas/second.json': { triggers: { nowhere: ['page'] }, properties: {} },
+  });
+  const refused = await runCommand('apply', [], { env: platform.environment(folder) });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /schemas\/page\.json: \$\.properties\.title/);
+  assert.match(refused.stderr, /schemas\/second\.json/);
+  assert.equal((await readGenerations(platform.store)).active, 1);
+});
+
+test('with --no-wait, or when no process runs, apply ends once the configuration is active', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const folder = await temporaryFolder(context);
+  writeFiles(folder, files('{p.name}'));
+  const first = await runCommand('apply', [], { env: platform.environment(folder) });
+  assert.deepEqual([first.code, /No process runs now/.test(first.stdout)], [0, true]);
+  await platform.startWorker();
+  writeFiles(folder, files('other {p.name}'));
+  const second = await runCommand('apply', ['--no-wait'], { env: platform.environment(folder) });
+  assert.equal(second.code, 0);
+  assert.equal((await readGenerations(platform.store)).active, 2);
+});
+
+test('without a Redis, apply says in one line what to do', async (context) => {
+  const folder = await temporaryFolder(context);
+  writeFiles(folder, files('{p.name}'));
+  const env = { REDIS_URL: '', REDIS_CLUSTER: '', CONFIG_DIR: folder, DATA_DIR: path.join(folder, 'none') };
+  const stopped = await runCommand('apply', [], { env });
+  assert.equal(stopped.code, 1);
+  assert.match(stopped.stderr, /npm start|REDIS_URL/);
+  assert.equal(stopped.stderr.trim().split('\n').length, 1);
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { rebuildJobs } from '../../src/jobs/rebuild-queue.ts';
+import { readPartitionStates } from '../../src/store/partition-state.ts';
+import { Platform, page, siteFiles, startRedis, until } from './support/platform.ts';
+
+const redisUrl = await startRedis();
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const files = (title: string) =>
+  siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties: { title } } } });
+const pages = Array.from({ length: 600 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
+
+test('a jobs process that is killed in the middle of a rebuild loses nothing: the next one goes on', async (context) => {
+  const platform = await Platform.start(context, redisUrl, 2);
+  await platform.publish(files('{p.name}'));
+  const worker = await platform.startWorker();
+  await platform.ingest(pages);
+  await platform.settle();
+  const startProcess = () => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'workers/jobs.ts'], {
+      cwd: root,
+      env: { ...process.env, ...platform.environment('config') },
+      stdio: 'ignore',
+    });
+    context.after(() => child.kill('SIGKILL'));
+    return child;
+  };
+  const first = startProcess();
+  await platform.rebuilt(1);
+  // Without a worker the jobs stop in the middle, at the bound of marks that may wait.
+  await worker.stop();
+  const generation = await platform.publish(files('new {p.name}'));
+  const queue = rebuildJobs(platform.store);
+  await until('both jobs are under way', async () => {
+    const states = await readPartitionStates(platform.store);
+    return states.every(({ end, checkpoint }) => end > checkpoint) && (await queue.counts()).active === 2;
+  });
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  await platform.startWorker();
+  const second = startProcess();
+  await platform.rebuilt(generation);
+  await queue.close();
+  for (const { originId } of pages) {
+    assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
+  }
+  second.kill('SIGTERM');
+  const [code] = await once(second, 'exit');
+  assert.equal(code, 0, 'a jobs process ends cleanly at SIGTERM');
+});

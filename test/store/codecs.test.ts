@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ViewBody } from '../../src/schemas/types.ts';
+import { decodeAnnouncement } from '../../src/store/commit.ts';
+import { formatDependent, parseDependent } from '../../src/store/dependents.ts';
+import { digestBytes, digestOf } from '../../src/store/digest.ts';
+import { pack, unpack } from '../../src/store/pack.ts';
+import { decodeProcessed, encodeProcessed, type ProcessedRecord } from '../../src/store/processed.ts';
+import { formatVersion, parseVersion } from '../../src/store/version.ts';
+import { decodeBody, encodeBody } from '../../src/store/views.ts';
+import { runs } from '../support/runs.ts';
+
+const plain = { noNullPrototype: true } as const;
+const text = fc.string({ unit: 'grapheme' });
+const name = fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/);
+const stamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+const bodies: fc.Arbitrary<ViewBody> = fc
+  .array(
+    fc.record({
+      target: fc.option(fc.record({ environmentId: name, sourceId: name, originId: text, alias: name }), {
+        nil: null,
+      }),
+      viewId: text,
+      path: text,
+    }),
+    { maxLength: 5 },
+  )
+  .chain((references) =>
+    fc
+      .array(text, { minLength: references.length + 1, maxLength: references.length + 1 })
+      .map((texts) => ({ texts, references })),
+  );
+
+test('a view comes back from its stored form with the same texts and references', () => {
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const stored = decodeBody(encodeBody(body));
+      assert.deepEqual(
+        stored.texts.map((piece) => piece.toString()),
+        body.texts,
+      );
+      const expected = body.references.map(({ target, viewId, path }) => ({
+        target: target && { sourceId: target.sourceId, alias: target.alias, originId: target.originId },
+        viewId,
+        path,
+      }));
+      assert.deepEqual(stored.references, expected);
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('equal views have equal bytes, however often they were made', () => {
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const again = structuredClone(body);
+      assert.ok(encodeBody(body).equals(encodeBody(again)));
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+const claims = fc.record(
+  {
+    field: text,
+    host: fc.option(text, { nil: null }),
+    kind: fc.constantFrom('page' as const, 'redirect' as const),
+    sinceStamp: stamp,
+    display: text,
+    redirect: fc.option(text, { nil: null }),
+  },
+  plain,
+);
+
+const records: fc.Arbitrary<ProcessedRecord> = fc.record(
+  {
+    stamp,
+    type: text,
+    lookup: fc.option(fc.record({ layoutId: name, keys: fc.array(text) }, plain), { nil: null }),
+    made: fc.array(
+      fc.record(
+        {
+          kind: fc.constantFrom('view' as const, 'item' as const),
+          environmentId: name,
+          name: text,
+          schemaDigest: text,
+          bytesDigest: fc.uint8Array({ minLength: 8, maxLength: 8 }).map((bytes) => Buffer.from(bytes)),
+          claims: fc.array(claims, { maxLength: 3 }),
+          dependsOn: fc.array(fc.tuple(name, text), { maxLength: 3 }),
+        },
+        plain,
+      ),
+      { maxLength: 4 },
+    ),
+  },
+  plain,
+);
+
+test('a processed record comes back as it was stored, with equal bytes when it is stored again', () => {
+  fc.assert(
+    fc.property(records, (record) => {
+      const stored = encodeProcessed(record);
+      assert.deepEqual(decodeProcessed(stored), record);
+      assert.ok(encodeProcessed(decodeProcessed(stored)).equals(stored));
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('a dependent comes back from its name, with bars and anything else in its originId', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('view' as const, 'item' as const, 'entity' as const, 'repair' as const),
+      name,
+      name,
+      name,
+      text,
+      (kind, environmentId, alias, sourceId, originId) => {
+        const dependent = { kind, environmentId, name: alias, sourceId, originId: `a|${originId}` };
+        assert.deepEqual(parseDependent(formatDependent(dependent)), dependent);
+      },
+    ),
+    { numRuns: runs(200) },
+  );
+});
+
+test('a text that names no dependent is none', () => {
+  for (const wrong of ['', 'v', 'v|e|a', 'x|e|a|s|o', 'constructor|e|a|s|o', '__proto__|e|a|s|o']) {
+    assert.equal(parseDependent(wrong), null, wrong);
+  }
+});
+
+test('a version comes back from its token, which is safe in a header', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(1023), stamp)), (entries) => {
+      const version = new Map(entries);
+      const token = formatVersion(version);
+      assert.match(token, /^[A-Za-z0-9.-]*$/);
+      assert.deepEqual(parseVersion(token), new Map([...version].sort(([a], [b]) => a - b)));
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('no text but a token is taken for a version', () => {
+  for (const wrong of [
+    '',
+    'v2-0.1',
+    'v1-0',
+    'v1-0.',
+    'v1-.1',
+    'v1-0.1-',
+    'v1-0.A',
+    'v1--',
+    'v1-0.1x!',
+    '{}',
+  ]) {
+    assert.equal(parseVersion(wrong), null, wrong);
+  }
+  fc.assert(
+    fc.property(fc.string({ maxLength: 50 }), (wrong) => {
+      const parsed = parseVersion(wrong);
+      assert.ok(parsed === null || wrong.startsWith('v1'));
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('digests are 8 bytes that stay the same for ever', () => {
+  assert.equal(digestOf('').length, digestBytes);
+  assert.equal(
+    digestOf('acme:env:u:/a').toString('hex'),
+    digestOf(Buffer.from('acme:env:u:/a')).toString('hex'),
+  );
+  assert.equal(digestOf('').toString('hex'), 'e3b0c44298fc1c14');
+  assert.equal(digestOf('abc').toString('hex'), 'ba7816bf8f01cfea');
+});
+
+test('an announcement comes back with its maps and marks', () => {
+  const packed = pack([7, [['acme', 3]], [['acme', 2, 9]], Buffer.from('12345678')]);
+  assert.deepEqual(decodeAnnouncement(packed), {
+    checkpoint: 7,
+    dirty: new Map([['acme', 3]]),
+    caused: [{ tenant: 'acme', partition: 2, sequence: 9 }],
+    digests: Buffer.from('12345678'),
+  });
+});
+
+test('stamps in microseconds survive packing as they are', () => {
+  const now = 1_763_721_690_123_456;
+  assert.deepEqual(unpack(pack([now, Number.MAX_SAFE_INTEGER, 0, false, null])), [
+    now,
+    Number.MAX_SAFE_INTEGER,
+    0,
+    false,
+    null,
+  ]);
+});

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { SourceEntity } from '../../src/contract/entity.ts';
+import type { JsonObject } from '../../src/contract/json.ts';
+import {
+  acceptEntities,
+  encodeEntity,
+  readEntities,
+  removeEntities,
+  scanOriginIds,
+} from '../../src/store/entities.ts';
+import { IntakeReader } from '../../src/store/intake.ts';
+import { keys } from '../../src/store/keys.ts';
+import { Script } from '../../src/store/script.ts';
+import type { Store } from '../../src/store/store.ts';
+import { TestRedis } from '../support/redis.ts';
+import { runs } from '../support/runs.ts';
+
+const redis = await TestRedis.start();
+const tenant = 'acme';
+const sourceId = 'source-1';
+
+function entity(originId: string, properties: JsonObject, fields: Partial<SourceEntity> = {}): SourceEntity {
+  return { originId, type: 'page', url: null, originParentId: null, redirects: [], properties, ...fields };
+}
+
+async function accept(store: Store, entities: readonly SourceEntity[], force = false) {
+  return acceptEntities(store, { tenant, sourceId, force, entities: entities.map(encodeEntity) });
+}
+
+async function read(store: Store, originId: string) {
+  const [stored] = await readEntities(store, tenant, [{ sourceId, originId }]);
+  return stored ?? null;
+}
+
+/** Last sequence of every partition's stream. */
+async function ends(store: Store): Promise<number[]> {
+  return Promise.all(
+    store.partitions.tags.map(async (tag) =>
+      Number((await store.client.hget(keys.clock(tag), 'stream')) ?? 0),
+    ),
+  );
+}
+
+test('an accepted entity is stored whole and announced once', async () => {
+  const store = await redis.openEmptyStore(4);
+  const sent = entity(
+    '1',
+    { title: 'Lyon', nested: { __proto__: null, list: [1, 2.5, null, true] } },
+    {
+      url: '/lyon',
+      originParentId: 'france',
+      redirects: ['/l', '/lugdunum'],
+    },
+  );
+  const { outcomes, version } = await accept(store, [sent]);
+  assert.deepEqual(outcomes, ['changed']);
+  const stored = await read(store, '1');
+  assert.ok(stored !== null);
+  const { stamp, bornStamp, urlStamp, ...rest } = stored;
+  assert.equal(JSON.stringify(rest), JSON.stringify({ sourceId, ...orderedAs(rest, sent) }));
+  assert.ok(Math.abs(stamp / 1000 - Date.now()) < 60_000, 'microseconds of now');
+  assert.deepEqual([bornStamp, urlStamp], [stamp, stamp]);
+
+  const partition = store.partitions.ofEntity(sourceId, '1');
+  assert.deepEqual(version, new Map([[partition, 1]]));
+  const reader = new IntakeReader(store, store.partitions.tag(partition), 0);
+  const entries = await reader.next(10, 10);
+  reader.close();
+  const bytes = encodeEntity(sent).body.length;
+  assert.deepEqual(entries, [{ kind: 'entities', sequence: 1, tenant, sourceId, originIds: ['1'], bytes }]);
+});
+
+function orderedAs(order: object, value: SourceEntity): object {
+  const members = Object.keys(order).filter((name) => name !== 'sourceId');
+  return Object.fromEntries(members.map((name) => [name, value[name as keyof SourceEntity]]));
+}
+
+test('an unchanged entity costs no stream entry and keeps its stamps', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('1', { a: 1, b: { c: 1, d: 2 } }, { redirects: ['/x'] })]);
+  const [before, endsBefore] = [await read(store, '1'), await ends(store)];
+  const again = await accept(store, [entity('1', { b: { d: 2, c: 1 }, a: 1 }, { redirects: ['/x'] })]);
+  assert.deepEqual(again.outcomes, ['unchanged'], 'whatever the order of object keys');
+  assert.deepEqual(await ends(store), endsBefore);
+  assert.deepEqual(await read(store, '1'), before);
+  const partition = store.partitions.ofEntity(sourceId, '1');
+  assert.deepEqual(again.version, new Map([[partition, 1]]), 'the state it was unchanged in');
+});
+
+test('everything stored counts for changed or unchanged', async () => {
+  const store = await redis.openEmptyStore(4);
+  const base = entity('1', { a: [1, 2] }, { url: '/a', originParentId: 'p', redirects: ['/r', '/s'] });
+  const others: SourceEntity[] = [
+    { ...base, url: '/b' },
+    { ...base, url: null },
+    { ...base, originParentId: null },
+    { ...base, redirects: ['/s', '/r'] },
+    { ...base, redirects: [] },
+    { ...base, properties: { a: [2, 1] } },
+    { ...base, properties: { a: [1, 2], b: null } },
+    { ...base, properties: { a: ['1', 2] } },
+  ];
+  for (const other of others) {
+    assert.deepEqual((await accept(store, [base], true)).outcomes, ['changed']);
+    assert.deepEqual((await accept(store, [other], true)).outcomes, ['changed'], JSON.stringify(other));
+  }
+});
+
+test('any properties come back as they were sent', async () => {
+  const store = await redis.openEmptyStore(4);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+      async (values) => {
+        const properties = JSON.parse(JSON.stringify(values)) as JsonObject;
+        await accept(store, [entity('any', properties)]);
+        assert.equal(JSON.stringify((await read(store, 'any'))?.properties), JSON.stringify(properties));
+      },
+    ),
+    { numRuns: runs(50) },
+  );
+});
+
+test('another type is a conflict and changes nothing, unless it is forced', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('1', { a: 1 })]);
+  const before = await read(store, '1');
+  const other = entity('1', { a: 2 }, { type: 'Page' });
+  assert.deepEqual((await accept(store, [other])).outcomes, ['typeConflict'], 'the case of a type counts');
+  assert.deepEqual(await read(store, '1'), before);
+  assert.deepEqual((await accept(store, [entity('1', { a: 1 }, { type: 'x' })])).outcomes, ['typeConflict']);
+  assert.deepEqual((await accept(store, [other], true)).outcomes, ['changed']);
+  assert.equal((await read(store, '1'))?.type, 'Page');
+  assert.deepEqual((await accept(store, [entity('1', { a: 3 })])).outcomes, ['typeConflict']);
+  await removeEntities(store, { tenant, sourceId, originIds: ['1'] });
+  assert.deepEqual((await accept(store, [entity('1', { a: 3 })])).outcomes, ['changed'], 'after a delete');
+});
+
+test('a bulk is stored although some of it conflicts, each outcome at its place', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('b', { a: 1 }), entity('c', { a: 1 })]);
+  const { outcomes } = await accept(store, [
+    entity('a', { a: 1 }),
+    entity('b', { a: 1 }, { type: 'other' }),
+    entity('c', { a: 1 }),
+    entity('d', { a: 1 }),
+  ]);
+  assert.deepEqual(outcomes, ['changed', 'typeConflict', 'unchanged', 'changed']);
+});
+
+test('several states of one entity in a request are taken in order', async () => {
+  const store = await redis.openEmptyStore(4);
+  const { outcomes } = await accept(store, [
+    entity('1', { a: 1 }),
+    entity('1', { a: 2 }),
+    entity('1', { a: 3 }),
+  ]);
+  assert.deepEqual(outcomes, ['changed', 'changed', 'changed']);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 3 });
+});
+
+test('stamps rise with every change, even when the clock of a front stands still or goes back', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const stamps: number[] = [];
+  const now = Date.now();
+  for (const clock of [now, now, now - 60_000, now - 120_000, now + 5]) {
+    context.mock.timers.enable({ apis: ['Date'], now: clock });
+    await accept(store, [entity('1', { a: stamps.length })]);
+    context.mock.timers.reset();
+    stamps.push((await read(store, '1'))?.stamp ?? 0);
+  }
+  for (const [index, stamp] of stamps.entries()) assert.ok(index === 0 || stamp > (stamps[index - 1] ?? 0));
+});
+
+test('entities of one request have rising stamps in its order, whatever partitions they lie in', async () => {
+  const store = await redis.openEmptyStore(16);
+  const originIds = Array.from({ length: 40 }, (_, index) => `e${index}`);
+  await accept(
+    store,
+    originIds.map((originId) => entity(originId, {})),
+  );
+  const stored = await readEntities(
+    store,
+    tenant,
+    originIds.map((originId) => ({ sourceId, originId })),
+  );
+  const stamps = stored.map((one) => one?.stamp ?? 0);
+  assert.deepEqual(
+    stamps,
+    [...stamps].sort((a, b) => a - b),
+  );
+  assert.equal(new Set(stamps).size, 40);
+});
+
+test('bornStamp stays until the entity is deleted, urlStamp until the url changes', async () => {
+  const store = await redis.openEmptyStore(1);
+  const states = [];
+  for (const [title, url] of [
+    ['a', '/x'],
+    ['b', '/x'],
+    ['c', '/y'],
+    ['d', '/x'],
+    ['e', null],
+  ] as const) {
+    await accept(store, [entity('1', { title }, { url })]);
+    const stored = await read(store, '1');
+    assert.ok(stored !== null);
+    states.push(stored);
+  }
+  const [a, b, c, d, e] = states;
+  assert.ok(a && b && c && d && e);
+  assert.deepEqual(new Set(states.map(({ bornStamp }) => bornStamp)), new Set([a.stamp]));
+  assert.equal(b.urlStamp, a.stamp);
+  assert.equal(c.urlStamp, c.stamp);
+  assert.equal(d.urlStamp, d.stamp, 'it went elsewhere and came back');
+  assert.equal(e.urlStamp, e.stamp);
+  await removeEntities(store, { tenant, sourceId, originIds: ['1'] });
+  await accept(store, [entity('1', { title: 'a' }, { url: '/x' })]);
+  const reborn = await read(store, '1');
+  assert.ok(reborn !== null && reborn.bornStamp > e.stamp);
+  assert.deepEqual([reborn.bornStamp, reborn.urlStamp], [reborn.stamp, reborn.stamp]);
+});
+
+test('tenants and sources never meet, whatever ids they use', async () => {
+  const store = await redis.openEmptyStore(4);
+  const encoded = [encodeEntity(entity('1', { of: 'acme' }))];
+  await acceptEntities(store, { tenant: 'acme', sourceId: 's', force: false, entities: encoded });
+  assert.deepEqual(await readEntities(store, 'other', [{ sourceId: 's', originId: '1' }]), [null]);
+  assert.deepEqual(await readEntities(store, 'acme', [{ sourceId: 't', originId: '1' }]), [null]);
+  const removal = await removeEntities(store, { tenant: 'other', sourceId: 's', originIds: ['1'] });
+  assert.deepEqual(removal.removed, [false]);
+});
+
+test('a delete tells which entities were there and announces those alone', async () => {
+  const store = await redis.openEmptyStore(1);
+  await accept(store, [entity('1', {}), entity('2', {})]);
+  const { removed, version } = await removeEntities(store, {
+    tenant,
+    sourceId,
+    originIds: ['1', 'x', '1', '2'],
+  });
+  assert.deepEqual(removed, [true, false, false, true]);
+  assert.deepEqual(version, new Map([[0, 2]]));
+  const reader = new IntakeReader(store, store.partitions.tag(0), 1);
+  assert.deepEqual(await reader.next(10, 10), [
+    { kind: 'entities', sequence: 2, tenant, sourceId, originIds: ['1', '2'], bytes: 0 },
+  ]);
+  reader.close();
+  const again = await removeEntities(store, { tenant, sourceId, originIds: ['1', '2'] });
+  assert.deepEqual(again.removed, [false, false]);
+  assert.deepEqual(await ends(store), [2]);
+  assert.equal(await read(store, '1'), null);
+});
+
+/** The scripts as the client library would send them a second time after a reconnect. */
+const acceptAgain = new Script<[number, number[]]>('accept', 4);
+const removeAgain = new Script<[number, number[]]>('remove', 5);
+
+function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
+  const tag = store.partitions.tag(0);
+  const sent = entities.map(encodeEntity).flatMap((encoded, index) => {
+    const { originId, contentHash, urlHash, type, body } = encoded;
+    return [originId, contentHash, urlHash, 1_000_000 + index, type, body];
+  });
+  acceptAgain.define(store.client);
+  return acceptAgain.run(
+    store.client,
+    [
+      keys.clock(tag),
+      keys.stream(tag),
+      keys.meta(tag, tenant, sourceId),
+      keys.entities(tag, tenant, sourceId),
+    ],
+    [token, '0', tenant, sourceId, ...sent],
+  );
+}
+
+test('an accept call sent twice answers the same and does nothing the second time', async () => {
+  const store = await redis.openEmptyStore(1);
+  const sent = [
+    entity('1', { a: 1 }),
+    entity('2', { a: 1 }),
+    entity('1', { a: 2 }),
+    entity('1', { a: 3 }, { url: '/z' }),
+  ];
+  const first = await acceptCall(store, '12345678', sent);
+  const [before, endsBefore] = [await read(store, '1'), await ends(store)];
+  const second = await acceptCall(store, '12345678', sent);
+  assert.deepEqual(second, first);
+  assert.deepEqual(await ends(store), endsBefore);
+  assert.deepEqual(await read(store, '1'), before);
+});
+
+test('a remove call sent twice answers the same and spares what came in between', async () => {
+  const store = await redis.openEmptyStore(1);
+  await accept(store, [entity('1', { a: 1 })]);
+  const tag = store.partitions.tag(0);
+  removeAgain.define(store.client);
+  const call = () =>
+    removeAgain.run(
+      store.client,
+      [
+        keys.clock(tag),
+        keys.stream(tag),
+        keys.meta(tag, tenant, sourceId),
+        keys.entities(tag, tenant, sourceId),
+        keys.removal(tag, 'token'),
+      ],
+      [tenant, sourceId, '1', '2'],
+    );
+  const first = await call();
+  assert.deepEqual(first, [2, [1, 0]]);
+  await accept(store, [entity('1', { a: 2 })]);
+  assert.deepEqual(await call(), first);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 2 });
+  assert.ok((await store.client.ttl(keys.removal(tag, 'token'))) > 0, 'and nothing of it stays for ever');
+});
+
+test('all originIds of a partition are found by a scan', async () => {
+  const store = await redis.openEmptyStore(2);
+  const originIds = Array.from({ length: 600 }, (_, index) => `e${index}`);
+  for (let at = 0; at < originIds.length; at += 50) {
+    await accept(
+      store,
+      originIds.slice(at, at + 50).map((originId) => entity(originId, {})),
+    );
+  }
+  const found = new Set<string>();
+  for (const partition of [0, 1]) {
+    for await (const portion of scanOriginIds(store, partition, tenant, sourceId)) {
+      for (const originId of portion) found.add(originId);
+    }
+  }
+  assert.deepEqual([...found].sort(), [...originIds].sort());
+});
+
+test('scripts go on working after Redis has forgotten them', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('1', { a: 1 })]);
+  await store.client.script('FLUSH');
+  const all = ['2', '3', '4', '5', '6'].map((originId) => accept(store, [entity(originId, { a: 1 })]));
+  assert.deepEqual(
+    new Set((await Promise.all(all)).map(({ outcomes }) => outcomes[0])),
+    new Set(['changed']),
+  );
+});

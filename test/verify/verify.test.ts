@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { readPublished } from '../../src/store/configuration.ts';
+import { claimField, indexName, itemField, keys, viewField } from '../../src/store/keys.ts';
+import type { Store } from '../../src/store/store.ts';
+import { readViews } from '../../src/store/views.ts';
+import type { Finding } from '../../src/verify/finding.ts';
+import { type VerifyResult, verify } from '../../src/verify/verification.ts';
+import { environmentId, Platform, page, scope, startRedis, tenant } from '../jobs/support/platform.ts';
+import { configurationFiles, groups, pageEntity, pages } from './fixture.ts';
+
+const redisUrl = await startRedis();
+
+async function sound(context: TestContext): Promise<Platform> {
+  const platform = await Platform.start(context, redisUrl);
+  await platform.publish(configurationFiles);
+  await platform.startWorker();
+  await platform.ingest([...groups, ...pages]);
+  await platform.settle();
+  return platform;
+}
+
+async function verified(store: Store, isRepair = false): Promise<VerifyResult & { findings: Finding[] }> {
+  const published = await readPublished(store);
+  const loaded = loadConfiguration(published?.documents ?? new Map());
+  assert.ok(loaded.ok);
+  const findings: Finding[] = [];
+  const result = await verify({
+    store,
+    configuration: loaded.configuration,
+    tenant: null,
+    isRepair,
+    onProgress: () => {},
+    onDifference: (finding) => findings.push(finding),
+  });
+  return { ...result, findings };
+}
+
+test('a store that nobody touched has no differences, and everything in it was compared', async (context) => {
+  const { store } = await sound(context);
+  const { findings, ...result } = await verified(store);
+  assert.deepEqual(findings, []);
+  assert.deepEqual(result, {
+    entities: 33,
+    views: 33,
+    items: 63,
+    // A page's URL, redirect and handle.
+    claims: 90,
+    differences: 0,
+    unsettled: 0,
+    repaired: 0,
+    notes: [],
+  });
+});
+
+test('changes under way are no differences', async (context) => {
+  const platform = await sound(context);
+  let writing = true;
+  const writer = (async () => {
+    for (let round = 0; writing; round += 1) {
+      await platform.ingest([pageEntity(round % 30, { name: `Round ${round}`, group: `g${round % 2}` })]);
+      if (round % 7 === 0) await platform.remove([`p${(round + 3) % 30}`]);
+    }
+  })();
+  const results = [await verified(platform.store), await verified(platform.store)];
+  writing = false;
+  await writer;
+  assert.deepEqual(
+    results.flatMap(({ findings }) => findings),
+    [],
+  );
+  await platform.settle();
+  const { findings, unsettled } = await verified(platform.store);
+  assert.deepEqual({ findings, unsettled }, { findings: [], unsettled: 0 });
+});
+
+const entityTag = (store: Store, originId: string) =>
+  store.partitions.tag(store.partitions.ofEntity('src-1', originId));
+const claimTag = (store: Store, field: string) =>
+  store.partitions.tag(store.partitions.ofText(`${tenant}:${environmentId}:${field}`));
+const viewsKey = (store: Store, originId: string) =>
+  keys.views(entityTag(store, originId), tenant, environmentId);
+const itemsKey = (store: Store, originId: string) =>
+  keys.items(entityTag(store, originId), tenant, environmentId, indexName.schema('pages'));
+const claimsKey = (store: Store, field: string) => keys.claims(claimTag(store, field), tenant, environmentId);
+const routesKey = (store: Store, url: string) =>
+  keys.routes(claimTag(store, claimField.url(url)), tenant, environmentId);
+
+async function firstKey(store: Store, pattern: string): Promise<string> {
+  const [key] = (await store.client.keys(pattern)).sort();
+  return key ?? assert.fail(`no key ${pattern}`);
+}
+
+/** What is done to a sound store behind its back, and what the report must name. */
+const damages: readonly { what: string; subject: RegExp; damage(store: Store): Promise<unknown> }[] = [
+  {
+    what: 'a view that is gone',
+    subject: /Entity\/p3\/View\/page$/,
+    damage: (store) => store.client.hdel(viewsKey(store, 'p3'), viewField('src-1', 'page', 'p3')),
+  },
+  {
+    what: 'a view with other bytes',
+    subject: /Entity\/g1\/View\/group$/,
+    damage: (store) =>
+      store.client.hset(
+        viewsKey(store, 'g1'),
+        viewField('src-1', 'group', 'g1'),
+        Buffer.from('\u0000{"members":[]}'),
+      ),
+  },
+  {
+    what: 'a view that no entity makes',
+    subject: /Entity\/ghost\/View\/page$/,
+    damage: (store) =>
+      store.client.hset(viewsKey(store, 'ghost'), viewField('src-1', 'page', 'ghost'), 'boo'),
+  },
+  {
+    what: 'a view of an environment that never was',
+    subject: /Environment\/env-9\/.*Entity\/p1\/View\/page$/,
+    damage: (store) =>
+      store.client.hset(
+        keys.views(entityTag(store, 'p1'), tenant, 'env-9'),
+        viewField('src-1', 'page', 'p1'),
+        'boo',
+      ),
+  },
+  {
+    what: 'an index item that is gone',
+    subject: /Entity\/p4 in index pages/,
+    damage: (store) => store.client.hdel(itemsKey(store, 'p4'), itemField('src-1', 'p4')),
+  },
+  {
+    what: 'an index item with other values',
+    subject: /Entity\/p4 in index pages/,
+    damage: (store) =>
+      store.client.hset(itemsKey(store, 'p4'), itemField('src-1', 'p4'), '[1,{"name":"wrong"}]'),
+  },
+  {
+    what: 'an index item that no entity makes',
+    subject: /Entity\/ghost in index cms type page/,
+    damage: (store) =>
+      store.client.hset(
+        keys.items(entityTag(store, 'ghost'), tenant, environmentId, indexName.auto('cms', 'page')),
+        itemField('src-1', 'ghost'),
+        '[1,{}]',
+      ),
+  },
+  {
+    what: 'a URL that is claimed no more',
+    subject: /Entity\/p5\/View\/page$/,
+    damage: (store) => store.client.hdel(claimsKey(store, 'u:/pages/5'), 'u:/pages/5'),
+  },
+  {
+    what: 'a handle that points at another view',
+    subject: /Entity\/p5\/View\/page$/,
+    damage: async (store) => {
+      const other = await store.client.hgetBuffer(claimsKey(store, 'h:page-p6'), 'h:page-p6');
+      await store.client.hset(claimsKey(store, 'h:page-p5'), 'h:page-p5', other ?? assert.fail());
+    },
+  },
+  {
+    what: 'a claim that no view makes',
+    subject: /Entity\/p7\/View\/page$/,
+    damage: async (store) => {
+      const other = await store.client.hgetBuffer(claimsKey(store, 'u:/pages/7'), 'u:/pages/7');
+      await store.client.hset(claimsKey(store, 'u:/stray'), 'u:/stray', other ?? assert.fail());
+    },
+  },
+  {
+    what: 'a URL that is missing in the list of routes',
+    subject: /URL "\/pages\/8"/,
+    damage: (store) => store.client.zrem(routesKey(store, '/pages/8'), '/pages/8'),
+  },
+  {
+    what: 'a URL in the list of routes that nothing claims',
+    subject: /URL "\/nowhere"/,
+    damage: (store) => store.client.zadd(routesKey(store, '/nowhere'), 0, '/nowhere'),
+  },
+  {
+    what: 'a clash that is counted but is none',
+    subject: /URL "\/pages\/9"/,
+    damage: (store) =>
+      store.client.hset(keys.clashes(claimTag(store, 'u:/pages/9'), tenant, environmentId), 'u:/pages/9', 2),
+  },
+  {
+    what: 'an entity that is missing in a lookup index',
+    subject: /Source\/src-1\/Entity\/p/,
+    damage: async (store) => {
+      const key = await firstKey(store, '*:lookup:*');
+      const [originId] = await store.client.hkeys(key);
+      await store.client.hdel(key, originId ?? assert.fail());
+    },
+  },
+  {
+    what: 'an entity with other values in a lookup index',
+    subject: /Source\/src-1\/Entity\/p/,
+    damage: async (store) => {
+      const key = await firstKey(store, '*:lookup:*');
+      const [originId] = await store.client.hkeys(key);
+      await store.client.hset(key, originId ?? assert.fail(), '["page","g7","?",null]');
+    },
+  },
+  {
+    what: 'an entity in a lookup index that it does not belong to',
+    subject: /Source\/src-1\/Entity\/g2/,
+    damage: async (store) => {
+      const key = await firstKey(store, '*:lookup:*');
+      const [value] = await store.client.hvals(key);
+      await store.client.hset(key, 'g2', value ?? assert.fail());
+    },
+  },
+  {
+    what: 'a view that nobody would rebuild',
+    subject: /Entity\/g\d\/View\/group$/,
+    damage: async (store) => store.client.del(await firstKey(store, '*:dependents:*')),
+  },
+  {
+    what: 'an entity whose record is gone',
+    subject: /Source\/src-1\/Entity\/p11/,
+    damage: (store) => store.client.hdel(keys.processed(entityTag(store, 'p11'), tenant, 'src-1'), 'p11'),
+  },
+  {
+    what: 'an entity that went without a word',
+    subject: /Entity\/p12\/View\/page$/,
+    damage: async (store) => {
+      await store.client.hdel(keys.meta(entityTag(store, 'p12'), tenant, 'src-1'), 'p12');
+      await store.client.hdel(keys.entities(entityTag(store, 'p12'), tenant, 'src-1'), 'p12');
+    },
+  },
+];
+
+test('every kind of damage is found and named, and is gone after a repair', async (context) => {
+  const platform = await sound(context);
+  const { store } = platform;
+  for (const { what, subject, damage } of damages) {
+    await damage(store);
+    const found = await verified(store);
+    assert.ok(found.differences > 0, `${what} is not found`);
+    assert.ok(
+      found.findings.some((finding) => subject.test(finding.subject)),
+      `${what}: ${JSON.stringify(found.findings)}`,
+    );
+    const repaired = await verified(store, true);
+    assert.equal(repaired.repaired, repaired.differences, `${what}: ${JSON.stringify(repaired.findings)}`);
+    const after = await verified(store);
+    assert.deepEqual(after.findings, [], what);
+    await platform.ingest(pages);
+    await platform.settle();
+  }
+});
+
+test('a repair gives back what was there, byte for byte, with the age of its claims', async (context) => {
+  const platform = await sound(context);
+  const { store } = platform;
+  const snapshot = async () => {
+    const views = await readViews(
+      store,
+      scope,
+      pages.map(({ originId }) => ({ sourceId: 'src-1', alias: 'page', originId })),
+    );
+    const claims = await Promise.all(
+      pages.map(({ url }) => store.client.hgetBuffer(claimsKey(store, `u:${url}`), `u:${url}`)),
+    );
+    return { views, claims };
+  };
+  const before = await snapshot();
+  for (const tag of store.partitions.tags) {
+    await store.client.del(keys.views(tag, tenant, environmentId), keys.claims(tag, tenant, environmentId));
+  }
+  const { differences, repaired } = await verified(store, true);
+  assert.ok(differences > 90);
+  assert.equal(repaired, differences);
+  assert.deepEqual(await snapshot(), before);
+});
+
+test('a difference that an unprocessed change explains is none, and one beside it is', async (context) => {
+  const platform = await sound(context);
+  await platform.ingest([page('new', { name: 'New', group: 'g0' })]);
+  await platform.store.client.hdel(viewsKey(platform.store, 'p3'), viewField('src-1', 'page', 'p3'));
+  const { findings } = await verified(platform.store);
+  assert.deepEqual(
+    findings.map(({ subject, message }) => [subject, message]),
+    [[`gid://Environment/${environmentId}/Source/src-1/Entity/p3/View/page`, 'is missing']],
+  );
+});
