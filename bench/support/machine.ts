@@ -8,7 +8,7 @@ export function machineLine(): string {
   const [cpu] = os.cpus();
   const memoryGb = Math.round(os.totalmem() / 1024 ** 3);
   return [
-    `${os.availableParallelism()} cores (${cpu?.model.trim() ?? os.arch()})`,
+    `${os.cpus().length} cores (${cpu?.model.trim() ?? os.arch()})`,
     `${memoryGb} GB`,
     systemName(),
     `Node ${process.versions.node}`,

@@ -76,5 +76,7 @@ export const rebuildEntitiesPerSecondMax = 2_000;
 export const rebuildMarksWaitingMax = 200;
 /** Conditions in the filters of one query; `in` lists as many values as fit the body. */
 export const filterConditionsMax = 1000;
+/** Conditions with a `*` pattern among them: each looks at every distinct value of its field. */
+export const filterPatternsMax = 100;
 export const facetsPerQueryMax = 100;
 export const sortKeysMax = 100;

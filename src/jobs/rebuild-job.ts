@@ -23,10 +23,13 @@ import { isOutdated } from './outdated.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 import type { Throttle } from './throttle.ts';
 
-const pollMs = 50;
+const pollMs = 20;
 const saveEveryMs = 500;
 /** Marks that travel in one stream entry. */
-const marksPerEntry = 100;
+const marksPerEntry = 50;
+/** A rest of twice the rebuild before it leaves two thirds of the owner's time to fresh changes, and to requests. */
+const restFactor = 2;
+const restMaxMs = 2_000;
 /** An entity that no rebuild brings up to date must not keep the job going for ever. */
 const passesMax = 5;
 
@@ -207,6 +210,7 @@ class RebuildRun {
       const sequence = await markForRebuild(store, outsideCaller, this.#partition, tenant, members);
       this.#noteMarked(tenant, sequence, portion.length);
       onMarked(portion.length);
+      await this.#rest(tenant, sequence);
     }
   }
 
@@ -230,6 +234,19 @@ class RebuildRun {
     }
   }
 
+  /** Waits for marks to be rebuilt, then rests in proportion, so that a slow or busy machine is asked for less. */
+  async #rest(tenant: string, sequence: number): Promise<void> {
+    const startMs = performance.now();
+    await this.#waitForMark(this.#partition, tenant, sequence);
+    const restMs = Math.min(restMaxMs, (performance.now() - startMs) * restFactor);
+    await setTimeout(restMs, undefined, { signal: this.job.signal });
+  }
+
+  async #waitForMark(partition: number, tenant: string, sequence: number): Promise<void> {
+    const { store } = this.context;
+    while (rebuiltUpTo(await readPartitionState(store, partition), tenant) < sequence) await this.#pause();
+  }
+
   async #waitForCheckpoint(sequence: number): Promise<void> {
     while ((await readPartitionState(this.context.store, this.#partition)).checkpoint < sequence) {
       await this.#pause();
@@ -238,16 +255,13 @@ class RebuildRun {
 
   /** Until the marks are rebuilt, here and where their lookup indexes were changed by it. */
   async #waitForMarks(): Promise<void> {
-    const { store } = this.context;
-    const isRebuilt = async (partition: number, tenant: string, sequence: number) =>
-      rebuiltUpTo(await readPartitionState(store, partition), tenant) >= sequence;
     for (const [tenant, sequence] of this.#progress.lastMarks) {
-      while (!(await isRebuilt(this.#partition, tenant, sequence))) await this.#pause();
+      await this.#waitForMark(this.#partition, tenant, sequence);
     }
-    const { caused } = await readPartitionState(store, this.#partition);
+    const { caused } = await readPartitionState(this.context.store, this.#partition);
     const tenants = new Set(this.#progress.lastMarks.map(([tenant]) => tenant));
     for (const { tenant, partition, sequence } of caused) {
-      while (tenants.has(tenant) && !(await isRebuilt(partition, tenant, sequence))) await this.#pause();
+      if (tenants.has(tenant)) await this.#waitForMark(partition, tenant, sequence);
     }
   }
 

@@ -3,7 +3,7 @@ import type { Json } from '../contract/json.ts';
 import type { Needs } from './definition.ts';
 
 /** Changes whenever the language gives other views for the same schemas, so that they are rebuilt after an update. */
-const languageVersion = 1;
+const languageVersion = 2;
 
 /** A partial's definition and what it needs itself. */
 export interface PartialSource {

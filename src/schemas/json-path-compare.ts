@@ -1,7 +1,7 @@
 import { jsonpath } from 'json-p3';
 import type { Json } from '../contract/json.ts';
 import { compareCodePoints } from './code-points.ts';
-import { jsonEqual } from './json-equal.ts';
+import { jsonEqual, textSteps } from './json-equal.ts';
 
 /**
  * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two texts alone, texts by code
@@ -14,6 +14,7 @@ export function compareValues(
   b: Json | undefined,
   spend: (steps: number) => void,
 ): boolean {
+  spend(textSteps(a, b));
   switch (operator) {
     case '==':
       return jsonEqual(a, b, spend);

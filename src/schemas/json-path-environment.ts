@@ -19,6 +19,10 @@ export class PathEnvironment extends JSONPathEnvironment {
   constructor() {
     // Deeper than any value: an entity holds its properties two levels down, a lookup lists entities.
     super({ maxRecursionDepth: jsonDepthMax + 50 });
+    const length = (value: unknown) => lengthOf(this.run, value);
+    this.functionRegister.set('length', { argTypes: [ValueType], returnType: ValueType, call: length });
+    this.functionRegister.set('match', this.#patternFunction('whole'));
+    this.functionRegister.set('search', this.#patternFunction('part'));
   }
 
   /** The run under way. */
@@ -35,17 +39,6 @@ export class PathEnvironment extends JSONPathEnvironment {
     } finally {
       this.#run = null;
     }
-  }
-
-  protected override setupFilterFunctions(): void {
-    super.setupFilterFunctions();
-    this.functionRegister.set('length', {
-      argTypes: [ValueType],
-      returnType: ValueType,
-      call: (value: unknown) => lengthOf(this.run, value),
-    });
-    this.functionRegister.set('match', this.#patternFunction('whole'));
-    this.functionRegister.set('search', this.#patternFunction('part'));
   }
 
   #patternFunction(extent: 'whole' | 'part'): FilterFunction {

@@ -1,4 +1,4 @@
-import { JSONPathNode, jsonpath } from 'json-p3';
+import { JSONPathNode, jsonpath, type Token } from 'json-p3';
 import type { Json } from '../contract/json.ts';
 import type { PathEnvironment } from './json-path-environment.ts';
 import { ownMember } from './member.ts';
@@ -7,8 +7,8 @@ import type { Evaluate, Frame } from './scope.ts';
 const { FilterSelector } = jsonpath.selectors;
 
 type Selector = jsonpath.JSONPathSelector;
-/** How a name of the scope is read; null when there is no such name. */
-export type FindName = (name: string) => ((frame: Frame) => Json | undefined) | null;
+/** Reads a name of the scope. */
+export type ReadName = (frame: Frame) => Json | undefined;
 
 /** A selector as the library parsed it, which pays the run's budget before it selects. */
 export class MeteredSelector extends jsonpath.JSONPathSelector {
@@ -22,7 +22,7 @@ export class MeteredSelector extends jsonpath.JSONPathSelector {
   }
 
   override resolve(node: JSONPathNode): JSONPathNode[] {
-    this.#environment.run.spend(cost(node, childCount(node.value)));
+    this.#environment.run.spend(cost(node, 1 + childCount(node.value)));
     // Only its lazy form evaluates the queries of its condition lazily; the other overflows the stack on long arrays.
     if (this.#parsed instanceof FilterSelector) return [...this.#parsed.lazyResolve(node)];
     return this.#parsed.resolve(node);
@@ -37,34 +37,21 @@ export class MeteredSelector extends jsonpath.JSONPathSelector {
   }
 }
 
-/** A name or an index, which a hole may give; directly behind `$` a name is one of the scope. */
-export class KeySelector extends jsonpath.JSONPathSelector {
+/**
+ * Stands first in a descendant segment and selects nothing: each node that the library visits passes through a
+ * generator for each level above it, which costs a few times what a step costs elsewhere.
+ */
+export class DescentToll extends jsonpath.JSONPathSelector {
   readonly #environment: PathEnvironment;
-  readonly #parsed: Selector;
-  readonly #key: Evaluate;
-  readonly #find: FindName | null;
 
-  /** @param find reads the names of the scope where the selector stands directly behind `$`, else null */
-  constructor(environment: PathEnvironment, parsed: Selector, key: Evaluate, find: FindName | null) {
-    super(environment, parsed.token);
+  constructor(environment: PathEnvironment, token: Token) {
+    super(environment, token);
     this.#environment = environment;
-    this.#parsed = parsed;
-    this.#key = key;
-    this.#find = find;
   }
 
   override resolve(node: JSONPathNode): JSONPathNode[] {
-    const { run } = this.#environment;
-    run.spend(cost(node, 0));
-    const key = run.filled(this.#key);
-    if (typeof key !== 'string' && typeof key !== 'number') return [];
-    const value = typeof key === 'string' ? this.#member(node, key) : elementAt(node, key);
-    return value === undefined ? [] : [new JSONPathNode(value, [...node.location, key], node.root)];
-  }
-
-  #member(node: JSONPathNode, name: string): Json | undefined {
-    if (this.#find !== null) return this.#find(name)?.(this.#environment.run.frame);
-    return ownMember(jsonOf(node), name);
+    this.#environment.run.spend(cost(node, 3));
+    return [];
   }
 
   override *lazyResolve(node: JSONPathNode): Generator<JSONPathNode> {
@@ -72,17 +59,59 @@ export class KeySelector extends jsonpath.JSONPathSelector {
   }
 
   override toString(): string {
-    return this.#parsed.toString();
+    return '';
   }
 }
 
-function elementAt(node: JSONPathNode, index: number): Json | undefined {
-  const value = jsonOf(node);
+/** A name, or a name or an index that a hole gives. */
+export class KeySelector extends jsonpath.JSONPathSelector {
+  readonly #environment: PathEnvironment;
+  readonly #key: Evaluate;
+  readonly #find: ((name: string) => ReadName | null) | null;
+
+  /** @param find directly behind `$`: finds the names of the scope, which `$` has besides the elements of `root` */
+  constructor(
+    environment: PathEnvironment,
+    token: Token,
+    key: Evaluate,
+    find: ((name: string) => ReadName | null) | null,
+  ) {
+    super(environment, token);
+    this.#environment = environment;
+    this.#key = key;
+    this.#find = find;
+  }
+
+  override resolve(node: JSONPathNode): JSONPathNode[] {
+    const { run } = this.#environment;
+    run.spend(cost(node, 1));
+    const key = run.filled(this.#key);
+    if (typeof key !== 'string' && typeof key !== 'number') return [];
+    const value = typeof key === 'string' ? this.#member(node, key) : elementOf(node, key);
+    return value === undefined ? [] : [new JSONPathNode(value, [...node.location, key], node.root)];
+  }
+
+  #member(node: JSONPathNode, name: string): Json | undefined {
+    if (this.#find === null) return ownMember(nodeValue(node), name);
+    return this.#find(name)?.(this.#environment.run.frame);
+  }
+
+  override *lazyResolve(node: JSONPathNode): Generator<JSONPathNode> {
+    yield* this.resolve(node);
+  }
+
+  override toString(): string {
+    return this.token.value;
+  }
+}
+
+function elementOf(node: JSONPathNode, index: number): Json | undefined {
+  const value = nodeValue(node);
   return Array.isArray(value) && Number.isInteger(index) ? value.at(index) : undefined;
 }
 
 /** A node's value: what a path is applied to is JSON, so what it selects is. */
-export function jsonOf(node: JSONPathNode): Json {
+export function nodeValue(node: JSONPathNode): Json {
   return node.value as Json;
 }
 
@@ -91,7 +120,7 @@ function childCount(value: unknown): number {
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
-/** Steps of looking at a node and its children. The library copies the location of each, so deep ones cost more. */
-function cost(node: JSONPathNode, children: number): number {
-  return (1 + children) * (1 + (node.location.length >> 3));
+/** Steps of looking at `nodes` at the depth of a node. The library copies the location of each, so deep ones cost more. */
+function cost(node: JSONPathNode, nodes: number): number {
+  return nodes * (1 + (node.location.length >> 3));
 }

@@ -3,6 +3,7 @@ import { parseHole } from './expression-parser.ts';
 import { pathMarksMax, pathNestingMax } from './limits.ts';
 import type { Reader } from './reader.ts';
 import type { Evaluate, Scope } from './scope.ts';
+import { valueText } from './value-text.ts';
 
 /** Stands around the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
 const holeMark = '\udc00';
@@ -106,7 +107,10 @@ class PathTextReader {
       this.#take(1);
     } else if (reader.next === '{') {
       const hole = parseHole(reader, this.#scope);
-      this.#fill((literal) => literal, (frame) => joinParts([hole], frame));
+      this.#fill(
+        (literal) => literal,
+        (frame) => joinParts([hole], frame),
+      );
     } else if (reader.next === '\\') {
       this.#readEscape();
     } else {
@@ -117,11 +121,19 @@ class PathTextReader {
   /** RFC 9535 allows the escapes of control characters, which the library refuses: they are filled in like holes. */
   #readEscape(): void {
     const reader = this.#reader;
-    const control = /^\\u(00[01][0-9a-f])/i.exec(reader.text.slice(reader.position, reader.position + 6))?.[1];
-    if (control === undefined) return this.#take(2);
+    const control = /^\\u(00[01][0-9a-fA-F])/.exec(
+      reader.text.slice(reader.position, reader.position + 6),
+    )?.[1];
+    if (control === undefined) {
+      this.#take(2);
+      return;
+    }
     reader.position += 6;
     const character = String.fromCharCode(Number.parseInt(control, 16));
-    this.#fill((literal) => literal, () => character);
+    this.#fill(
+      (literal) => literal,
+      () => character,
+    );
   }
 
   #fill(written: (literal: string) => string, hole: Evaluate): void {
@@ -146,13 +158,28 @@ function placeBefore(places: readonly { written: number; made: number }[], place
   return before === undefined ? 0 : before.written + place - before.made;
 }
 
-/** What a literal of the compiled path means: its own text (null), or a value that each run fills in. */
+/**
+ * What a literal of the path means: its own text (null), or what each run fills in. A hole alone keeps the type of a
+ * scalar, arrays and objects become their JSON text; a hole within text is text.
+ */
 export function filledLiteral(literal: string, holes: readonly Evaluate[]): Evaluate | null {
   if (!literal.includes(holeMark)) return null;
-  const pieces = literal.split(holeMark);
   // Every second piece is the number of a hole.
-  const parts = pieces.map((piece, index) => (index % 2 === 0 ? piece : (holes[Number(piece)] ?? '')));
-  const [before, only, after] = parts;
-  if (parts.length === 3 && before === '' && after === '' && typeof only === 'function') return only;
-  return (frame) => joinParts(parts, frame);
+  const parts = literal
+    .split(holeMark)
+    .map((piece, index) => (index % 2 === 0 ? piece : (holes[Number(piece)] ?? '')))
+    .filter((part) => part !== '');
+  const [first] = parts;
+  if (parts.length !== 1 || typeof first !== 'function') return (frame) => joinParts(parts, frame);
+  return (frame) => {
+    const value = first(frame);
+    return typeof value === 'object' ? valueText(value) : value;
+  };
+}
+
+/** A message about the JSONPath as it may be shown; the library writes the marks raw or escaped. */
+export function withoutHoleMarks(message: string): string {
+  return message
+    .replaceAll(`\\u${holeMark.charCodeAt(0).toString(16)}`, holeMark)
+    .replace(/\udc00\d+\udc00/g, '{…}');
 }

@@ -1,11 +1,17 @@
+import { JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
 import type { Json } from '../contract/json.ts';
 import { refuseLongText } from './expression.ts';
 import { parseHole } from './expression-parser.ts';
-import { PathParser } from './json-path-parser.ts';
-import { OutOfSteps, PathRun } from './json-path-run.ts';
+import { PathEnvironment } from './json-path-environment.ts';
+import { OutOfSteps } from './json-path-run.ts';
+import { nodeValue } from './json-path-selectors.ts';
+import { type PathText, readPathText, withoutHoleMarks } from './json-path-text.ts';
+import { PathTree } from './json-path-tree.ts';
 import { listOf } from './member.ts';
 import { Reader } from './reader.ts';
 import type { Evaluate, Frame, Scope } from './scope.ts';
+import { adviceForUnknown } from './suggest.ts';
+import type { SyntaxMistake } from './syntax-mistake.ts';
 
 /** A compiled path selector (contract section 2, "dynamic and `$path`"). */
 export interface PathSelector {
@@ -20,22 +26,17 @@ export interface PathSelector {
  * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
  * A text that is one hole alone is that hole's value.
  *
- * The npm library `jsonpath-rfc9535` is not used: 1.3.0 reads `a && b && c` as `a && (b || c)`, never matches
- * `@[0] == 1`, anchors alternatives of `match` wrongly, and runs patterns of an entity on a backtracking engine.
+ * The library `json-p3` parses the path, checks its types and walks the values; what it cannot know (names, holes, the
+ * budget) and what it does otherwise than RFC 9535 is put into the parsed path by `PathTree`.
  * @throws SyntaxMistake
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
   refuseLongText(text);
-  if (text.startsWith('{')) return wholeHole(new Reader(text), scope);
-  const query = new PathParser(new Reader(text), scope).parseWhole();
-  const list = (frame: Frame) => {
-    try {
-      return query.nodes(new PathRun(frame), frame.self);
-    } catch (error) {
-      if (error instanceof OutOfSteps) return [];
-      throw error;
-    }
-  };
+  const reader = new Reader(text);
+  if (text.startsWith('{')) return wholeHole(reader, scope);
+  const environment = new PathEnvironment();
+  const query = compileQuery(environment, reader, scope);
+  const list = (frame: Frame) => environment.within(frame, () => select(query, frame));
   return { list, value: (frame) => single(list(frame)) };
 }
 
@@ -43,6 +44,64 @@ function wholeHole(reader: Reader, scope: Scope): PathSelector {
   const value = parseHole(reader, scope);
   if (!reader.atEnd) throw reader.expected('the end of the path');
   return { value, list: (frame) => listOf(value(frame)) };
+}
+
+function compileQuery(environment: PathEnvironment, reader: Reader, scope: Scope): JSONPathQuery {
+  const path = readPathText(reader, scope);
+  const tree = new PathTree({
+    environment,
+    holes: path.holes,
+    find: (name) => scope.find(name),
+    unknownName: (name, place) => unknownName(reader, path, scope, name, place),
+  });
+  return tree.adapt(parse(environment, reader, path), '$');
+}
+
+/** @throws SyntaxMistake */
+function parse(environment: PathEnvironment, reader: Reader, path: PathText): JSONPathQuery {
+  try {
+    return environment.compile(path.jsonPath);
+  } catch (error) {
+    if (error instanceof JSONPathError) throw syntaxMistake(error, reader, path);
+    throw error;
+  }
+}
+
+function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): SyntaxMistake {
+  const { token } = error;
+  const place = Math.min(path.writtenPlace(token.index), reader.text.length);
+  const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
+  // At the end the library may have stepped back beyond what it read, and says that.
+  const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
+  return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', place);
+}
+
+/** A message of the library without the excerpt and place at its end, which are of the text with marks for holes. */
+function readable(message: string): string {
+  return withoutHoleMarks(message)
+    .replace(/ \('.{0,9}':\d+\)$/s, '')
+    .replace(/TOKEN_([A-Z_]+)/g, (_, kind: string) => kind.toLowerCase().replaceAll('_', ' '));
+}
+
+function unknownName(
+  reader: Reader,
+  path: PathText,
+  scope: Scope,
+  name: string,
+  place: number,
+): SyntaxMistake {
+  const advice = `A property of the entity is written \`$.p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
+  return reader.mistake(`nothing is called \`${name}\` here`, advice, path.writtenPlace(place));
+}
+
+/** The values selected; none once the build has no steps left, which the build tells. */
+function select(query: JSONPathQuery, frame: Frame): Json[] {
+  try {
+    return Array.from(query.lazyQuery(frame.self), nodeValue);
+  } catch (error) {
+    if (error instanceof OutOfSteps) return [];
+    throw error;
+  }
 }
 
 function single(nodes: readonly Json[]): Json {

@@ -1,7 +1,7 @@
 /**
  * Patterns of the JSONPath functions `match` and `search`. Pattern and text may both come from an entity, so they run
  * as a set of states that moves over the text once (Thompson): work is at most states times characters, where a
- * backtracking engine can need a power of two of it.
+ * backtracking engine, such as the one that the JSONPath library uses, can need a power of two of it.
  */
 import { languageTextCharactersMax, patternStatesMax } from './limits.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './pattern-parser.ts';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../contract/json.ts';
 import { getOwn, isJsonObject } from '../contract/json.ts';
-import { filterConditionsMax } from '../contract/limits.ts';
+import { filterConditionsMax, filterPatternsMax } from '../contract/limits.ts';
 import { parseDate } from './date-text.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from './field-table.ts';
 import { isOrdered } from './field-type.ts';
@@ -32,6 +32,7 @@ interface FilterCheck {
   readonly table: FieldTable;
   readonly mistakes: Mistakes;
   conditions: number;
+  patterns: number;
 }
 
 /**
@@ -45,13 +46,16 @@ export function checkFilter(filters: Json, table: FieldTable, mistakes: Mistakes
     mistakes.add('filters', `must be {"and": […]} or {"or": […]}, not ${quote(filters)}`);
     return null;
   }
-  const check: FilterCheck = { table, mistakes, conditions: 0 };
+  const check: FilterCheck = { table, mistakes, conditions: 0, patterns: 0 };
   const node = checkGroup(filters, 'filters', null, check);
   if (check.conditions > filterConditionsMax) {
     mistakes.add(
       'filters',
       `${check.conditions} conditions; at most ${filterConditionsMax} are allowed, use "in" for many values`,
     );
+  }
+  if (check.patterns > filterPatternsMax) {
+    mistakes.add('filters', `${check.patterns} patterns with "*"; at most ${filterPatternsMax} are allowed`);
   }
   return node;
 }
@@ -132,6 +136,7 @@ function checkCondition(condition: JsonObject, place: string, check: FilterCheck
   if (meaning.kind === 'unknown') mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
   if (meaning.kind === 'score') mistakes.add(`${place}.field`, '"_score" can be sorted by, not filtered');
   if (operator === null) return null;
+  if (operator === 'contains' && typeof value === 'string' && value.includes('*')) check.patterns += 1;
   checkUse(meaning, field, operator, value, place, mistakes);
   checkValue(meaning, operator, value, `${place}.value`, mistakes);
   return { kind: 'condition', field, operator, value, caseInsensitive: caseInsensitive === true };

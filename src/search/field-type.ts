@@ -30,8 +30,18 @@ const scalarKinds: ReadonlyMap<string, ValueKind> = new Map([
   ['date', 'date'],
 ]);
 
+const known = new Map<FieldType, FieldTraits>();
+
 /** The parts that a field type's name is made of. Throws for a name that is no type: that is our own mistake. */
 export function traitsOf(type: FieldType): FieldTraits {
+  const remembered = known.get(type);
+  if (remembered !== undefined) return remembered;
+  const traits = readTraits(type);
+  known.set(type, traits);
+  return traits;
+}
+
+function readTraits(type: FieldType): FieldTraits {
   if (type === 'object') return { shape: 'object', kind: 'json', isSearchable: false };
   const rangeKind = rangeKinds.get(type);
   if (rangeKind !== undefined) return { shape: 'range', kind: rangeKind, isSearchable: false };

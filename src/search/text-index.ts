@@ -34,7 +34,7 @@ export class TextIndex {
     if (words.length === 0) return;
     const added = this.#postings.add(doc, words);
     for (const term of added) this.#terms.add(term);
-    if (added.length > 0) this.#expansions.clear();
+    if (added.length > 0 && this.#expansions.size > 0) this.#expansions.clear();
     this.#postingCount += words.length;
   }
 

@@ -11,7 +11,7 @@ import { readProcessed } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
 import type { Suspect } from '../store/suspects.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
-import { isKnown } from './suspect.ts';
+import { isKnown } from './suspect-check.ts';
 
 /** Lookup keys may be as many as values, most of them small. */
 const keysAtOnce = 32;

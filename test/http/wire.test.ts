@@ -31,7 +31,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
       const missing = await exchange(front.port, [head(`${path} HTTP/1.1`)]);
       assert.match(missing.text, /^HTTP\/1\.1 411 .*\{"status":411,"message":/s, path);
       const chunked = head(`${path} HTTP/1.1`, 'Transfer-Encoding: chunked');
-      const answer = await exchange(front.port, [`${chunked}2\r\n[]\r\n0\r\n\r\n`, live]);
+      const answer = await exchange(front.port, [`${chunked}2\r\n[]\r\n0\r\n\r\n`, live], 2);
       assert.match(answer.text, /^HTTP\/1\.1 411 .*\{"status":411,"message":.*HTTP\/1\.1 200/s, path);
     }
   });
@@ -40,7 +40,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     const { text, closedAfterMs } = await exchange(
       front.port,
       [head('POST /ingest/v2 HTTP/1.1', 'Content-Length: 1000'), '[{"originId":'],
-      14_000,
+      Number.POSITIVE_INFINITY,
     );
     assert.equal(statusOf(text), 408);
     assert.match(text, /"message":/);
@@ -50,17 +50,16 @@ describe('hostile and slow senders', { concurrency: true }, () => {
   test('a body that comes slowly but keeps coming is taken', async () => {
     const body = '[{"originId":"slow","type":"t","properties":{}}]';
     const pieces = [body.slice(0, 5), 4_000, body.slice(5, 9), 9_000, body.slice(9)];
-    const { text } = await exchange(
-      front.port,
-      [head('POST /ingest/v2 HTTP/1.1', `Content-Length: ${body.length}`), ...pieces],
-      1_000,
-    );
+    const { text } = await exchange(front.port, [
+      head('POST /ingest/v2 HTTP/1.1', `Content-Length: ${body.length}`),
+      ...pieces,
+    ]);
     assert.equal(statusOf(text), 200);
   });
 
   test('a head that is never whole ends the connection', async () => {
     const drip = Array.from({ length: 14 }, (_, n) => [`X-${n}: 1\r\n`, 1_000]).flat();
-    const { closedAfterMs } = await exchange(front.port, ['GET /v2 HTTP/1.1\r\n', ...drip], 1_000);
+    const { closedAfterMs } = await exchange(front.port, ['GET /v2 HTTP/1.1\r\n', ...drip]);
     assert.ok(
       closedAfterMs !== null && closedAfterMs > 7_000 && closedAfterMs < 14_000,
       String(closedAfterMs),
@@ -91,7 +90,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
   });
 
   test('one connection serves request after request', async () => {
-    const { text } = await exchange(front.port, [live, 100, live, 100, live]);
+    const { text } = await exchange(front.port, [live, 100, live, 100, live], 3);
     assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
   });
 

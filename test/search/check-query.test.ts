@@ -222,6 +222,9 @@ test('more conditions, facets or sort keys than a query may have are refused', (
     Array.from({ length: count }, () => ({ field: 'keyword', operator: 'equals', value: 'a' }));
   assert.deepEqual(errorsOf({ filters: { or: many(1000) } }), []);
   assert.equal(errorsOf({ filters: { or: many(1001) } }).length, 1);
+  const pattern = { field: 'keyword', operator: 'contains', value: '*a*' };
+  assert.deepEqual(errorsOf({ filters: { or: Array.from({ length: 100 }, () => pattern) } }), []);
+  assert.equal(errorsOf({ filters: { or: Array.from({ length: 101 }, () => pattern) } }).length, 1);
   assert.equal(errorsOf({ facets: many(101) }).length, 1);
   assert.equal(errorsOf({ sort: many(101) }).length, 1);
 });

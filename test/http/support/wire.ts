@@ -7,39 +7,54 @@ export interface Exchange {
   readonly closedAfterMs: number | null;
 }
 
+const patienceMs = 20_000;
+
 /**
- * Sends pieces with pauses and listens until the server closes, or until `patienceMs` after the last piece.
+ * Sends pieces with pauses, then listens until so many answers are whole or the server closes.
  * @param pieces text to send, or milliseconds to wait
+ * @param answers how many to wait for; Infinity waits for the close alone
  */
 export async function exchange(
   port: number,
   pieces: readonly (string | number)[],
-  patienceMs = 500,
+  answers = 1,
 ): Promise<Exchange> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   const startedAtMs = performance.now();
   let text = '';
   let closedAfterMs: number | null = null;
-  const closed = new Promise<void>((resolve) => {
+  const over = new Promise<void>((resolve) => {
     socket.on('close', () => {
-      closedAfterMs ??= performance.now() - startedAtMs;
+      closedAfterMs = performance.now() - startedAtMs;
       resolve();
+    });
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      if (wholeAnswers(text) >= answers) resolve();
     });
   });
   socket.on('error', () => {});
-  socket.on('data', (bytes) => {
-    text += bytes.toString('latin1');
-  });
   for (const piece of pieces) {
-    if (typeof piece === 'number') await Promise.race([closed, pause(piece)]);
+    if (typeof piece === 'number') await Promise.race([over, pause(piece)]);
     else if (socket.writable) socket.write(piece, 'latin1');
   }
-  await Promise.race([closed, pause(patienceMs)]);
+  await Promise.race([over, pause(patienceMs)]);
   const outcome = { text, closedAfterMs };
   socket.destroy();
   return outcome;
 }
 
+/** Answers with a Content-Length whose body has come. */
+function wholeAnswers(text: string): number {
+  let count = 0;
+  for (let at = 0; ; count += 1) {
+    const bodyAt = text.indexOf('\r\n\r\n', at) + 4;
+    const length = /Content-Length: (\d+)/.exec(text.slice(at, Math.max(at, bodyAt)))?.[1];
+    if (length === undefined || text.length < bodyAt + Number(length)) return count;
+    at = bodyAt + Number(length);
+  }
+}
+
 export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -1,0 +1,179 @@
+/** `npm run bench -- ingest`: from a file to delivered and queryable, against PostgreSQL. */
+import { createReadStream, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { CommandStop } from '../src/cli/command-stop.ts';
+import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
+import { Client, importConcurrency } from './support/client.ts';
+import { cityEntities, type Entity } from './support/data-sets.ts';
+import {
+  connectPostgres,
+  postgresSettingsText,
+  type SqlConnection,
+  startPostgres,
+} from './support/postgres.ts';
+import { createEntitiesTable, loadEntities } from './support/postgres-cities.ts';
+import { type Contender, inRounds } from './support/rounds.ts';
+import { type BenchContext, runBench, type Target } from './support/run.ts';
+import { ratiosOf, spreadOf } from './support/statistics.ts';
+import { System } from './support/system.ts';
+import { spreadFigure } from './support/table.ts';
+
+/** Entities per second. */
+interface IngestRates {
+  readonly first: number;
+  /** The same file once more; null where it was not tried. */
+  readonly again: number | null;
+}
+
+/** The same questions to both, after each load. */
+const checks = [
+  { ours: {}, sql: 'true' },
+  {
+    ours: { filters: { and: [{ field: 'country', operator: 'equals', value: 'FR' }] } },
+    sql: "properties->>'country' = 'FR'",
+  },
+  {
+    ours: { filters: { and: [{ field: 'population', operator: 'greaterThan', value: 100_000 }] } },
+    sql: "(properties->>'population')::double precision > 100000",
+  },
+  {
+    ours: { search: { field: 'name', value: 'paris', literal: true } },
+    sql: "to_tsvector('simple', properties->>'name') @@ 'paris'",
+  },
+];
+
+await runBench({
+  name: 'ingest',
+  question:
+    'How fast do entities come in? The data set cities as NDJSON over HTTP, 50 a request, 4 requests at once, until every entity has its route and every city is in the index; then the same file again.',
+  unfair: [
+    'For PostgreSQL: it stores and indexes rows. Millrace also computes two views an entity, routes and redirects, and tells fronts what changed; and its requests are HTTP, checked name by name, with the property rules of the contract.',
+    `For us: PostgreSQL makes its data durable and visible in one step, Millrace accepts first and processes beside it; the clock runs until both are done. PostgreSQL: ${postgresSettingsText}; 4 connections, prepared statements.`,
+    'Both clients are one Node process each that parses the same lines; ours passes bytes on, that of PostgreSQL must build parameters.',
+    "The appended file of Redis is written through at every call (appendfsync always), as is PostgreSQL's log.",
+  ],
+  async run(context) {
+    const entities = await cityEntities(context.quick ? 10_000 : Number.POSITIVE_INFINITY);
+    const file = path.join(context.folder, 'entities.ndjson');
+    writeFileSync(file, `${entities.map((entity) => JSON.stringify(entity)).join('\n')}\n`);
+    context.say(`${entities.length} entities`);
+    const postgres = await startPostgres(context);
+    const connections =
+      postgres === null ? [] : await Promise.all(Array.from({ length: importConcurrency }, connectPostgres));
+    context.onEnd(async () => {
+      for (const connection of connections) await connection.end();
+    });
+    const answers = new Map<string, readonly number[]>();
+    const contenders: Contender<IngestRates>[] = [
+      { name: 'Millrace', measure: () => measureMillrace(context, { file, entities, answers }) },
+      ...(postgres === null
+        ? []
+        : [{ name: postgres, measure: () => measurePostgres(connections, { file, entities, answers }) }]),
+    ];
+    const results = await inRounds(context, contenders);
+    const ours = results.get('Millrace') ?? [];
+    const first = (name: string) => (results.get(name) ?? []).map((rates) => rates.first);
+    const again = ours.map((rates) => rates.again ?? 0);
+    const bars = [...results.keys()].map((label) => ({
+      label,
+      spread: spreadOf(first(label)),
+      isOurs: label === 'Millrace',
+    }));
+    const targets: Target[] = [target('unchanged over first (≥ 4)', ratiosOf(again, first('Millrace')), 4)];
+    if (postgres !== null)
+      targets.unshift(target(`over ${postgres} (≥ 1)`, ratiosOf(first('Millrace'), first(postgres)), 1));
+    return {
+      tables: [
+        {
+          title: `Ingest of ${entities.length.toLocaleString('en-US')} entities`,
+          columns: ['', 'entities/s (quartiles)'],
+          rows: [
+            ...bars.map(({ label, spread }) => [label, spreadFigure(spread)]),
+            ['Millrace, the same again, unchanged', spreadFigure(spreadOf(again))],
+          ],
+        },
+      ],
+      charts: [
+        {
+          kind: 'bars',
+          file: 'ingest.svg',
+          title: 'Ingest of cities until delivered and queryable',
+          unit: 'entities/s',
+          bars,
+        },
+      ],
+      targets,
+    };
+  },
+});
+
+interface Load {
+  readonly file: string;
+  readonly entities: readonly Entity[];
+  /** Who -> what it answers after a load. */
+  readonly answers: Map<string, readonly number[]>;
+}
+
+async function measureMillrace(context: BenchContext, load: Load): Promise<IngestRates> {
+  const { file, entities, answers } = load;
+  const system = await System.start(context, { tenants: [citiesTenant] });
+  const client = new Client(context, system.baseUrl, citiesTenant);
+  const cities = entities.filter(({ type }) => type === 'city').length;
+  const routes = entities.length + entities.reduce((sum, { redirects }) => sum + redirects.length, 0);
+  const first = await rateOf(entities.length, async () => {
+    await client.import(createReadStream(file));
+    await client.waitForItems(cityIndex, cities);
+    await client.waitForRoutes(routes);
+  });
+  const again = await rateOf(entities.length, async () => {
+    const { changed } = await client.import(createReadStream(file));
+    if (changed > 0) throw new Error(`${changed} entities changed that are the same`);
+  });
+  const totals: number[] = [];
+  for (const { ours } of checks) {
+    totals.push((await client.query(cityIndex, { ...ours, pagination: { pageSize: 0 } })).totalResults);
+  }
+  requireSame(answers, 'Millrace', totals);
+  await system.stop();
+  return { first, again };
+}
+
+async function measurePostgres(connections: readonly SqlConnection[], load: Load): Promise<IngestRates> {
+  const [connection] = connections;
+  if (connection === undefined) throw new TypeError('no connection');
+  await createEntitiesTable(connection);
+  const first = await rateOf(load.entities.length, () =>
+    loadEntities(
+      connections,
+      createInterface({ input: createReadStream(load.file) })[Symbol.asyncIterator](),
+    ),
+  );
+  const totals: number[] = [];
+  for (const { sql } of checks) {
+    const { rows } = await connection.query({
+      text: `select count(*)::int as total from entities where type = 'city' and ${sql}`,
+    });
+    totals.push(Number(rows[0]?.total));
+  }
+  requireSame(load.answers, 'PostgreSQL', totals);
+  return { first, again: null };
+}
+
+function requireSame(answers: Map<string, readonly number[]>, who: string, totals: readonly number[]): void {
+  answers.set(who, totals);
+  const [one = '', other = one] = [...answers.values()].map(String);
+  if (one !== other)
+    throw new CommandStop(`The contenders disagree: ${[...answers].map(String).join(' against ')}`);
+}
+
+async function rateOf(count: number, act: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await act();
+  return count / ((performance.now() - startedMs) / 1000);
+}
+
+function target(text: string, ratios: readonly number[], least: number): Target {
+  const spread = spreadOf(ratios);
+  return { text, figure: spreadFigure(spread), isReached: spread.median >= least };
+}

@@ -1,0 +1,78 @@
+/** Compares what an entity stands under in the lookup indexes, and whom a change would rebuild, with what should be. */
+import type { Build } from '../actors/build.ts';
+import { thingKey } from '../actors/former.ts';
+import { standingOf } from '../actors/publish.ts';
+import { formatEntityId } from '../contract/ids.ts';
+import { project } from '../schemas/lookup-layout.ts';
+import { lookupPlace } from '../store/lookups.ts';
+import type { ProcessedRecord } from '../store/processed.ts';
+import { type Finding, finding, thingSubject } from './finding.ts';
+import type { Place, TurnState } from './turn-state.ts';
+
+/** Where the entity should stand. */
+export function expectedEntries({ store, turn }: TurnState): (Place & { readonly lookupKey: string })[] {
+  const { tenantAlias: tenant, sourceId, originId } = turn;
+  const standing = standingOf(turn);
+  return (standing?.keys ?? []).map((lookupKey) => ({
+    lookupKey,
+    key: lookupPlace(store, { tenant, sourceId, lookupKey }).entries(standing?.layoutId ?? ''),
+    field: originId,
+  }));
+}
+
+export function checkEntries(state: TurnState, entries: ReturnType<typeof expectedEntries>): Finding[] {
+  const { turn } = state;
+  const { entity, former, place, sourceId } = turn;
+  const layout = place?.tenant.lookupLayouts.get(sourceId);
+  const subject = formatEntityId(turn);
+  const expected = standingText(
+    layout === undefined || entity === null
+      ? null
+      : { layoutId: layout.id, keys: entries.map(({ lookupKey }) => lookupKey) },
+  );
+  const remembered = standingText(former?.lookup ?? null);
+  const findings =
+    former === null || remembered === expected
+      ? []
+      : [finding(subject, 'remembers other lookup keys than it stands under', remembered, expected)];
+  if (layout === undefined || entity === null) return findings;
+  const projection = JSON.stringify(project(layout, entity));
+  for (const entry of entries) {
+    const stored = state.read(entry);
+    if (stored?.toString() === projection) continue;
+    const message = stored === null ? 'is missing under' : 'has other values under';
+    findings.push(
+      finding(subject, `${message} the lookup key ${JSON.stringify(entry.lookupKey)}`, stored, projection),
+    );
+  }
+  return findings;
+}
+
+function standingText(standing: ProcessedRecord['lookup']): string {
+  return JSON.stringify(standing && [standing.layoutId, [...standing.keys].sort()]);
+}
+
+export function wantDependents({ store, stored, turn }: TurnState, build: Build): void {
+  for (const [sourceId, lookupKey] of build.dependsOn) {
+    const { dependents } = lookupPlace(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
+    stored.wantMember(dependents, build.member);
+  }
+}
+
+export function checkDependents({ store, stored, turn, former }: TurnState, build: Build): Finding[] {
+  const subject = thingSubject(turn, build.maker);
+  const thing = former.get(thingKey(build.maker));
+  const remembered = JSON.stringify([...(thing?.dependsOn ?? [])].sort());
+  const expected = JSON.stringify([...build.dependsOn].sort());
+  const findings =
+    thing === undefined || remembered === expected
+      ? []
+      : [finding(subject, 'remembers other lookup keys than it reads', remembered, expected)];
+  for (const [sourceId, lookupKey] of build.dependsOn) {
+    const { dependents } = lookupPlace(store, { tenant: turn.tenantAlias, sourceId, lookupKey });
+    if (stored.hasMember(dependents, build.member)) continue;
+    const shown = JSON.stringify(lookupKey);
+    findings.push(finding(subject, `would not be rebuilt after a change under the lookup key ${shown}`));
+  }
+  return findings;
+}

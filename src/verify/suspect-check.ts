@@ -1,0 +1,54 @@
+/** Something that is stored under an entity's name: does the entity's processed record account for it? */
+import { thingKey } from '../actors/former.ts';
+import { formatEntityId } from '../contract/ids.ts';
+import { lookupPlace } from '../store/lookups.ts';
+import type { ProcessedRecord } from '../store/processed.ts';
+import type { Suspect } from '../store/suspects.ts';
+import { shownClaim } from './claims-check.ts';
+import { type Finding, finding, thingSubject } from './finding.ts';
+import type { Place, TurnState } from './turn-state.ts';
+
+export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boolean {
+  if (former === null) return false;
+  if (suspect.kind === 'lookup') {
+    return former.lookup?.layoutId === suspect.layoutId && former.lookup.keys.includes(suspect.lookupKey);
+  }
+  const { environmentId } = suspect;
+  const [kind, name] =
+    suspect.kind === 'claim' ? (['view', suspect.alias] as const) : [suspect.kind, suspect.name];
+  const thing = former.made.find((made) => thingKey(made) === thingKey({ kind, environmentId, name }));
+  if (thing === undefined || suspect.kind !== 'claim') return thing !== undefined;
+  return thing.claims.some(
+    ({ field, host, kind: claimKind }) =>
+      field === suspect.field && host === suspect.host && claimKind === suspect.claimKind,
+  );
+}
+
+export function suspectPlace(state: TurnState, suspect: Suspect): Place {
+  const { tenantAlias: tenant, sourceId, originId } = state.turn;
+  if (suspect.kind === 'claim') return state.placeOfClaim(suspect.environmentId, suspect.field);
+  if (suspect.kind !== 'lookup') return state.placeOf({ ...suspect, kind: suspect.kind });
+  const { layoutId, lookupKey } = suspect;
+  return {
+    key: lookupPlace(state.store, { tenant, sourceId, lookupKey }).entries(layoutId),
+    field: originId,
+  };
+}
+
+export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
+  const { turn } = state;
+  const stored = state.read(suspectPlace(state, suspect));
+  if (stored === null || isKnown(turn.former, suspect)) return [];
+  if (suspect.kind === 'lookup') {
+    const shown = JSON.stringify(suspect.lookupKey);
+    return [finding(formatEntityId(turn), `stands under the lookup key ${shown} without a reason`)];
+  }
+  if (suspect.kind !== 'claim') {
+    return [finding(thingSubject(turn, suspect), 'is there, but no entity makes it', stored)];
+  }
+  const { environmentId, alias: name, claimKind: kind } = suspect;
+  const claim = { ...suspect, kind };
+  if (state.storedClaim(environmentId, name, claim) === undefined) return [];
+  const subject = thingSubject(turn, { kind: 'view', environmentId, name });
+  return [finding(subject, `is listed for ${shownClaim(claim)}, which it does not claim`)];
+}

@@ -1,0 +1,158 @@
+/** Workers of a test in one process: each with its own connection, configuration and item sink, as a process has. */
+import { Worker } from '../../../src/actors/worker.ts';
+import { hashKeys } from '../../../src/config/canonical.ts';
+import { loadConfiguration } from '../../../src/config/load.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { ActiveConfiguration, publishConfiguration } from '../../../src/store/configuration.ts';
+import { listItemIndexes, scanItems } from '../../../src/store/items.ts';
+import { indexName, itemField, keys } from '../../../src/store/keys.ts';
+import { readOwners } from '../../../src/store/lease.ts';
+import { leave } from '../../../src/store/registry.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { ItemChange, ItemSink, StoredItem } from '../../../src/store/types.ts';
+import type { TestRedis } from '../../support/redis.ts';
+
+/** Keeps what a shard would hold, and that it was told in order. */
+export class RecordingSink implements ItemSink {
+  readonly #partitions = new Map<number, Map<string, StoredItem>>();
+  readonly #commits = new Map<number, number>();
+
+  constructor(private readonly store: Store) {}
+
+  async open(partition: number, _epoch: number, commits: number): Promise<void> {
+    const items = new Map<string, StoredItem>();
+    for (const { scope, index } of await listItemIndexes(this.store, partition)) {
+      for await (const portion of scanItems(this.store, partition, scope, index)) {
+        for (const item of portion) items.set(nameOf(scope, index, item), item);
+      }
+    }
+    this.#partitions.set(partition, items);
+    this.#commits.set(partition, commits);
+  }
+
+  apply(partition: number, commits: number, changes: readonly ItemChange[]): void {
+    const items = this.#partitions.get(partition);
+    const before = this.#commits.get(partition);
+    if (items === undefined || before === undefined) throw new Error(`partition ${partition} is not open`);
+    if (commits !== before + 1) throw new Error(`commit ${commits} of ${partition} follows ${before}`);
+    this.#commits.set(partition, commits);
+    for (const { scope, index, sourceId, originId, item } of changes) {
+      const name = nameOf(scope, index, { sourceId, originId });
+      if (item === null) items.delete(name);
+      else items.set(name, item);
+    }
+  }
+
+  close(partition: number): void {
+    this.#partitions.delete(partition);
+  }
+
+  /** Items of a partition; null when it is not open here. */
+  items(partition: number): ReadonlyMap<string, StoredItem> | null {
+    return this.#partitions.get(partition) ?? null;
+  }
+}
+
+export function nameOf(
+  { tenant, environmentId }: { tenant: string; environmentId: string },
+  index: string,
+  { sourceId, originId }: { sourceId: string; originId: string },
+): string {
+  return `${tenant}|${environmentId}|${index}|${itemField(sourceId, originId)}`;
+}
+
+/** Items of one index schema by originId, as Redis has them. */
+export async function storedItems(
+  store: Store,
+  scope: { tenant: string; environmentId: string },
+  alias: string,
+): Promise<Map<string, StoredItem>> {
+  const items = new Map<string, StoredItem>();
+  for (const partition of store.partitions.tags.keys()) {
+    for await (const portion of scanItems(store, partition, scope, indexName.schema(alias))) {
+      for (const item of portion) items.set(item.originId, item);
+    }
+  }
+  return items;
+}
+
+export async function publishDocuments(store: Store, plain: ReadonlyMap<string, string>): Promise<void> {
+  const documents = hashKeys(plain);
+  const loaded = loadConfiguration(documents);
+  if (!loaded.ok)
+    throw new Error(loaded.issues.map(({ file, path, message }) => `${file} ${path} ${message}`).join('\n'));
+  await publishConfiguration(store, documents, loaded.configuration.digest);
+}
+
+export interface Member {
+  readonly worker: Worker;
+  readonly sink: RecordingSink;
+  /** Ends as a stopped process does. */
+  stop(): Promise<void>;
+  /** Ends in the middle of whatever it does: its connection is gone, its leases and heartbeat stay behind. */
+  crash(): Promise<void>;
+}
+
+export class Fleet {
+  readonly members = new Set<Member>();
+  /** What workers complained about, but for lost connections of those that crashed. */
+  readonly troubles: unknown[] = [];
+
+  constructor(
+    private readonly redis: TestRedis,
+    /** Of the test itself. */
+    readonly store: Store,
+  ) {}
+
+  async add(): Promise<Member> {
+    const store = await this.redis.openStore(this.store.partitions.count);
+    const configuration = new ActiveConfiguration(store);
+    await configuration.start();
+    const sink = new RecordingSink(store);
+    let ended = false;
+    const worker = new Worker({
+      store,
+      configuration,
+      autoFields: new AutoFields(store),
+      items: sink,
+      waitingFor: () => [],
+      onTrouble: (message, error) => {
+        if (!ended) this.troubles.push(message, error);
+      },
+    });
+    const end = async () => {
+      this.members.delete(member);
+      ended = true;
+      configuration.close();
+      await worker.stop();
+      await store.close();
+    };
+    const member: Member = {
+      worker,
+      sink,
+      stop: end,
+      crash: async () => {
+        ended = true;
+        store.client.disconnect();
+        await end();
+      },
+    };
+    this.members.add(member);
+    worker.start();
+    return member;
+  }
+
+  /** What the end of a lease does after seconds, done at once: whatever dead workers own is free. */
+  async expireLeases(): Promise<void> {
+    const live = new Set([...this.members].map(({ worker }) => worker.id));
+    for (const [partition, { workerId }] of (await readOwners(this.store)).entries()) {
+      if (workerId === null || live.has(workerId)) continue;
+      await this.store.client.hset(keys.owner(this.store.partitions.tag(partition)), 'leaseUntilMs', 0);
+      await leave(this.store, workerId);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.members].map((member) => member.stop()));
+  }
+}

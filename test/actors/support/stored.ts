@@ -1,0 +1,128 @@
+/** The whole store as a test sees it, read key by key, and what must hold of it when nothing is left to do. */
+
+import { loadConfiguration } from '../../../src/config/load.ts';
+import type { Tenant } from '../../../src/config/types.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
+import { readEntities } from '../../../src/store/entities.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { unpack } from '../../../src/store/pack.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { decodeBody } from '../../../src/store/views.ts';
+
+/** Parts of a partition that are made from its entities. */
+export const madeParts = ['views', 'items', 'processed', 'claims', 'routes', 'clashes', 'lookup'] as const;
+
+/** Every made key with its content, fields in order, as text that can be compared. */
+export async function dump(store: Store, parts: readonly string[] = madeParts): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const key of await store.client.keys('*')) {
+    const part = key.split(':')[1] ?? '';
+    if (!parts.includes(part)) continue;
+    if (part === 'routes') {
+      found.set(key, (await store.client.zrange(key, '0', '-1')).join('\n'));
+      continue;
+    }
+    const hash = await store.client.hgetallBuffer(key);
+    const lines = Object.entries(hash).map(([field, value]) => `${field} ${value.toString('base64')}`);
+    found.set(key, lines.sort().join('\n'));
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Views of an environment by `<source>:<alias>:<originId>`; a reference is written `→<view id>`. */
+export async function storedViews(
+  store: Store,
+  tenant: string,
+  environmentId: string,
+): Promise<Map<string, Json>> {
+  const views = new Map<string, Json>();
+  for (const tag of store.partitions.tags) {
+    const hash = await store.client.hgetallBuffer(keys.views(tag, tenant, environmentId));
+    for (const [field, stored] of Object.entries(hash)) {
+      const { texts, references } = decodeBody(stored);
+      const text = texts.map((piece, index) => {
+        const reference = references[index];
+        return `${piece.toString()}${reference === undefined ? '' : JSON.stringify(`→${reference.viewId}`)}`;
+      });
+      views.set(field, JSON.parse(text.join('')) as Json);
+    }
+  }
+  return views;
+}
+
+export type PackedClaim = [
+  string | false,
+  0 | 1,
+  number,
+  string,
+  string,
+  string,
+  string,
+  string | false,
+  number,
+];
+
+/** Claims of an environment by their field. */
+export async function storedClaims(
+  store: Store,
+  tenant: string,
+  environmentId: string,
+): Promise<Map<string, PackedClaim[]>> {
+  const claims = new Map<string, PackedClaim[]>();
+  for (const tag of store.partitions.tags) {
+    const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
+    for (const [field, packed] of Object.entries(hash)) claims.set(field, unpack<PackedClaim[]>(packed));
+  }
+  return claims;
+}
+
+export async function storedRoutes(store: Store, tenant: string, environmentId: string): Promise<string[]> {
+  const routes = await Promise.all(
+    store.partitions.tags.map((tag) =>
+      store.client.zrange(keys.routes(tag, tenant, environmentId), '0', '-1'),
+    ),
+  );
+  return routes.flat().sort();
+}
+
+/** Lookup entries as `<key> <originId> <projection>`, of all partitions. */
+export async function storedEntries(store: Store): Promise<string[]> {
+  const entries: string[] = [];
+  for (const key of await store.client.keys('*:lookup:*')) {
+    const [tag = '', , ...rest] = key.split(':');
+    for (const [originId, projection] of Object.entries(await store.client.hgetall(key))) {
+      entries.push(`${tag} ${rest.join(':')} ${originId} ${projection}`);
+    }
+  }
+  return entries.sort();
+}
+
+/** The entries that the stored entities must have. */
+export async function expectedEntries(store: Store, tenants: Iterable<Tenant>): Promise<string[]> {
+  const entries: string[] = [];
+  for (const tenant of tenants) {
+    for (const [sourceId, layout] of tenant.lookupLayouts) {
+      for (const tag of store.partitions.tags) {
+        const originIds = await store.client.hkeys(keys.meta(tag, tenant.alias, sourceId));
+        const refs = originIds.map((originId) => ({ sourceId, originId }));
+        for (const entity of await readEntities(store, tenant.alias, refs)) {
+          if (entity === null) continue;
+          for (const lookupKey of entriesOf(layout, entity)) {
+            const text = `${tenant.alias}:${sourceId}:${lookupKey}`;
+            const home = store.partitions.tag(store.partitions.ofText(text));
+            const place = `${tenant.alias}:${sourceId}:${layout.id}:${lookupKey}`;
+            entries.push(`${home} ${place} ${entity.originId} ${JSON.stringify(project(layout, entity))}`);
+          }
+        }
+      }
+    }
+  }
+  return entries.sort();
+}
+
+export function tenantsOf(documents: ReadonlyMap<string, string>): Tenant[] {
+  const loaded = loadConfiguration(documents);
+  if (!loaded.ok) throw new Error(loaded.issues[0]?.message);
+  return [...loaded.configuration.tenants.values()];
+}

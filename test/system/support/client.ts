@@ -1,0 +1,179 @@
+/** An HTTP client that believes nothing: every answer is checked against the document that the front itself serves. */
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
+import { shapeMistakes } from './shape-check.ts';
+
+export interface RequestOptions {
+  readonly key?: string;
+  /** Sent as JSON, unless it is text or bytes. */
+  readonly body?: Json | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes.
+  readonly json: any;
+}
+
+/** The front did not answer: it is not there, or went away in the middle. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+}
+
+const requestMs = 30_000;
+const stackPattern = /\bat .{1,200}\.(ts|js|mjs):\d+|node_modules|file:\/\//;
+
+export class Client {
+  readonly #agent: Agent;
+  #document: Promise<JsonObject> | null = null;
+
+  constructor(
+    private readonly baseUrl: () => string,
+    private readonly secrets: readonly string[],
+    connections: number,
+  ) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** @throws NoAnswerError; Error when the answer is not as documented */
+  async call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    this.#document ??= this.#exchange('GET', '/openapi.json', {}).then(({ json }) => json as JsonObject);
+    const document = await this.#document.catch((error: unknown) => {
+      this.#document = null;
+      throw error;
+    });
+    const answer = await this.#exchange(method, path, options);
+    this.#check(document, method, path, answer);
+    return answer;
+  }
+
+  get(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return this.call('GET', path, options);
+  }
+
+  post(path: string, body: Json, options: RequestOptions = {}): Promise<Answer> {
+    return this.call('POST', path, { ...options, body });
+  }
+
+  delete(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return this.call('DELETE', path, options);
+  }
+
+  #exchange(method: string, path: string, options: RequestOptions): Promise<Answer> {
+    const { key, body, headers, timeoutMs = requestMs } = options;
+    const bytes = body === undefined ? null : isBytes(body) ? body : Buffer.from(bodyText(body));
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) =>
+        reject(new NoAnswerError(`${method} ${path.slice(0, 200)}: ${error.message}`));
+      const sent = request(
+        new URL(path, this.baseUrl()),
+        {
+          method,
+          agent: this.#agent,
+          headers: {
+            ...(key === undefined ? {} : { 'X-Api-Key': key }),
+            ...(bytes === null
+              ? {}
+              : { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) }),
+            ...headers,
+          },
+        },
+        (response) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece: Buffer) => pieces.push(piece));
+          response.on('error', fail);
+          response.on('aborted', () => fail(new Error('the answer was cut off')));
+          response.on('end', () => {
+            const text = decoded(response, Buffer.concat(pieces)).toString('utf8');
+            const { statusCode = 0, headers: answered } = response;
+            resolve({ status: statusCode, headers: answered, text, json: jsonOf(text) });
+          });
+        },
+      );
+      sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+      sent.on('error', fail);
+      sent.end(bytes ?? undefined);
+    });
+  }
+
+  #check(document: JsonObject, method: string, path: string, answer: Answer): void {
+    const { status, text, json } = answer;
+    const about = `${method} ${path.slice(0, 200)} -> ${status} ${text.slice(0, 500)}`;
+    for (const secret of this.secrets) {
+      if (text.includes(secret)) throw new Error(`the answer shows ${JSON.stringify(secret)}: ${about}`);
+    }
+    if (status >= 400 && stackPattern.test(text)) throw new Error(`the answer shows a stack: ${about}`);
+    if (status === 503 && method !== 'GET' && answer.headers['retry-after'] === undefined) {
+      throw new Error(`a 503 without Retry-After: ${about}`);
+    }
+    const operation = operationOf(document, method, new URL(path, 'http://front').pathname);
+    if (operation === null) return;
+    const response = getObject(operation, 'responses', String(status));
+    if (response === null) throw new Error(`the status is not documented: ${about}`);
+    const schema = getObject(response, 'content', 'application/json', 'schema');
+    if (schema === null) return;
+    if (json === undefined) throw new Error(`the body is no JSON: ${about}`);
+    const mistakes = shapeMistakes(schema, json as Json);
+    if (mistakes.length > 0) throw new Error(`${mistakes.slice(0, 5).join('; ')}: ${about}`);
+  }
+}
+
+/** The operation that serves a path; one with fewer parameters goes first, as in the front. */
+function operationOf(document: JsonObject, method: string, pathname: string): JsonObject | null {
+  const paths = getObject(document, 'paths') ?? {};
+  const matching = Object.keys(paths)
+    .filter((template) => matches(template, pathname))
+    .sort((a, b) => a.split('{').length - b.split('{').length);
+  for (const template of matching) {
+    const operation = getObject(paths, template, method.toLowerCase());
+    if (operation !== null) return operation;
+  }
+  return null;
+}
+
+function matches(template: string, pathname: string): boolean {
+  const pattern = template.split('/').map((part) => (part.startsWith('{') ? null : part));
+  const parts = pathname.split('/');
+  if (parts.length !== pattern.length) return false;
+  return pattern.every((part, index) => (part === null ? parts[index] !== '' : part === parts[index]));
+}
+
+function getObject(from: JsonObject, ...names: string[]): JsonObject | null {
+  let at: Json = from;
+  for (const name of names) {
+    if (!isJsonObject(at)) return null;
+    at = at[name] ?? null;
+  }
+  return isJsonObject(at) ? at : null;
+}
+
+function isBytes(body: Json | Buffer): body is Buffer {
+  return Buffer.isBuffer(body);
+}
+
+function bodyText(body: Json): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function decoded(response: IncomingMessage, bytes: Buffer): Buffer {
+  const coding = response.headers['content-encoding'];
+  if (coding === 'br') return brotliDecompressSync(bytes);
+  return coding === 'gzip' ? gunzipSync(bytes) : bytes;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Sends writes and keeps books: what every entity must hold now, as far as the answers tell. A write without an
+ * answer may have happened or not; then both states are possible until the next write of that entity is answered.
+ */
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { until } from '../../support/until.ts';
+import { type Answer, type Client, NoAnswerError } from './client.ts';
+
+type State = SourceEntity | null;
+
+export interface LedgerOptions {
+  readonly key: string;
+  readonly sourceId: string;
+}
+
+export class Ledger {
+  readonly #possible = new Map<string, State[]>();
+  /** Tokens of the answers since they were taken last. */
+  #versions: string[] = [];
+  answered = 0;
+  unanswered = 0;
+
+  constructor(private readonly options: LedgerOptions) {}
+
+  get sourceId(): string {
+    return this.options.sourceId;
+  }
+
+  /** Every originId that was ever sent. */
+  get originIds(): string[] {
+    return [...this.#possible.keys()];
+  }
+
+  /** The states that an entity may be in; null: it is not there. */
+  possible(originId: string): readonly State[] {
+    return this.#possible.get(originId) ?? [null];
+  }
+
+  /** The one state of every entity that is there. @throws Error while a write is without an answer */
+  entities(): Map<string, SourceEntity> {
+    const entities = new Map<string, SourceEntity>();
+    for (const [originId, states] of this.#possible) {
+      const [state, ...others] = states;
+      assert.equal(others.length, 0, `${originId} may be in several states`);
+      if (state) entities.set(originId, state);
+    }
+    return entities;
+  }
+
+  takeVersions(): string[] {
+    const versions = this.#versions;
+    this.#versions = [];
+    return versions;
+  }
+
+  /** In bulk, of any type. @returns whether it was answered 200 */
+  async save(client: Client, entities: readonly SourceEntity[]): Promise<boolean> {
+    for (const entity of entities) this.#sent(entity.originId, entity);
+    const answer = await this.#ask(() =>
+      client.post('/ingest/v2', entities as unknown as Json, {
+        key: this.options.key,
+        headers: { 'X-Service-Force-Type': 'true' },
+      }),
+    );
+    if (answer === null) return false;
+    assert.deepEqual(answer.json.errors, {});
+    const told = [...answer.json.changedSourceEntities, ...answer.json.unchangedSourceEntities].sort();
+    assert.deepEqual(told, [...new Set(entities.map(({ originId }) => originId))].sort());
+    for (const entity of entities) this.#acknowledged(entity.originId, entity);
+    return true;
+  }
+
+  async delete(client: Client, originIds: readonly string[]): Promise<boolean> {
+    const before = new Map(originIds.map((originId) => [originId, this.possible(originId)]));
+    for (const originId of originIds) this.#sent(originId, null);
+    const answer = await this.#ask(() =>
+      client.delete('/ingest/v2', { key: this.options.key, body: { originIds: [...originIds] } }),
+    );
+    if (answer === null) return false;
+    for (const originId of originIds) {
+      const wasThere: boolean = answer.json.deletedSourceEntities.includes(originId);
+      const states = before.get(originId) ?? [];
+      assert.ok(
+        states.some((state) => (state !== null) === wasThere),
+        `deleting ${originId} told ${wasThere}, which no possible state is`,
+      );
+      this.#acknowledged(originId, null);
+    }
+    return true;
+  }
+
+  async #ask(send: () => Promise<Answer>): Promise<Answer | null> {
+    try {
+      const answer = await send();
+      // It may have been accepted though Redis did not answer in time.
+      if (answer.status === 503) {
+        this.unanswered += 1;
+        return null;
+      }
+      assert.equal(answer.status, 200, answer.text);
+      const version = answer.headers['x-service-version'];
+      assert.ok(typeof version === 'string' && version !== '', 'a 200 carries a version');
+      this.#versions.push(version);
+      this.answered += 1;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+      this.unanswered += 1;
+      return null;
+    }
+  }
+
+  #sent(originId: string, state: State): void {
+    const states = this.#possible.get(originId) ?? [null];
+    if (states.some((known) => isDeepStrictEqual(known, state))) return;
+    this.#possible.set(originId, [...states, state]);
+  }
+
+  #acknowledged(originId: string, state: State): void {
+    this.#possible.set(originId, [state]);
+  }
+}
+
+/** Waits until a front shows everything of these versions, as a client does: by asking again after each 503. */
+export async function untilVisible(
+  client: Client,
+  key: string,
+  versions: readonly string[],
+  timeoutMs = 60_000,
+): Promise<void> {
+  for (const version of versions) {
+    await until(
+      'the writes are visible',
+      async () => {
+        const { status } = await client.get('/v2?handle=nobody', {
+          key,
+          headers: { 'X-Service-Min-Version': version },
+        });
+        assert.ok(status === 200 || status === 503, `${status}`);
+        return status === 200;
+      },
+      timeoutMs,
+    );
+  }
+}

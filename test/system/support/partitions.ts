@@ -1,0 +1,50 @@
+/** Who owns what, and what the store holds, as the test sees it in Redis. */
+import { createHash } from 'node:crypto';
+import { readOwners } from '../../../src/store/lease.ts';
+import { storeTimeMs } from '../../../src/store/registry.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** Partitions that a worker process owns by a lease that holds. Worker ids carry the process id. */
+export async function partitionsOf(store: Store, pid: number): Promise<number[]> {
+  const [owners, nowMs] = await Promise.all([readOwners(store), storeTimeMs(store)]);
+  return owners.flatMap(({ workerId, leaseUntilMs }, partition) =>
+    workerId !== null && workerId.includes(`-${pid}-`) && leaseUntilMs > nowMs ? [partition] : [],
+  );
+}
+
+/** True when the lease of every partition is held by one of these processes. */
+export async function isSpreadOver(store: Store, pids: readonly number[]): Promise<boolean> {
+  const owned = await Promise.all(pids.map((pid) => partitionsOf(store, pid)));
+  return owned.flat().length === store.partitions.count;
+}
+
+/** What processes write only to say that they are there. */
+const livenessPattern = /:(owner|fence|processes|requests|replies|removal)\b|^(bull|\{bull|\{rebuild)/;
+
+/** Digest of every key that holds content, by key: entities, views, items, claims, streams, lookups. */
+export async function contentDigests(store: Store): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
+  let cursor = '0';
+  do {
+    const [next, keys] = await store.client.scan(cursor, 'COUNT', 1000);
+    cursor = next;
+    await Promise.all(
+      keys
+        .filter((key) => !livenessPattern.test(key))
+        .map(async (key) => {
+          const dump = await store.client.dumpBuffer(key);
+          if (dump !== null) digests.set(key, createHash('sha256').update(dump).digest('hex'));
+        }),
+    );
+  } while (cursor !== '0');
+  return digests;
+}
+
+/** Numbers of the commits that a partition announced, in the order of its changes stream. */
+export async function announcedCommits(store: Store, partition: number): Promise<number[]> {
+  const entries = await store.client.xrange(`${store.partitions.tag(partition)}:changes`, '-', '+');
+  return entries.flatMap(([, fields]) => {
+    const at = fields.indexOf('n');
+    return at === -1 ? [] : [Number(fields[at + 1])];
+  });
+}

@@ -1,0 +1,64 @@
+/** Random choices that a seed repeats. */
+export class Random {
+  #state: number;
+
+  constructor(readonly seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** With the seed of MILLRACE_SEED, else one of its own; printed, so that a failure can be tried again. */
+  static forTest(name: string): Random {
+    const given = process.env.MILLRACE_SEED;
+    const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+    console.log(`${name}: MILLRACE_SEED=${seed}`);
+    return new Random(seed);
+  }
+
+  /** From 0 to below 1 (mulberry32). */
+  fraction(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number below `end`. */
+  below(end: number): number {
+    return Math.floor(this.fraction() * end);
+  }
+
+  between(first: number, last: number): number {
+    return first + this.below(last - first + 1);
+  }
+
+  chance(probability: number): boolean {
+    return this.fraction() < probability;
+  }
+
+  pick<T>(things: readonly T[]): T {
+    const thing = things[this.below(things.length)];
+    if (thing === undefined) throw new RangeError('nothing to pick from');
+    return thing;
+  }
+
+  /** Each with the same chance to be there, in their order. */
+  some<T>(things: readonly T[], probability = 0.5): T[] {
+    return things.filter(() => this.chance(probability));
+  }
+
+  shuffled<T>(things: readonly T[]): T[] {
+    const shuffled = [...things];
+    for (let at = shuffled.length - 1; at > 0; at -= 1) {
+      const other = this.below(at + 1);
+      const [a, b] = [shuffled[at], shuffled[other]];
+      if (a === undefined || b === undefined) continue;
+      [shuffled[at], shuffled[other]] = [b, a];
+    }
+    return shuffled;
+  }
+}
+
+/** How long a test goes on: seconds of MILLRACE_SECONDS, else those given. */
+export function testSeconds(usual: number): number {
+  return Number(process.env.MILLRACE_SECONDS ?? usual);
+}
