@@ -1,6 +1,7 @@
 /** What `GET /metrics` shows (issue: operations). Labels come from the route table, so their number is bounded. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { mergeMetrics, type ProcessMetrics } from './metrics-merge.ts';
+import { RouteTimes, requestText } from './request-times.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
 /** Metrics of other processes: what workers and other fronts publish with their heartbeats. */
@@ -14,20 +15,7 @@ export interface RouteMetrics {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #collectors: MetricsCollector[] = [];
-  readonly #requests = new Counter({
-    name: 'millrace_http_requests_total',
-    help: 'Finished requests by interface, endpoint and status',
-    labelNames: ['interface', 'endpoint', 'status'],
-    registers: [this.#registry],
-  });
-  readonly #durations = new Histogram({
-    name: 'millrace_http_request_duration_seconds',
-    help: 'Time from a request head to the last byte of its answer',
-    labelNames: ['interface', 'endpoint'],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.#registry],
-  });
-
+  readonly #routes: RouteTimes[] = [];
   readonly #process: string;
 
   /** @param process what the samples of this process are labelled with */
@@ -74,24 +62,14 @@ export class Metrics {
   }
 
   forRoute({ tag, name }: Pick<RouteDefinition, 'tag' | 'name'>): RouteMetrics {
-    const duration = this.#durations.labels(tag, name);
-    const counters = new Map<number, { inc(): void }>();
-    return {
-      observe: (status, durationMs) => {
-        let counter = counters.get(status);
-        if (counter === undefined) {
-          counter = this.#requests.labels(tag, name, String(status));
-          counters.set(status, counter);
-        }
-        counter.inc();
-        duration.observe(durationMs / 1000);
-      },
-    };
+    const times = new RouteTimes(`interface="${tag}",endpoint="${name}"`);
+    this.#routes.push(times);
+    return times;
   }
 
   /** What this process measures, in Prometheus' text form. */
-  ownText(): Promise<string> {
-    return this.#registry.metrics();
+  async ownText(): Promise<string> {
+    return `${requestText(this.#routes)}${await this.#registry.metrics()}`;
   }
 
   /** What all processes measure. */

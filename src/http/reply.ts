@@ -11,25 +11,39 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
+/** True for an answer that is written in one go, whatever the socket takes of it now. */
+export function isSmall({ body }: Answer): boolean {
+  return body.length <= bufferedBytesMax;
+}
+
+/** Writes a small answer. Inside uWebSockets.js' own handlers, which are corked. */
+export function writeSmall(res: HttpResponse, answer: Answer): void {
+  writeHead(res, answer);
+  if (answer.status === 304) res.endWithoutBody(undefined, answer.close);
+  else res.end(answer.body, answer.close);
+}
+
 /** Writes the whole answer; `done` is called once the socket has taken all of it, never after an abort. */
 export function reply(res: HttpResponse, answer: Answer, done: () => void): void {
   res.cork(() => {
-    res.writeStatus(statusLines.get(answer.status) ?? String(answer.status));
-    for (const [name, value] of answer.headers ?? []) res.writeHeader(name, value);
-    if (answer.status === 304) {
-      res.endWithoutBody(undefined, answer.close);
+    if (isSmall(answer)) {
+      writeSmall(res, answer);
       done();
       return;
     }
-    res.writeHeader('Content-Type', answer.contentType);
+    writeHead(res, answer);
     const { body } = answer;
-    if (body.length <= bufferedBytesMax) {
-      res.end(body, answer.close);
-      done();
-      return;
-    }
     writeLarge(res, typeof body === 'string' ? Buffer.from(body) : body, done);
   });
+}
+
+function writeHead(res: HttpResponse, { status, headers, contentType }: Answer): void {
+  // 200 is what uWebSockets.js writes by itself.
+  if (status !== 200) res.writeStatus(statusLines.get(status) ?? String(status));
+  if (headers !== undefined) {
+    for (const [name, value] of headers) res.writeHeader(name, value);
+  }
+  if (status !== 304) res.writeHeader('Content-Type', contentType);
 }
 
 /** Hands over only what the socket takes, so that a client that does not read costs no second copy of the body. */

@@ -13,7 +13,7 @@ import type { Handler } from './handler.ts';
 import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
-import { reply } from './reply.ts';
+import { isSmall, reply, writeSmall } from './reply.ts';
 import type { RouteDefinition, RouteName } from './route-definition.ts';
 import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
@@ -147,29 +147,50 @@ export class HttpServer {
       route.metrics.observe(answer.status, performance.now() - startedAtMs);
       return;
     }
-    this.#active += 1;
     const body = takesBody
       ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
       : null;
+    const answer = this.#handled(route, req, body);
+    if (body === null && !(answer instanceof Promise) && isSmall(answer)) {
+      // The way of cached answers: nothing outlives this call, so nothing is kept for it.
+      writeSmall(res, this.#finished(answer));
+      route.metrics.observe(answer.status, performance.now() - startedAtMs);
+      return;
+    }
+    this.#answerLater(route, res, body, answer, startedAtMs);
+  }
+
+  #handled(route: ServedRoute, req: HttpRequest, body: RequestBody | null): Answer | Promise<Answer> {
+    const { definition } = route;
+    try {
+      const apiKey = definition.access.kind === 'open' ? '' : req.getHeader('x-api-key');
+      const principal = authorize(definition.access, apiKey, this.#services.configuration.current);
+      return route.handler(new Call(req, route.plan, route.parameterCount, principal, body));
+    } catch (error) {
+      return this.#failure(definition, error);
+    }
+  }
+
+  #answerLater(
+    route: ServedRoute,
+    res: HttpResponse,
+    body: RequestBody | null,
+    answer: Answer | Promise<Answer>,
+    startedAtMs: number,
+  ): void {
+    const { definition } = route;
+    this.#active += 1;
     const over = () => {
       body?.release();
       this.#active -= 1;
       if (this.#active === 0) this.#onIdle?.();
     };
-    const send = (answer: Answer) => {
-      reply(res, this.#finished(answer), () => {
-        route.metrics.observe(answer.status, performance.now() - startedAtMs);
+    const send = (settled: Answer) => {
+      reply(res, this.#finished(settled), () => {
+        route.metrics.observe(settled.status, performance.now() - startedAtMs);
         over();
       });
     };
-    let answer: Answer | Promise<Answer>;
-    try {
-      const apiKey = definition.access.kind === 'open' ? '' : req.getHeader('x-api-key');
-      const principal = authorize(definition.access, apiKey, this.#services.configuration.current);
-      answer = route.handler(new Call(req, route.plan, route.parameterCount, principal, body));
-    } catch (error) {
-      answer = this.#failure(definition, error);
-    }
     let aborted = false;
     res.onAborted(() => {
       aborted = true;
