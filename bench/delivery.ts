@@ -36,7 +36,7 @@ await runBench({
     const wrk = requireWrk(context);
     pinSelfTo(1);
     const prefix = pinnedTo(0);
-    const client = await startPages(context, { frontPrefix: prefix });
+    const { client } = await startPages(context, { frontPrefix: prefix });
     const { folder, requestFile, staticFile } = await writePages(context, client, pageRequests());
     await startNodeServer(context, 'raw-uws', { port: ports.rawUws, words: [folder], prefix });
     await startNodeServer(context, 'node-http', { port: ports.nodeHttp, words: [folder], prefix });

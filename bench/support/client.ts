@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { FailureFile } from '../../src/cli/import/failure-file.ts';
 import { Importer, retryTotalMsDefault } from '../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
+import type { Entity } from './data-sets.ts';
 import type { BenchContext } from './run.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
 
@@ -46,25 +47,40 @@ export class Client {
     return this.import(Readable.from(ndjsonOf(entities)));
   }
 
-  /** @returns the version from which on the entity can be seen */
-  async save(originId: string, entity: JsonObject): Promise<string> {
-    const response = await fetch(`${this.baseUrl}/ingest/v2/${encodeURIComponent(originId)}`, {
+  /** Saves up to 50 entities in one request. @returns the version from which on they can be seen */
+  async save(entities: readonly Entity[]): Promise<string> {
+    const response = await fetch(`${this.baseUrl}/ingest/v2`, {
       method: 'POST',
       headers: { 'X-Api-Key': this.sourceKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify(entity),
+      body: JSON.stringify(entities),
     });
     const text = await response.text();
-    if (response.status !== 200) throw new Error(`saving answered ${response.status}: ${text}`);
+    const { errors = {} }: { errors?: object } = JSON.parse(text);
+    if (response.status !== 200 || Object.keys(errors).length > 0) {
+      throw new Error(`saving answered ${response.status}: ${text}`);
+    }
     return response.headers.get('x-service-version') ?? '';
   }
 
-  /** The delivered bytes of a URL, at least as new as a version. */
+  /** The delivered bytes of a URL, at least as new as a version, however long that takes. */
   async deliver(url: string, minVersion?: string): Promise<string> {
     const headers = { 'X-Api-Key': this.clientKey, ...versionHeader(minVersion) };
-    const response = await fetch(`${this.baseUrl}${deliveryPath(url)}`, { headers });
-    const text = await response.text();
-    if (response.status !== 200) throw new Error(`delivery answered ${response.status}: ${text}`);
-    return text;
+    for (;;) {
+      this.context.signal.throwIfAborted();
+      const response = await fetch(`${this.baseUrl}${deliveryPath(url)}`, { headers });
+      const text = await response.text();
+      if (response.status === 200) return text;
+      // A front waits five seconds for a version and then says so.
+      if (response.status !== 503 || minVersion === undefined) {
+        throw new Error(`delivery answered ${response.status}: ${text}`);
+      }
+    }
+  }
+
+  /** The page of a URL; null when it has none. */
+  async page(url: string, minVersion?: string): Promise<JsonObject | null> {
+    const { route }: { route: JsonObject | null } = JSON.parse(await this.deliver(url, minVersion));
+    return route;
   }
 
   async query(index: string, query: Json): Promise<QueryAnswer> {

@@ -16,12 +16,12 @@ export const connections = 32;
 export async function startPages(
   context: BenchContext,
   options: Omit<SystemOptions, 'tenants'>,
-): Promise<Client> {
+): Promise<{ client: Client; system: System }> {
   const system = await System.start(context, { ...options, tenants: [pagesTenant] });
   const client = new Client(context, system.baseUrl, pagesTenant);
   await client.importEntities(pageEntities());
   await client.waitForRoutes(articleCount);
-  return client;
+  return { client, system };
 }
 
 /** Requests for every page, in an order without a pattern. */

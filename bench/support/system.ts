@@ -35,6 +35,7 @@ const settingNames = [
   'PARTITIONS',
   'HEADER_PREFIX',
   'APPEND_FSYNC',
+  'DELIVERY_CACHE_MB',
 ];
 
 let systems = 0;

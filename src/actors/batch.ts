@@ -29,7 +29,7 @@ import type { EnvironmentScope, ItemChange } from '../store/types.ts';
 import { encodeBody } from '../store/views.ts';
 import { type Build, buildsOf, runBuilds } from './build.ts';
 import { claimsOf } from './claims.ts';
-import { diagnosticsOf } from './diagnostics.ts';
+import { diagnosticsOf, typeWithoutRoom } from './diagnostics.ts';
 import { claimKey, formerClaims, formerThings, isStored, sameClaim, thingKey } from './former.ts';
 import type { Intents } from './intents.ts';
 import { AutoTypes, type Misfit, storedItem } from './items.ts';
@@ -79,9 +79,10 @@ export async function processBatch(
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await publishTurns(store, lease, turns, caused);
 
-  const builds = buildsOf(turns);
+  const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
-  await autoTypes.decide(autoFields, builds);
+  await autoTypes.decide(autoFields, asked);
+  const builds = asked.filter((build) => autoTypes.admits(build));
   const lookups = new LookupSource(store, lease);
   await runBuilds(builds, lookups);
 
@@ -89,6 +90,7 @@ export async function processBatch(
   const buildsOfTurn = new Map<Turn, Build[]>(turns.map((turn) => [turn, []]));
   for (const build of builds) buildsOfTurn.get(build.turn)?.push(build);
   for (const [turn, ofTurn] of buildsOfTurn) assembly.addTurn(turn, ofTurn);
+  assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
   await intents.note(assembly.newClaims);
   await Promise.all([
@@ -204,10 +206,12 @@ class Assembly {
   }
 
   #count(build: Build, misfits: readonly Misfit[]): void {
+    this.countFindings(diagnosticsOf(build, misfits, (demand) => this.lookups.isCut(demand)));
+  }
+
+  countFindings(findings: readonly Diagnostic[]): void {
     const { diagnostics } = this.counts;
-    for (const { kind } of diagnosticsOf(build, misfits, (demand) => this.lookups.isCut(demand))) {
-      diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
-    }
+    for (const { kind } of findings) diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
   }
 
   #removeThing(turn: Turn, former: MadeThing): void {

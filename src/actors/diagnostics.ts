@@ -1,6 +1,6 @@
 /** Findings about the data that one build met (contract section 2): never failures. Pure. */
 import type { Diagnostic } from '../contract/diagnostic.ts';
-import { lookupResultsMax } from '../contract/limits.ts';
+import { autoFieldsMax, autoIndexedNamesMax, lookupResultsMax } from '../contract/limits.ts';
 import { type Build, outcomeOf } from './build.ts';
 import type { Misfit } from './items.ts';
 import type { LookupDemand } from './lookup-source.ts';
@@ -13,17 +13,38 @@ export function diagnosticsOf(
 ): Diagnostic[] {
   return [
     ...(outcomeOf(built)?.diagnostics ?? []),
-    ...misfits.map(({ field, type }) => ({
-      kind: 'valueDoesNotFit' as const,
-      place: placeOfField(field),
-      message: `a value of the field ${JSON.stringify(field)} is no ${type} and was left out of the index ${maker.name}`,
-    })),
+    ...misfits.map((misfit) => misfitDiagnostic(misfit, maker.name)),
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
       place: query.place,
       message: `more than ${lookupResultsMax} entities match this lookup; only the first are there`,
     })),
   ];
+}
+
+function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
+  const place = placeOfField(field);
+  const name = JSON.stringify(field);
+  return type === null
+    ? {
+        kind: 'limitReached',
+        place,
+        message: `the field ${name} is not in the index ${index}: an auto-indexed type has at most ${autoFieldsMax} fields, a source ${autoIndexedNamesMax} types and fields`,
+      }
+    : {
+        kind: 'valueDoesNotFit',
+        place,
+        message: `a value of the field ${name} is no ${type} and was left out of the index ${index}`,
+      };
+}
+
+/** The finding about an item that was not made, because its source has no room for another entity type. */
+export function typeWithoutRoom({ maker }: Build): Diagnostic {
+  return {
+    kind: 'limitReached',
+    place: '$.type',
+    message: `the index ${maker.name} does not exist: a source has at most ${autoIndexedNamesMax} auto-indexed types and fields`,
+  };
 }
 
 function placeOfField(field: string): string {

@@ -11,7 +11,8 @@ import type { Build } from './build.ts';
 /** A value, or items of a list, that the type of its field has no place for. */
 export interface Misfit {
   readonly field: string;
-  readonly type: FieldType;
+  /** Null when the index has no room for the field at all. */
+  readonly type: FieldType | null;
 }
 
 /** Values that fit, in the order given, and which were left out, whole or in part. */
@@ -46,8 +47,19 @@ export function storedItem(
   const values = built.kind === 'item' && built.item !== null ? built.item.fields : entity.properties;
   const types = maker.schema?.fields ?? autoTypes.typesOf(build);
   const { fields, misfits } = fitFields(values, types);
+  const withoutRoom = maker.schema === null ? fieldsWithoutRoom(values, types) : [];
   const { sourceId, originId, stamp } = entity;
-  return { item: { sourceId, originId, updatedAtMs: Math.floor(stamp / 1000), fields }, misfits };
+  return {
+    item: { sourceId, originId, updatedAtMs: Math.floor(stamp / 1000), fields },
+    misfits: [...misfits, ...withoutRoom],
+  };
+}
+
+/** Values that would have decided the type of their field, and did not. */
+function fieldsWithoutRoom(values: JsonObject, types: ReadonlyMap<string, FieldType>): Misfit[] {
+  return Object.keys(values)
+    .filter((name) => !types.has(name) && inferFieldType(values[name] ?? null) !== null)
+    .map((field) => ({ field, type: null }));
 }
 
 /** Field types of the auto-indexed entity types that a batch meets. */
@@ -56,21 +68,20 @@ export class AutoTypes {
 
   /** Decides the types of fields that the batch shows for the first time. @throws StoreUnavailableError */
   async decide(autoFields: AutoFields, builds: readonly Build[]): Promise<void> {
-    const auto = builds.filter(({ maker }) => maker.kind === 'item' && maker.schema === null);
-    for (const [key, ofType] of groupBy(auto, typeKey)) {
+    for (const [key, ofType] of groupBy(builds.filter(isAutoIndexed), typeKey)) {
       const [first] = ofType;
       if (first?.turn.entity == null) continue;
       const { tenantAlias, sourceId, entity } = first.turn;
       const known = autoFields.known(tenantAlias, sourceId, entity.type);
       const candidates = candidatesOf(ofType, known);
-      this.#types.set(key, await autoFields.decide(tenantAlias, sourceId, entity.type, candidates));
+      const types = await autoFields.decide(tenantAlias, sourceId, entity.type, candidates);
+      if (types !== null) this.#types.set(key, types);
     }
   }
 
   /** Takes the types as they are decided now, and decides none. @throws StoreUnavailableError */
   async read(autoFields: AutoFields, builds: readonly Build[]): Promise<void> {
-    const auto = builds.filter(({ maker }) => maker.kind === 'item' && maker.schema === null);
-    for (const [key, [first]] of groupBy(auto, typeKey)) {
+    for (const [key, [first]] of groupBy(builds.filter(isAutoIndexed), typeKey)) {
       if (first?.turn.entity == null) continue;
       const { tenantAlias, sourceId, entity } = first.turn;
       const types = await autoFields.read(tenantAlias, sourceId, entity.type);
@@ -78,9 +89,18 @@ export class AutoTypes {
     }
   }
 
+  /** False for an item of an entity type that the source has no room for: it is not made. */
+  admits(build: Build): boolean {
+    return !isAutoIndexed(build) || this.#types.has(typeKey(build));
+  }
+
   typesOf(build: Build): ReadonlyMap<string, FieldType> {
     return this.#types.get(typeKey(build)) ?? new Map();
   }
+}
+
+function isAutoIndexed({ maker }: Build): boolean {
+  return maker.kind === 'item' && maker.schema === null;
 }
 
 function typeKey({ turn }: Build): string {

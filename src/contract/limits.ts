@@ -80,3 +80,7 @@ export const filterConditionsMax = 1000;
 export const filterPatternsMax = 100;
 export const facetsPerQueryMax = 100;
 export const sortKeysMax = 100;
+/** Fields of one auto-indexed entity type; properties met later are not indexed. */
+export const autoFieldsMax = 1000;
+/** Auto-indexed entity types of one source and their fields, together: each takes memory in every worker. */
+export const autoIndexedNamesMax = 20_000;

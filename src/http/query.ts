@@ -99,7 +99,7 @@ interface BadQuery {
   readonly errors: readonly string[];
 }
 
-/** One bad query makes the whole answer bad (contract section 7): 404 only when nothing else is wrong. */
+/** One bad query makes the whole answer 400 (contract section 7), whatever is wrong with it. */
 function multiRefusal(bad: readonly BadQuery[]): Answer {
   const list = bad.map(({ request, status, errors }) => ({
     name: request.name ?? null,
@@ -107,7 +107,7 @@ function multiRefusal(bad: readonly BadQuery[]): Answer {
     errors,
     status,
   }));
-  return jsonAnswer(bad.some(({ status }) => status === 400) ? 400 : 404, list);
+  return jsonAnswer(400, list);
 }
 
 async function readBody(call: Call): Promise<Json> {

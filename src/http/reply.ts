@@ -19,7 +19,8 @@ export function isSmall({ body }: Answer): boolean {
 /** Writes a small answer. Inside uWebSockets.js' own handlers, which are corked. */
 export function writeSmall(res: HttpResponse, answer: Answer): void {
   writeHead(res, answer);
-  if (answer.status === 304) res.endWithoutBody(undefined, answer.close);
+  // Any argument, even undefined, is taken for a length; the connection of a 304 stays until the server closes it.
+  if (answer.status === 304) res.endWithoutBody();
   else res.end(answer.body, answer.close);
 }
 

@@ -8,12 +8,14 @@ import { type Definition, Needs } from './definition.ts';
 import { digestOf, type PartialSource, reachablePartials } from './digest.ts';
 import { readIndexFields } from './index-fields.ts';
 import { CompiledPartial } from './partial.ts';
-import { compileSchemaProperties } from './property.ts';
+import { type Compile, compileSchemaProperties } from './property.ts';
+import { compileAnyValue, compileShorthand } from './property-string.ts';
 import { Frame, Scope } from './scope.ts';
 import { readTriggers } from './triggers.ts';
 import type {
   BuildInput,
   CompiledSchemas,
+  FieldTypeName,
   FullSchema,
   IndexSchema,
   LookupPlan,
@@ -97,9 +99,10 @@ function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchem
   at.object(['triggers', 'index', 'properties']);
   const triggers = readTriggers(at.member('triggers'));
   const properties = at.member('properties');
-  const fields = readIndexFields(at.member('index'), properties);
+  const fields = readIndexFields(at.member('index'));
   const needs = new Needs();
-  const { write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace);
+  const shorthandAt = shorthandOfFields(fields, properties);
+  const { write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace, shorthandAt);
   refuseReferences(properties, needs, partials);
   return {
     alias,
@@ -114,6 +117,21 @@ function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchem
       return { fields: mapped, ...frame.build.outcome() };
     },
   };
+}
+
+/**
+ * A bare `{p.population}` for a field that holds no text means the value itself: as a text it could never fit.
+ */
+function shorthandOfFields(
+  fields: ReadonlyMap<string, FieldTypeName>,
+  properties: Cursor,
+): (at: Cursor) => Compile {
+  const holdsText = (type: FieldTypeName) => type === 'keyword' || type === 'text';
+  const places = [...fields]
+    .filter(([, type]) => !holdsText(type))
+    .map(([name]) => properties.member(name).path);
+  const ofAnyValue = new Set(places);
+  return (at) => (ofAnyValue.has(at.path) ? compileAnyValue : compileShorthand);
 }
 
 function rootFrame(input: BuildInput): Frame {

@@ -31,8 +31,11 @@ export const fieldTypes: readonly FieldTypeName[] = [
 /** Fields that every item has by itself (specification, "Query result"). */
 const builtInFields = ['_originId', '_sourceGuid', '_updatedAt', '_score', '_views'];
 
-/** `index: {fields: {name: {type, metadata?}}, metadata?}`, checked against the schema's `properties`. */
-export function readIndexFields(at: Cursor, properties: Cursor): ReadonlyMap<string, FieldTypeName> {
+/**
+ * `index: {fields: {name: {type, metadata?}}, metadata?}`. A field that no property fills is absent from every item; a
+ * property without a field is not in the items.
+ */
+export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> {
   const fields = new Map<string, FieldTypeName>();
   if (at.object(['fields', 'metadata']) === null) return fields;
   const list = at.member('fields');
@@ -41,7 +44,6 @@ export function readIndexFields(at: Cursor, properties: Cursor): ReadonlyMap<str
     const type = readField(list.member(name), name);
     if (type !== null) fields.set(name, type);
   }
-  checkPairs(list, properties);
   return fields;
 }
 
@@ -58,22 +60,4 @@ function readField(at: Cursor, name: string): FieldTypeName | null {
     type.issue(`there is no field type ${JSON.stringify(text)}`, adviceForUnknown(text, fieldTypes));
   }
   return known ?? null;
-}
-
-/** Each field needs a property that fills it, each property a field; with `*` the properties are not known yet. */
-function checkPairs(fields: Cursor, properties: Cursor): void {
-  const filled = properties.names();
-  if (filled.includes('*')) return;
-  const declared = fields.names();
-  for (const name of declared) {
-    if (filled.includes(name)) continue;
-    fields
-      .member(name)
-      .issue('no property fills this field', `Add ${JSON.stringify(name)} to \`properties\`.`);
-  }
-  for (const name of filled) {
-    if (declared.includes(name)) continue;
-    const advice = `Add ${JSON.stringify(name)} to \`index.fields\`; type \`object\` only stores it.`;
-    properties.member(name).issue('this property has no field', advice);
-  }
 }

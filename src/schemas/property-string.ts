@@ -23,6 +23,12 @@ export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Defi
   return textDefinition(compileSlot(at, scope));
 }
 
+/** A bare text where any value is wanted: a hole that is the whole text keeps its value's type. */
+export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Definition {
+  const { value } = compileSlot(at, scope);
+  return { mayRefer: false, write: (frame, body) => body.value(JSON.stringify(value(frame))) };
+}
+
 function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {
   if (constant !== null) return constantDefinition(constant);
   return {

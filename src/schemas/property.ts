@@ -13,7 +13,7 @@ import { compileShorthand, compileString, constantDefinition } from './property-
 import type { Scope } from './scope.ts';
 import { adviceForUnknown } from './suggest.ts';
 
-type Compile = (at: Cursor, context: DefinitionContext) => Definition;
+export type Compile = (at: Cursor, context: DefinitionContext) => Definition;
 
 /** The property types of the specification ("Schema property types"), by the name that `type` has. */
 const compilers: ReadonlyMap<string, Compile> = new Map([
@@ -27,15 +27,21 @@ const compilers: ReadonlyMap<string, Compile> = new Map([
   ['dynamic', compileDynamic],
 ]);
 
-/** Compiles the `properties` of a schema file; every mistake is told through the cursor. */
+/**
+ * Compiles the `properties` of a schema file; every mistake is told through the cursor.
+ * @param shorthandAt what a bare text at a place means; a string unless told
+ */
 export function compileSchemaProperties(
   at: Cursor,
   scope: Scope,
   needs: Needs,
   placeOf: (at: Cursor) => string,
+  shorthandAt: (at: Cursor) => Compile = () => compileShorthand,
 ): Definition {
   const inner = (below: Cursor, belowScope: Scope): Definition => {
-    return compileDefinition(below, { scope: belowScope, needs, placeOf, inner });
+    const context = { scope: belowScope, needs, placeOf, inner };
+    if (typeof below.json === 'string') return shorthandAt(below)(below, context);
+    return compileDefinition(below, context);
   };
   return compileProperties(at, { scope, needs, placeOf, inner });
 }
@@ -46,7 +52,6 @@ function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
     return nullDefinition;
   }
   const { json } = at;
-  if (typeof json === 'string') return compileShorthand(at, context);
   // A bare number, true, false or null is that constant, as a bare text is that text.
   if (typeof json === 'number' || typeof json === 'boolean' || json === null) return constantDefinition(json);
   if (!isJsonObject(json)) {

@@ -1,18 +1,30 @@
 /**
  * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for
  * all workers (contract section 2), so the decision is a write that only the first one makes.
+ *
+ * Every field is a column, and every type an index, in the memory of all workers; names of both come from whoever
+ * ingests. So a type has an end, and a source has one: what comes later is not indexed, which every worker agrees on,
+ * because Redis decides it in the same step. All types of a source lie in one slot for that.
  */
+import { autoFieldsMax, autoIndexedNamesMax } from '../contract/limits.ts';
 import type { FieldType } from '../search/types.ts';
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
+
+const decide = new Script<number>('decide', 2);
+const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
 /** Says that the type exists, with or without fields; property names never hold an asterisk. */
 const marker = '*';
+/** A script holds up all other commands while it runs. */
 const fieldsPerCall = 500;
 
 interface KnownType {
   readonly fields: Map<string, FieldType>;
+  /** `fields` are all that the type will ever have. */
+  readonly isFull: boolean;
 }
 
 export class AutoFields {
@@ -26,8 +38,9 @@ export class AutoFields {
   }
 
   /**
-   * Decides the types of fields that have none, and that the entity type exists.
-   * @returns the decided types, those of all candidates among them; no Redis is asked when all are known
+   * Decides the types of fields that have none, and that the entity type exists. In the order of the candidates: those
+   * at the end are left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`).
+   * @returns the decided types, or null when there is no room for the entity type; no Redis is asked when nothing is to decide
    * @throws StoreUnavailableError
    */
   async decide(
@@ -35,24 +48,17 @@ export class AutoFields {
     sourceId: string,
     type: string,
     candidates: ReadonlyMap<string, FieldType>,
-  ): Promise<ReadonlyMap<string, FieldType>> {
-    const known = this.#types.get(nameOf(tenant, sourceId, type));
-    const missing =
-      known === undefined ? [...candidates] : [...candidates].filter(([field]) => !known.fields.has(field));
-    if (known !== undefined && missing.length === 0) return known.fields;
-    const key = this.#key(tenant, sourceId, type);
-    try {
-      await this.#claim(key, [[marker, 'object'], ...missing]);
-      if (known === undefined) return (await this.read(tenant, sourceId, type)) ?? new Map();
-      await this.#learn(
-        key,
-        known,
-        missing.map(([field]) => field),
-      );
-      return known.fields;
-    } catch (error) {
-      throw storeError(error);
-    }
+  ): Promise<ReadonlyMap<string, FieldType> | null> {
+    const name = nameOf(tenant, sourceId, type);
+    const known = this.#types.get(name);
+    const missing = [...candidates].filter(([field]) => !known?.fields.has(field));
+    if (known !== undefined && (known.isFull || missing.length === 0)) return known.fields;
+    const outcome = await this.#claim(tenant, sourceId, type, missing);
+    if (outcome === decideOutcome.typeRefused) return null;
+    const fields = await this.read(tenant, sourceId, type);
+    const isFull = outcome === decideOutcome.someRefused;
+    if (fields !== null && isFull) this.#types.set(name, { fields: new Map(fields), isFull });
+    return fields;
   }
 
   /**
@@ -61,7 +67,7 @@ export class AutoFields {
    */
   async read(tenant: string, sourceId: string, type: string): Promise<ReadonlyMap<string, FieldType> | null> {
     const name = nameOf(tenant, sourceId, type);
-    const key = this.#key(tenant, sourceId, type);
+    const key = keys.autoFields(this.#tag(tenant, sourceId), tenant, sourceId, type);
     try {
       const known = this.#types.get(name);
       const count = await this.store.client.hlen(key);
@@ -71,39 +77,40 @@ export class AutoFields {
       }
       if (known !== undefined && known.fields.size === count - 1) return known.fields;
       const fields = decodeFields(await this.store.client.hgetall(key));
-      this.#types.set(name, { fields });
+      this.#types.set(name, { fields, isFull: false });
       return fields;
     } catch (error) {
       throw storeError(error);
     }
   }
 
-  async #claim(key: string, types: readonly (readonly [string, FieldType])[]): Promise<void> {
-    for (let at = 0; at < types.length; at += fieldsPerCall) {
-      const portion = types.slice(at, at + fieldsPerCall);
-      await Promise.all(portion.map(([field, type]) => this.store.client.hsetnx(key, field, type)));
-    }
-  }
-
-  async #learn(key: string, known: KnownType, fields: readonly string[]): Promise<void> {
-    for (let at = 0; at < fields.length; at += fieldsPerCall) {
+  /** @returns the worst outcome of all portions */
+  async #claim(
+    tenant: string,
+    sourceId: string,
+    type: string,
+    fields: readonly (readonly [string, FieldType])[],
+  ): Promise<number> {
+    const tag = this.#tag(tenant, sourceId);
+    const scriptKeys = [
+      keys.autoFields(tag, tenant, sourceId, type),
+      keys.autoIndexed(tag, tenant, sourceId),
+    ];
+    let worst: number = decideOutcome.typeRefused;
+    // One portion at least: a type without any field has to be decided too.
+    for (let at = 0; at === 0 || at < fields.length; at += fieldsPerCall) {
       const portion = fields.slice(at, at + fieldsPerCall);
-      const types = await this.store.client.hmget(key, ...portion);
-      portion.forEach((field, index) => {
-        const type = types[index];
-        if (type) known.fields.set(field, type as FieldType);
-      });
+      const scriptArguments = [autoFieldsMax, autoIndexedNamesMax, marker, ...portion.flat()];
+      const outcome = await decide.run(this.store.client, scriptKeys, scriptArguments);
+      worst = Math.max(worst, outcome);
+      if (outcome !== 1) break;
     }
+    return worst;
   }
 
-  #key(tenant: string, sourceId: string, type: string): string {
-    const name = nameOf(tenant, sourceId, type);
-    return keys.autoFields(
-      this.store.partitions.tag(this.store.partitions.ofText(name)),
-      tenant,
-      sourceId,
-      type,
-    );
+  #tag(tenant: string, sourceId: string): string {
+    const { partitions } = this.store;
+    return partitions.tag(partitions.ofText(`${tenant}:${sourceId}`));
   }
 }
 

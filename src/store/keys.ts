@@ -65,6 +65,8 @@ export const keys = {
   itemIndexes: (tag: string) => `${tag}:indexes`,
   /** Hash: `<tenant>|<sourceId>` -> '1': the sources whose entities the partition has processed. */
   sources: (tag: string) => `${tag}:sources`,
+  /** Number: auto-indexed entity types of a source and their fields, together. */
+  autoIndexed: (tag: string, tenant: string, sourceId: string) => `${tag}:auto:${tenant}:${sourceId}`,
   /** Hash: field name -> type, decided by the first value; one per auto-indexed source and type. */
   autoFields: (tag: string, tenant: string, sourceId: string, type: string) =>
     `${tag}:fields:${tenant}:${sourceId}:${type}`,

@@ -1,6 +1,6 @@
 /** Every finding about the data of a store (contract section 2), by making everything once more without storing it. */
 import { buildsOf, runBuilds } from '../actors/build.ts';
-import { diagnosticsOf } from '../actors/diagnostics.ts';
+import { diagnosticsOf, typeWithoutRoom } from '../actors/diagnostics.ts';
 import { AutoTypes, storedItem } from '../actors/items.ts';
 import { loadTurns } from '../actors/turn.ts';
 import type { Configuration, Tenant } from '../config/types.ts';
@@ -82,10 +82,14 @@ async function diagnosePortion(
   lookups.beginPortion();
   const works = originIds.map((originId) => ({ tenant, sourceId, originId, only: null, repair: null }));
   const turns = await loadTurns(store, store.partitions.tag(partition), configuration, works);
-  const builds = buildsOf(turns);
+  const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
-  await autoTypes.read(autoFields, builds);
+  await autoTypes.read(autoFields, asked);
+  const builds = asked.filter((build) => autoTypes.admits(build));
   await runBuilds(builds, lookups);
+  for (const build of asked.filter((one) => !autoTypes.admits(one))) {
+    onDiagnostic({ tenant, subject: thingSubject(build.turn, build.maker), ...typeWithoutRoom(build) });
+  }
   for (const build of builds) {
     const misfits = storedItem(build, autoTypes)?.misfits ?? [];
     const subject = thingSubject(build.turn, build.maker);

@@ -51,9 +51,10 @@ export async function checkEntities(
     repair: null,
   }));
   const turns = await loadTurns(store, store.partitions.tag(partition), configuration, works);
-  const builds = buildsOf(turns);
+  const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
-  await autoTypes.read(autoFields, builds);
+  await autoTypes.read(autoFields, asked);
+  const builds = asked.filter((build) => autoTypes.admits(build));
   await runBuilds(builds, lookups);
 
   const turnOf = new Map(

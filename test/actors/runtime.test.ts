@@ -272,7 +272,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
 test('one worker makes of random changes what a naive recomputation makes', async (context) => {
   const stage = await Stage.set(context, 4);
   await stage.fleet.add();
-  for (let round = 0; round < runs(6); round += 1) {
+  for (let round = 0; round < runs(4); round += 1) {
     await stage.changes(40);
     await stage.visible();
     await stage.check();
@@ -284,7 +284,7 @@ test('workers that come, go and crash in the middle of their work leave no trace
   const { dice, fleet } = stage;
   await fleet.add();
   await fleet.add();
-  for (let round = 0; round < runs(8); round += 1) {
+  for (let round = 0; round < runs(4); round += 1) {
     const changes = stage.changes(50);
     for (let event = 0; event < 3; event += 1) {
       await setTimeout(dice.below(60));

@@ -102,7 +102,7 @@ test('mistakes are 400 or 404 with all of them; a multi-query tells them per que
   const multi = await post('/v1/source', [query, { ...query, say: 'unknown' }]);
   assert.deepEqual(
     [multi.status, multi.json],
-    [404, [{ name: 'q', message: 'Query is not valid', errors: ['no such index'], status: 404 }]],
+    [400, [{ name: 'q', message: 'Query is not valid', errors: ['no such index'], status: 404 }]],
   );
   const nameless = await post('/v1/source', [query, { name: 'n', sourceEntityType: 5 }, 7]);
   assert.equal(nameless.status, 400);

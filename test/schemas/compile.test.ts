@@ -108,12 +108,12 @@ const indexed = (fields: Json, properties: JsonObject): SchemaTexts => ({
   indexes: { i: { triggers: { cms: ['article'] }, index: { fields }, properties } },
 });
 
-test('an index schema has known field types, a property for each field, and no references', () => {
+test('an index schema has known field types and no references; fields and properties need not pair', () => {
   assert.deepEqual(places(indexed({ a: { type: 'keywrd' } }, { a: '1' })), [
     'indexes/i.json $.index.fields.a.type',
   ]);
-  assert.deepEqual(places(indexed({ a: { type: 'keyword' } }, {})), ['indexes/i.json $.index.fields.a']);
-  assert.deepEqual(places(indexed({}, { a: '1' })), ['indexes/i.json $.properties.a']);
+  assert.deepEqual(places(indexed({ a: { type: 'keyword' } }, {})), []);
+  assert.deepEqual(places(indexed({}, { a: '1' })), []);
   assert.deepEqual(places(indexed({ a: { type: 'long[]' } }, { '*': 'p' })), []);
   assert.deepEqual(places(indexed({ _score: { type: 'float' } }, { _score: '1' })), [
     'indexes/i.json $.index.fields._score',
@@ -129,6 +129,16 @@ test('an index schema has known field types, a property for each field, and no r
   assert.deepEqual(places({ ...viaPartial, partials: { c: { properties: { r: reference } } } }), [
     'indexes/i.json $.properties',
   ]);
+});
+
+test('a bare hole fills a field that holds no text with the value itself, and a text field with its text', () => {
+  const texts = indexed(
+    { n: { type: 'double' }, list: { type: 'keyword[]' }, k: { type: 'keyword' }, t: { type: 'double' } },
+    { n: '{p.n}', list: '{p.list}', k: '{p.n}', t: '{p.n} m' },
+  );
+  const schema = compileValid(texts).indexes.get('i');
+  const item = schema?.build(inputOf(entityOf({ n: 1.5, list: ['a'] })));
+  assert.equal(JSON.stringify(item?.fields), '{"n":1.5,"list":["a"],"k":"1.5","t":"1.5 m"}');
 });
 
 test('an index item holds the mapped values', () => {

@@ -38,6 +38,7 @@ test('all keys of a partition lie in one slot, whatever ids they hold', () => {
         keys.routes(tag, tenant, text),
         keys.clashes(tag, tenant, text),
         keys.items(tag, tenant, sourceId, text),
+        keys.autoIndexed(tag, tenant, sourceId),
         keys.autoFields(tag, tenant, sourceId, text),
         keys.lookup(tag, tenant, sourceId, 'layout', text),
         keys.dependents(tag, tenant, sourceId, text),

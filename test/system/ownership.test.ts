@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
 import { until } from '../support/until.ts';
+import type { Answer } from './support/client.ts';
 import { viewDifferences } from './support/compare.ts';
 import { entityOf } from './support/entities.ts';
 import { FreshViews } from './support/fresh.ts';
@@ -192,9 +193,12 @@ test('views stay right and whole while one worker is killed and another is pause
   // Once more in a way that knows nothing of schemas.
   for (const [originId, { type, url, properties }] of entities) {
     if (type === 'topic') continue;
-    const { json } = await client.get(`/v2?handle=page-${originId}${url === null ? '' : `&url=${url}`}`, {
-      key: clientKey,
-    });
+    const { json }: Answer = await client.get(
+      `/v2?handle=page-${originId}${url === null ? '' : `&url=${url}`}`,
+      {
+        key: clientKey,
+      },
+    );
     const view = url === null ? json.views[`page-${originId}`] : json.route;
     assert.deepEqual([view.title, view.kind, view.count], [properties.title, type, properties.count]);
   }

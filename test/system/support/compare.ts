@@ -45,7 +45,7 @@ function differencesOf(
   const found = Object.hasOwn(views, id) ? (views[id] ?? null) : undefined;
   if (tree === null) return found === undefined ? [] : [`${id} is there: ${shown(found)}`];
   const wantedMissing: Missing[] = [];
-  const wanted = render(id, tree, keyPath(id), expected.treeOf, wantedMissing);
+  const wanted = render(id, tree, keyPath(id), (other) => expected.treeOf(other), wantedMissing);
   if (found === undefined) return [`${id} is not there, should be ${shown(wanted)}`];
   try {
     assert.deepEqual(found, wanted);

@@ -78,6 +78,12 @@ export class SystemProcess {
     });
   }
 
+  /** Resolves when it ends by itself, as a command does. */
+  async ended(): Promise<ProcessEnd> {
+    this.#isEndExpected = true;
+    return await this.#ended;
+  }
+
   /** Sends a signal; one that ends the process is waited for. */
   async signal(signal: NodeJS.Signals): Promise<ProcessEnd | null> {
     const isPause = signal === 'SIGSTOP' || signal === 'SIGCONT' || signal === 'SIGHUP';

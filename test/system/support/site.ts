@@ -9,6 +9,8 @@ export const clientKey = 'client-key-of-the-system-tests';
 
 export interface SiteParts {
   readonly tenant?: string;
+  /** In front of the keys, which no two tenants may share. */
+  readonly keyPrefix?: string;
   readonly schemas?: Readonly<Record<string, Json>>;
   readonly partials?: Readonly<Record<string, Json>>;
   readonly indexes?: Readonly<Record<string, Json>>;
@@ -17,7 +19,14 @@ export interface SiteParts {
 }
 
 /** The source group is `cms`; it is auto-indexed. */
-export function siteFiles({ tenant = 'acme', schemas, partials, indexes, settings }: SiteParts): ConfigFiles {
+export function siteFiles({
+  tenant = 'acme',
+  keyPrefix = '',
+  schemas,
+  partials,
+  indexes,
+  settings,
+}: SiteParts): ConfigFiles {
   const files: Record<string, Json> = {
     [`tenants/${tenant}/tenant.json`]: {
       environments: [{ id: environmentId, alias: 'production' }],
@@ -25,12 +34,14 @@ export function siteFiles({ tenant = 'acme', schemas, partials, indexes, setting
         {
           alias: 'cms',
           autoIndex: true,
-          sources: [{ id: sourceId, name: 'CMS', environments: ['production'], apiKeys: [sourceKey] }],
+          sources: [
+            { id: sourceId, name: 'CMS', environments: ['production'], apiKeys: [keyPrefix + sourceKey] },
+          ],
         },
       ],
       domains: [{ alias: 'site', hostnames: ['*'] }],
       environmentClients: [
-        { name: 'website', environment: 'production', domains: ['site'], apiKeys: [clientKey] },
+        { name: 'website', environment: 'production', domains: ['site'], apiKeys: [keyPrefix + clientKey] },
       ],
       ...settings,
     },

@@ -1,0 +1,61 @@
+/** `npm run bench -- delivery-cold`: what a page costs when every request is computed from Redis. */
+import {
+  deliveryLoad,
+  measureLoad,
+  pageRequests,
+  requireSamePages,
+  startPages,
+  writePages,
+} from './support/delivery-load.ts';
+import { ports } from './support/ports.ts';
+import { inRounds } from './support/rounds.ts';
+import { runBench } from './support/run.ts';
+import { startNodeServer } from './support/server-process.ts';
+import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
+import { requireWrk } from './support/wrk.ts';
+
+const names = { ours: 'Millrace, cache off', node: 'node:http, prepared bytes' };
+
+await runBench({
+  name: 'delivery-cold',
+  question:
+    'What does a page cost that is in no cache? The pages of `delivery` with DELIVERY_CACHE_MB=0: each request reads the claim, the page and its 3 references from Redis.',
+  unfair: [
+    'Against us: node:http does nothing but a look into a Map. Millrace asks Redis three times one after the other for each page, and Redis needs processor time of its own.',
+    'Nothing is pinned: contenders share both cores with wrk.',
+  ],
+  async run(context) {
+    const wrk = requireWrk(context);
+    const { client } = await startPages(context, { env: { DELIVERY_CACHE_MB: '0' } });
+    const { folder, requestFile, staticFile } = await writePages(context, client, pageRequests());
+    await startNodeServer(context, 'node-http', { port: ports.nodeHttp, words: [folder] });
+    const contenders = [
+      { name: names.ours, port: ports.millrace, requestFile },
+      { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
+    ];
+    await requireSamePages(client, pageRequests(), contenders);
+    const results = await inRounds(
+      context,
+      contenders.map((contender) => ({
+        name: contender.name,
+        measure: () => measureLoad(wrk, { ...contender, ...deliveryLoad(context) }),
+      })),
+    );
+    const title = 'Delivery, cold';
+    return {
+      tables: [throughputTable(title, results, names.ours)],
+      charts: [
+        {
+          kind: 'bars',
+          file: 'delivery-cold.svg',
+          title: `${title}: 1.5 kB with 3 references, cache off`,
+          unit: 'requests/s',
+          bars: spreadsOf(results, names.ours, ({ requestsPerSecond }) => requestsPerSecond),
+        },
+      ],
+      targets: [ratioTarget('half of node:http', results, [names.ours, names.node], 0.5)].filter(
+        (target) => target !== null,
+      ),
+    };
+  },
+});

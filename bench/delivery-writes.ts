@@ -1,0 +1,61 @@
+/** `npm run bench -- delivery-writes`: what readers notice of writers. */
+import { deliveryLoad, measureLoad, pageRequests, startPages, writePages } from './support/delivery-load.ts';
+import { PageWriter } from './support/page-writer.ts';
+import { ports } from './support/ports.ts';
+import { inRounds } from './support/rounds.ts';
+import { runBench } from './support/run.ts';
+import { ratiosOf, spreadOf } from './support/statistics.ts';
+import { spreadFigure } from './support/table.ts';
+import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
+import { pinnedTo, pinSelfTo } from './support/tools.ts';
+import { requireWrk } from './support/wrk.ts';
+
+const names = { quiet: 'without writes', busy: '200 changes/s' };
+
+await runBench({
+  name: 'delivery-writes',
+  question:
+    'Do readers notice writers? The load of `delivery` alone, and while 200 articles a second change, spread over all pages; each change makes its page and the pages that tease it stale.',
+  unfair: [
+    'Itself against itself, nothing to be unfair about; but writer, worker, Redis and wrk share core 1, so the load generator gets less of it while there are writes.',
+    'After each round the pages are asked for with X-Service-Min-Version and must show the last revision that was written.',
+  ],
+  async run(context) {
+    const wrk = requireWrk(context);
+    pinSelfTo(1);
+    const { client } = await startPages(context, { frontPrefix: pinnedTo(0) });
+    const { requestFile } = await writePages(context, client, pageRequests());
+    const options = { port: ports.millrace, requestFile, ...deliveryLoad(context) };
+    const writer = new PageWriter(client);
+    const results = await inRounds(context, [
+      { name: names.quiet, measure: () => measureLoad(wrk, options) },
+      { name: names.busy, measure: () => writer.during(() => measureLoad(wrk, options)) },
+    ]);
+    const p99 = (name: string) => (results.get(name) ?? []).map(({ p99Ms }) => p99Ms);
+    const slower = spreadOf(ratiosOf(p99(names.busy), p99(names.quiet)));
+    const title = 'Delivery under writes';
+    return {
+      tables: [throughputTable(title, results, names.busy)],
+      charts: [
+        {
+          kind: 'bars',
+          file: 'delivery-writes.svg',
+          title,
+          unit: 'requests/s',
+          bars: spreadsOf(results, names.busy, ({ requestsPerSecond }) => requestsPerSecond),
+        },
+      ],
+      targets: [
+        ratioTarget('throughput of the quiet one', results, [names.busy, names.quiet], 0.8),
+        {
+          text: 'p99 over that of the quiet one (≤ 3)',
+          figure: spreadFigure(slower),
+          isReached: slower.median <= 3,
+        },
+      ].filter((target) => target !== null),
+      notes: [
+        `${writer.written} changes were written in all, ${writer.ratePerSecond()} a second while it wrote.`,
+      ],
+    };
+  },
+});

@@ -1,0 +1,212 @@
+/** What may happen to a store and its workers, and what must be true afterwards. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { WorkerMetrics } from '../../src/actors/metrics.ts';
+import { PartitionActor } from '../../src/actors/partition.ts';
+import { TurnQueue } from '../../src/actors/turns.ts';
+import type { SourceEntity } from '../../src/contract/entity.ts';
+import { AutoFields } from '../../src/store/auto-fields.ts';
+import { ActiveConfiguration } from '../../src/store/configuration.ts';
+import { acceptEntities, encodeEntity } from '../../src/store/entities.ts';
+import { keys } from '../../src/store/keys.ts';
+import { fenceOlderOwners, readOwners, type TakenLease, takeLease } from '../../src/store/lease.ts';
+import { Progress } from '../../src/store/progress.ts';
+import type { Store } from '../../src/store/store.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { Fleet, publishDocuments, RecordingSink } from './support/fleet.ts';
+import { storedViews } from './support/stored.ts';
+import { World, worldDocuments } from './support/world.ts';
+
+const redis = await TestRedis.start({ durable: true });
+
+function page(number: number, title: string): SourceEntity {
+  return {
+    originId: `e${number}`,
+    type: 'page',
+    url: `/e${number}`,
+    originParentId: number === 0 ? null : 'e0',
+    redirects: [],
+    properties: { title, rank: number },
+  };
+}
+
+class Site {
+  readonly world = new World();
+  readonly fleet: Fleet;
+  readonly progress: Progress;
+  #version = new Map<number, number>();
+
+  private constructor(readonly store: Store) {
+    this.fleet = new Fleet(redis, store);
+    this.progress = new Progress(store);
+    this.progress.start();
+  }
+
+  static async open(context: TestContext, partitionCount: number): Promise<Site> {
+    const store = await redis.openEmptyStore(partitionCount);
+    await publishDocuments(store, worldDocuments());
+    const site = new Site(store);
+    context.after(async () => {
+      site.progress.close();
+      await site.fleet.stop();
+    });
+    return site;
+  }
+
+  async ingest(...entities: SourceEntity[]): Promise<void> {
+    const request = {
+      tenant: 'acme',
+      sourceId: 'src-cms',
+      force: false,
+      entities: entities.map(encodeEntity),
+    };
+    const { version } = await acceptEntities(this.store, request);
+    for (const entity of entities) this.world.of('src-cms').set(entity.originId, entity);
+    for (const [partition, sequence] of version) {
+      this.#version.set(partition, Math.max(sequence, this.#version.get(partition) ?? 0));
+    }
+  }
+
+  forgetVersion(): void {
+    this.#version = new Map();
+  }
+
+  async check(): Promise<void> {
+    assert.ok(await this.progress.waitFor('acme', this.#version, 30_000), 'everything becomes visible');
+    const stored = await storedViews(this.store, 'acme', 'env-1');
+    assert.deepEqual(inOrder(stored), inOrder(this.world.views('env-1')));
+  }
+}
+
+function inOrder<T>(map: ReadonlyMap<string, T>): [string, T][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test('workers wait out a Redis that was killed, and go on by themselves', async (context) => {
+  const site = await Site.open(context, 3);
+  await site.fleet.add();
+  await site.ingest(page(0, 'home'), page(1, 'one'));
+  await site.check();
+  await redis.killServer();
+  await redis.startServer();
+  await site.ingest(page(1, 'uno'), page(2, 'two'));
+  await site.check();
+});
+
+test('entities whose stream entries were lost are found again', async (context) => {
+  const site = await Site.open(context, 2);
+  for (let number = 0; number < 10; number += 1) await site.ingest(page(number, `t${number}`));
+  for (const tag of site.store.partitions.tags) {
+    await site.store.client.xtrim(keys.stream(tag), 'MAXLEN', 1);
+  }
+  await site.fleet.add();
+  await site.check();
+  assert.match(String(site.fleet.troubles), /were not all there/, 'and somebody is told');
+});
+
+async function snapshot(store: Store): Promise<Map<string, Buffer>> {
+  const taken = new Map<string, Buffer>();
+  for (const key of await store.client.keys('{p*')) {
+    const dumped = await store.client.dumpBuffer(key);
+    if (dumped) taken.set(key, dumped);
+  }
+  return taken;
+}
+
+test('workers of a store that went back to an earlier state do its work again, and skip nothing new', async (context) => {
+  const site = await Site.open(context, 2);
+  await site.fleet.add();
+  for (let number = 0; number < 6; number += 1) await site.ingest(page(number, `t${number}`));
+  await site.check();
+  const earlier = await snapshot(site.store);
+  const known = new Map(site.world.of('src-cms'));
+  for (let number = 0; number < 12; number += 1) await site.ingest(page(number, `lost ${number}`));
+  await site.check();
+
+  // As after a failover to a replica that had not heard of the last seconds.
+  const transaction = site.store.client.multi();
+  for (const key of await site.store.client.keys('{p*')) transaction.del(key);
+  for (const [key, dumped] of earlier) transaction.restore(key, 0, dumped);
+  await transaction.exec();
+  site.world.of('src-cms').clear();
+  for (const [originId, entity] of known) site.world.of('src-cms').set(originId, entity);
+  site.forgetVersion();
+
+  for (let number = 4; number < 8; number += 1) await site.ingest(page(number, `new ${number}`));
+  await until(
+    'the views follow the store that is',
+    async () => {
+      const stored = await storedViews(site.store, 'acme', 'env-1');
+      return JSON.stringify(inOrder(stored)) === JSON.stringify(inOrder(site.world.views('env-1')));
+    },
+    30_000,
+  );
+});
+
+test('a worker that lost its lease cannot commit', async (context) => {
+  const site = await Site.open(context, 1);
+  const member = await site.fleet.add();
+  await site.ingest(page(0, 'home'));
+  await site.check();
+  let taken: TakenLease | null = null;
+  await until('the lease is taken', async () => {
+    await site.store.client.hset(keys.owner(site.store.partitions.tag(0)), 'leaseUntilMs', 0);
+    taken = await takeLease(site.store, 0, 'intruder', 60_000);
+    return taken !== null;
+  });
+  const lease = taken as TakenLease | null;
+  assert.ok(lease !== null);
+  await fenceOlderOwners(site.store, lease);
+  await site.ingest(page(0, 'changed'));
+  await until('the worker has given up', () => member.worker.covered().size === 0);
+  const [owner] = await readOwners(site.store);
+  assert.deepEqual([owner?.epoch, owner?.checkpoint], [lease.epoch, lease.checkpoint]);
+  const views = await storedViews(site.store, 'acme', 'env-1');
+  assert.equal((views.get('src-cms:page:e0') as { title: string }).title, 'home');
+});
+
+test('wherever a partition stops, it leaves no rebuild turn behind that blocks the others', async (context) => {
+  const site = await Site.open(context, 1);
+  const { store } = site;
+  const configuration = new ActiveConfiguration(store);
+  await configuration.start();
+  context.after(() => configuration.close());
+  const rebuildTurns = new TurnQueue();
+  const metrics = new WorkerMetrics('test');
+  for (let round = 0; round < 15; round += 1) {
+    const lease = await takeLease(store, 0, `worker-${round}`, 60_000);
+    assert.ok(lease !== null);
+    const actor = new PartitionActor(
+      {
+        store,
+        autoFields: new AutoFields(store),
+        metrics,
+        items: new RecordingSink(store),
+        rebuildTurns,
+        configuration: () => configuration.current,
+        generation: () => configuration.generation,
+        onTrouble: (_, error) => assert.fail(String(error)),
+      },
+      lease,
+    );
+    const ended = actor.run();
+    // Its list was just rebuilt and rests, while the next mark for it waits already.
+    for (let number = 0; number < 4; number += 1) await site.ingest(page(number, `${round}.${number}`));
+    for (let change = 0; ; change += 1) {
+      await site.ingest(page(1, `${round} ${change}`));
+      if (change > 5 && (await store.client.hlen(keys.dirty(lease.tag))) > 0) break;
+    }
+    actor.stop();
+    await ended;
+    await store.client.hset(keys.owner(store.partitions.tag(0)), 'leaseUntilMs', 0);
+    let granted = false;
+    void rebuildTurns.request().then((release) => {
+      granted = true;
+      release();
+    });
+    await until(`the turn is free after round ${round}`, () => granted);
+  }
+  await site.fleet.add();
+  await site.check();
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { canonicalJson } from '../../src/contract/canonical-json.ts';
+import { groupBy } from '../../src/contract/group-by.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../src/contract/json.ts';
+import { runs } from '../support/runs.ts';
+
+/** The same value with the members of every object in the opposite order. */
+function reversed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (!isJsonObject(value)) return value;
+  const result: JsonObject = {};
+  for (const name of Object.keys(value).reverse()) setOwn(result, name, reversed(value[name] ?? null));
+  return result;
+}
+
+const values = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Json);
+
+test('equal values have equal canonical text, whatever the order of their members', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      assert.equal(canonicalJson(reversed(value)), canonicalJson(value));
+      assert.deepEqual(JSON.parse(canonicalJson(value)), value);
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('different values have different canonical text', () => {
+  const different: Json[] = [
+    null,
+    0,
+    '0',
+    false,
+    [],
+    {},
+    [null],
+    [[]],
+    { a: null },
+    { a: [] },
+    '[]',
+    'null',
+    '',
+  ];
+  assert.equal(new Set(different.map(canonicalJson)).size, different.length);
+  assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1]));
+});
+
+test('names of prototypes are names like any other', () => {
+  const parsed = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}') as JsonObject;
+  assert.equal(canonicalJson(parsed), '{"__proto__":{"polluted":1},"constructor":2}');
+  assert.deepEqual(getOwn(parsed, '__proto__'), { polluted: 1 });
+  assert.equal(getOwn({}, 'constructor'), undefined);
+  const made: JsonObject = {};
+  setOwn(made, '__proto__', { polluted: 1 });
+  assert.equal(JSON.stringify(made), '{"__proto__":{"polluted":1}}');
+  assert.equal(Object.getPrototypeOf(made), Object.prototype);
+  assert.equal((made as { polluted?: unknown }).polluted, undefined);
+});
+
+test('things are grouped by key, in the order in which they come', () => {
+  const groups = groupBy(['b1', 'a1', 'b2', 'a2'], (thing) => thing[0]);
+  assert.deepEqual(
+    [...groups],
+    [
+      ['b', ['b1', 'b2']],
+      ['a', ['a1', 'a2']],
+    ],
+  );
+});
