@@ -21,6 +21,8 @@ interface Entry {
   readonly owner: Map<string, Entry>;
   readonly query: string;
   readonly subjects: readonly string[];
+  /** Of the computation that made it. */
+  readonly serial: number;
   bytes: number;
   /** Asked for since the sweep last passed. */
   used: boolean;
@@ -28,7 +30,10 @@ interface Entry {
 
 /** An answer under way: it remembers when it began to read. */
 export interface Computation {
+  /** In changes seen. */
   readonly beganAt: number;
+  /** Rises with every computation. */
+  readonly serial: number;
 }
 
 /** What an entry takes besides its body, roughly. */
@@ -44,6 +49,7 @@ export class AnswerCache {
   readonly #changedAt = new Map<string, number>();
   #emptiedAt = 0;
   #changesSeen = 0;
+  #lastSerial = 0;
   #computing = 0;
   #bytes = 0;
   #hits = 0;
@@ -82,7 +88,8 @@ export class AnswerCache {
   /** Called before the first read of an answer; every computation ends with `end`. */
   begin(): Computation {
     this.#computing += 1;
-    return { beganAt: this.#changesSeen };
+    this.#lastSerial += 1;
+    return { beganAt: this.#changesSeen, serial: this.#lastSerial };
   }
 
   /** Called when the computation is over, whatever came of it. */
@@ -109,8 +116,11 @@ export class AnswerCache {
     const owner = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();
     this.#byPrincipal.set(principal, owner);
     const former = owner.get(query);
+    // A slow reader must not bring back what a later one has replaced.
+    if (former !== undefined && former.serial > computation.serial) return;
     if (former !== undefined) this.#drop(former);
-    const entry: Entry = { answer, owner, query, subjects, bytes, used: false };
+    const { serial } = computation;
+    const entry: Entry = { answer, owner, query, subjects, serial, bytes, used: false };
     owner.set(query, entry);
     this.#entries.add(entry);
     this.#bytes += bytes;

@@ -21,9 +21,9 @@ export function checkPagination(pagination: Json, mistakes: Mistakes): CheckedPa
   const token = getOwn(pagination, 'nextPageToken') ?? null;
   const pageSize = checkPageSize(getOwn(pagination, 'pageSize') ?? pageSizeDefault, mistakes);
   if (token !== null) {
-    if (typeof token !== 'string')
-      mistakes.add('pagination.nextPageToken', `must be text, not ${quote(token)}`);
-    return { offset: 0, pageSize, nextPageToken: String(token) };
+    if (typeof token === 'string') return { offset: 0, pageSize, nextPageToken: token };
+    mistakes.add('pagination.nextPageToken', `must be text, not ${quote(token)}`);
+    return firstPage;
   }
   const offset = checkOffset(getOwn(pagination, 'page') ?? 0, pageSize, mistakes);
   return { offset, pageSize, nextPageToken: null };

@@ -68,7 +68,8 @@ function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): Check
   if (typeof literal !== 'boolean') {
     mistakes.add('search.literal', `must be true or false, not ${quote(literal)}`);
   }
-  return { field: String(field), value: String(value), literal: literal === true };
+  if (typeof field !== 'string' || typeof value !== 'string') return null;
+  return { field, value, literal: literal === true };
 }
 
 function checkSearchField(field: Json, table: FieldTable, mistakes: Mistakes): void {

@@ -6,7 +6,6 @@
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
-import { pack, unpack } from './pack.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import type { Suspect } from './suspects.ts';
@@ -31,7 +30,7 @@ export async function noteIntents(
   await intendScript.run(
     store.client,
     [keys.owner(tag), keys.intents(tag)],
-    [epoch, ...[...intents].flatMap(([field, intent]) => [field, pack(intent)])],
+    [epoch, ...[...intents].flatMap(([field, intent]) => [field, JSON.stringify(intent)])],
   );
 }
 
@@ -39,7 +38,9 @@ export async function noteIntents(
 export async function readIntents(store: Store, tag: string): Promise<Map<string, Intent>> {
   try {
     const stored = await store.client.hgetallBuffer(keys.intents(tag));
-    return new Map(Object.entries(stored).map(([field, intent]) => [field, unpack<Suspect[]>(intent)]));
+    return new Map(
+      Object.entries(stored).map(([field, intent]) => [field, JSON.parse(intent.toString()) as Suspect[]]),
+    );
   } catch (error) {
     throw storeError(error);
   }

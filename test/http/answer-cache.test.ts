@@ -49,6 +49,15 @@ test('an answer whose subject changed while it was computed is not kept', () => 
   assert.equal(cache.find(principal, 'late')?.etag, 'W/"2"');
 });
 
+test('a slow reader does not bring back what a later one has replaced', () => {
+  const cache = new AnswerCache(1 << 20);
+  const slow = cache.begin();
+  put(cache, 'q', 'new', ['view a']);
+  cache.store(slow, principal, 'q', answerOf('old'), ['view a']);
+  cache.end(slow);
+  assert.equal(cache.find(principal, 'q')?.etag, 'W/"new"');
+});
+
 test('an answer computed across a gap in the changes is not kept', () => {
   const cache = new AnswerCache(1 << 20);
   const computation = cache.begin();

@@ -48,17 +48,22 @@ local function visible(claims)
   return cmsgpack.pack(seen)
 end
 
-local digests = {}
-for at = 4, #ARGV, 7 do
-  local claimsKey, routesKey, clashesKey, field = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
-  local claim = cmsgpack.unpack(ARGV[at + 6])
+-- Changes the claims of a field; true when requests can see it.
+local function change(action, claimsKey, routesKey, clashesKey, field, claim)
   local stored = redis.call('HGET', claimsKey, field)
+  local isUrl = string.sub(field, 1, 2) == 'u:'
+  if not stored and action == 'put' then
+    -- The first claim of a field, as nearly all are: there is nothing to compare with.
+    redis.call('HSET', claimsKey, field, cmsgpack.pack({ claim }))
+    if isUrl then redis.call('ZADD', routesKey, 0, claim[7]) end
+    return true
+  end
   local old = stored and cmsgpack.unpack(stored) or {}
   local new = {}
   for _, other in ipairs(old) do
     if not sameClaim(other, claim) then new[#new + 1] = other end
   end
-  if ARGV[at] == 'put' then new[#new + 1] = claim end
+  if action == 'put' then new[#new + 1] = claim end
   table.sort(new, before)
 
   if #new == 0 then
@@ -71,7 +76,7 @@ for at = 4, #ARGV, 7 do
   else
     redis.call('HDEL', clashesKey, field)
   end
-  if string.sub(field, 1, 2) == 'u:' then
+  if isUrl then
     local gone, serving = winners(old), winners(new)
     gone[claim[7]] = true
     for url in pairs(gone) do
@@ -81,7 +86,15 @@ for at = 4, #ARGV, 7 do
       redis.call('ZADD', routesKey, 0, url)
     end
   end
-  if visible(old) ~= visible(new) then digests[#digests + 1] = ARGV[at + 5] end
+  return visible(old) ~= visible(new)
+end
+
+local digests = {}
+for at = 4, #ARGV, 7 do
+  local claim = cmsgpack.unpack(ARGV[at + 6])
+  if change(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], claim) then
+    digests[#digests + 1] = ARGV[at + 5]
+  end
 end
 if #digests > 0 then
   local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)

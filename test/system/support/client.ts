@@ -23,6 +23,14 @@ export interface Answer {
 /** The front did not answer: it is not there, or went away in the middle. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
+
+  constructor(
+    message: string,
+    /** False: nobody listened, so the request certainly was not taken. */
+    readonly mayBeTaken: boolean,
+  ) {
+    super(message);
+  }
 }
 
 const requestMs = 30_000;
@@ -72,8 +80,13 @@ export class Client {
     const { key, body, headers, timeoutMs = requestMs } = options;
     const bytes = body === undefined ? null : isBytes(body) ? body : Buffer.from(bodyText(body));
     return new Promise((resolve, reject) => {
-      const fail = (error: Error) =>
-        reject(new NoAnswerError(`${method} ${path.slice(0, 200)}: ${error.message}`));
+      const fail = (error: NodeJS.ErrnoException) =>
+        reject(
+          new NoAnswerError(
+            `${method} ${path.slice(0, 200)}: ${error.message}`,
+            error.code !== 'ECONNREFUSED',
+          ),
+        );
       const sent = request(
         new URL(path, this.baseUrl()),
         {

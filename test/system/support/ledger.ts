@@ -58,8 +58,8 @@ export class Ledger {
 
   /** In bulk, of any type. @returns whether it was answered 200 */
   async save(client: Client, entities: readonly SourceEntity[]): Promise<boolean> {
-    for (const entity of entities) this.#sent(entity.originId, entity);
-    const answer = await this.#ask(() =>
+    const states = entities.map((entity) => [entity.originId, entity] as const);
+    const answer = await this.#ask(states, () =>
       client.post('/ingest/v2', entities as unknown as Json, {
         key: this.options.key,
         headers: { 'X-Service-Force-Type': 'true' },
@@ -75,16 +75,15 @@ export class Ledger {
 
   async delete(client: Client, originIds: readonly string[]): Promise<boolean> {
     const before = new Map(originIds.map((originId) => [originId, this.possible(originId)]));
-    for (const originId of originIds) this.#sent(originId, null);
-    const answer = await this.#ask(() =>
+    const states = originIds.map((originId) => [originId, null] as const);
+    const answer = await this.#ask(states, () =>
       client.delete('/ingest/v2', { key: this.options.key, body: { originIds: [...originIds] } }),
     );
     if (answer === null) return false;
     for (const originId of originIds) {
       const wasThere: boolean = answer.json.deletedSourceEntities.includes(originId);
-      const states = before.get(originId) ?? [];
       assert.ok(
-        states.some((state) => (state !== null) === wasThere),
+        before.get(originId)?.some((state) => (state !== null) === wasThere),
         `deleting ${originId} told ${wasThere}, which no possible state is`,
       );
       this.#acknowledged(originId, null);
@@ -92,7 +91,12 @@ export class Ledger {
     return true;
   }
 
-  async #ask(send: () => Promise<Answer>): Promise<Answer | null> {
+  async #ask(
+    states: readonly (readonly [originId: string, state: State])[],
+    send: () => Promise<Answer>,
+  ): Promise<Answer | null> {
+    const before = states.map(([originId]) => [originId, this.possible(originId)] as const);
+    for (const [originId, state] of states) this.#sent(originId, state);
     try {
       const answer = await send();
       // It may have been accepted though Redis did not answer in time.
@@ -108,9 +112,15 @@ export class Ledger {
       return answer;
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
+      if (!error.mayBeTaken) for (const [originId, known] of before) this.#possible.set(originId, [...known]);
       this.unanswered += 1;
       return null;
     }
+  }
+
+  /** Tells which of the possible states an entity was found in. */
+  found(originId: string, state: State): void {
+    this.#acknowledged(originId, state);
   }
 
   #sent(originId: string, state: State): void {

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/store.ts';
 export async function partitionsOf(store: Store, pid: number): Promise<number[]> {
   const [owners, nowMs] = await Promise.all([readOwners(store), storeTimeMs(store)]);
   return owners.flatMap(({ workerId, leaseUntilMs }, partition) =>
-    workerId !== null && workerId.includes(`-${pid}-`) && leaseUntilMs > nowMs ? [partition] : [],
+    workerId?.includes(`-${pid}-`) === true && leaseUntilMs > nowMs ? [partition] : [],
   );
 }
 

@@ -1,0 +1,94 @@
+/** Says what is wrong with an answer to a hostile request (contract section 8). */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Json } from '../../../src/contract/json.ts';
+import type { Shape } from '../../../src/contract/shape.ts';
+import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
+import { problemShape } from '../../../src/http/openapi.ts';
+import type { RouteDefinition } from '../../../src/http/route-definition.ts';
+import { mistakesOf } from '../../../src/http/validate.ts';
+import type { HostileRequest } from './requests.ts';
+import type { WireAnswer } from './wire.ts';
+
+/** What uWebSockets.js answers by itself to what is no HTTP/1.1. */
+const libraryStatuses: ReadonlySet<number> = new Set([0, 400, 431, 505]);
+const stackPattern = /\bat .{1,200}\.(ts|js|mjs|lua):\d+|node_modules|file:\/\/|user_script|ioredis|ECONN/;
+
+export interface Inspection {
+  readonly mistakes: readonly string[];
+  /** Undefined when the body is none. */
+  readonly json: Json | undefined;
+}
+
+/** @param secrets what no answer may show */
+export function inspect(request: HostileRequest, answer: WireAnswer, secrets: readonly string[]): Inspection {
+  const { status, headers, isCut } = answer;
+  const body = decoded(answer);
+  const text = body.toString('utf8');
+  const mistakes: string[] = [];
+  const sent = request.bytes.toString('utf8');
+  for (const secret of secrets) {
+    // What the client sent itself may come back, as the name of an entity does.
+    if (text.includes(secret) && !bodyOf(sent).includes(secret)) mistakes.push(`it shows ${secret}`);
+  }
+  if (status >= 400 && stackPattern.test(withoutSent(text, sent))) mistakes.push('it shows our insides');
+  if (status >= 500 && status !== 503 && !(status === 505 && !request.isFramed))
+    mistakes.push(`status ${status}`);
+  if (status === 503 && headers.get('retry-after') === undefined && request.route.name !== 'ready') {
+    mistakes.push('503 without Retry-After');
+  }
+  if (isCut) mistakes.push('it was cut off');
+  const json = jsonOf(text);
+  if (request.isFramed) mistakes.push(...shapeMistakes(request, status, json));
+  else if (json === undefined && status >= 200 && !libraryStatuses.has(status) && !isPlainText(headers)) {
+    mistakes.push('no JSON');
+  }
+  return { mistakes, json };
+}
+
+function isPlainText(headers: WireAnswer['headers']): boolean {
+  return headers.get('content-type')?.startsWith('text/plain') ?? headers.get('content-length') === '0';
+}
+
+function shapeMistakes(request: HostileRequest, status: number, json: Json | undefined): string[] {
+  if (status === 0) return ['the connection was closed without an answer'];
+  const shape = documentedShape(request.route, status);
+  if (shape === undefined) {
+    const isElsewhere = !request.isRouted && json !== undefined;
+    if (isElsewhere && mistakesOf(plainProblemShape, json, 1).length === 0) return [];
+    return isElsewhere ? [] : [`the status ${status} is not documented`];
+  }
+  if (shape === null) return [];
+  if (json === undefined) return ['the body is no JSON'];
+  return request.isRouted ? mistakesOf(shape, json, 5).map(({ text }) => text) : [];
+}
+
+/** Undefined for a status that the route table does not name, null where it promises no JSON. */
+function documentedShape(route: RouteDefinition, status: number): Shape | null | undefined {
+  const answer = route.answers[status];
+  if (answer !== undefined) return answer.shape ?? null;
+  if (status === 411 || route.problemStatuses.includes(status)) return problemShape(route, status);
+  return undefined;
+}
+
+function bodyOf(request: string): string {
+  return request.slice(request.indexOf('\r\n\r\n'));
+}
+
+/** An error may repeat words of its request. */
+function withoutSent(text: string, sent: string): string {
+  return sent.includes('node_modules') || sent.includes('file://') ? '' : text;
+}
+
+function decoded({ headers, body }: WireAnswer): Buffer {
+  const coding = headers.get('content-encoding');
+  if (coding === 'br') return brotliDecompressSync(body);
+  return coding === 'gzip' ? gunzipSync(body) : body;
+}
+
+function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
