@@ -1,6 +1,7 @@
 /** Entry point of an HTTP front: `npm run web`, and `web` in the Procfile. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { checkTlsFiles } from '../src/config/tls-files.ts';
 import { drainMs, redisCommandTimeoutMs } from '../src/contract/limits.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
@@ -20,6 +21,8 @@ const stopMs = drainMs + 1_500;
 
 runProcess('web', async () => {
   const { settings, store, configuration, log } = await openProcess('web', redisCommandTimeoutMs);
+  const { tls, rateLimit } = settings;
+  if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new Metrics(id);
   const progress = new Progress(store);
@@ -46,7 +49,13 @@ runProcess('web', async () => {
     headerPrefixes: settings.headerPrefixes,
     waitingFor: () => waitingFor({ store, configuration, progress, draining: () => server.draining }),
   };
-  const server: HttpServer = new HttpServer({ services, handlers: handlersFor(services), log });
+  const server: HttpServer = new HttpServer({
+    services,
+    handlers: handlersFor(services),
+    log,
+    tls,
+    rateLimit,
+  });
   metrics.partitionGauge('millrace_stream_backlog_entries', 'Stream entries that wait in a partition', () =>
     progress.backlogs(),
   );
@@ -78,7 +87,7 @@ runProcess('web', async () => {
   }, heartbeatMs);
 
   const port = await server.listen(settings.host, settings.port);
-  log.info({ id, host: settings.host, port }, 'web is listening');
+  log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
 
   stopOnSignal(async () => {
     log.info({ id }, 'web is stopping');

@@ -102,6 +102,18 @@ export class Client {
     return total;
   }
 
+  /**
+   * Waits until everything that was saved before is visible, with all that was rebuilt because of it: an entity that is
+   * saved again as it is brings the version of its partition, and this many entities lie in every partition.
+   * @param entities as they are; at least some hundred
+   */
+  async settle(entities: readonly Entity[]): Promise<void> {
+    const url = entities.find((entity) => entity.url !== null)?.url ?? '/';
+    for (let at = 0; at < Math.min(settlingEntities, entities.length); at += perRequest) {
+      await this.deliver(url, await this.save(entities.slice(at, at + perRequest)));
+    }
+  }
+
   /** Waits until an index has this many items. */
   async waitForItems(index: string, count: number): Promise<void> {
     await this.waitUntil(
@@ -122,6 +134,8 @@ export class Client {
 }
 
 const pollMs = 25;
+const perRequest = 50;
+const settlingEntities = 300;
 
 export interface QueryAnswer {
   readonly totalResults: number;

@@ -19,8 +19,9 @@ export async function startPages(
 ): Promise<{ client: Client; system: System }> {
   const system = await System.start(context, { ...options, tenants: [pagesTenant] });
   const client = new Client(context, system.baseUrl, pagesTenant);
-  await client.importEntities(pageEntities());
-  await client.waitForRoutes(articleCount);
+  const entities = [...pageEntities()];
+  await client.importEntities(entities);
+  await client.settle(entities.slice(-articleCount));
   return { client, system };
 }
 

@@ -57,6 +57,7 @@ export async function measurePrecision(
   const system = await System.start(context, { tenants: [countriesTenant] });
   const client = new Client(context, system.baseUrl, countriesTenant);
   await client.importEntities(entities);
+  await client.settle(entities.slice(-1_000));
   const ranked = citiesByCountry(entities);
   const outside = [...ranked.values()].flatMap((cities) =>
     sample(cities.slice(top), 1, random(cities.length)),

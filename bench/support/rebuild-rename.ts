@@ -71,8 +71,9 @@ export class RenameScene {
     const world = new Client(context, system.baseUrl, worldTenant);
     const other = new Client(context, system.baseUrl, otherTenant);
     await world.save([country('Name 0')]);
-    await world.importEntities(cities(count));
-    await world.waitForRoutes(count);
+    const sent = [...cities(count)];
+    await world.importEntities(sent);
+    await world.settle(sent);
     return new RenameScene(system, world, other, count);
   }
 

@@ -63,7 +63,7 @@ export async function runBench(bench: Bench): Promise<void> {
   const say = (text: string) => console.error(`[${bench.name}] ${text}`);
   const context: BenchContext = {
     quick: values.quick,
-    rounds: values.quick ? 2 : fullRounds,
+    rounds: values.quick ? 1 : fullRounds,
     folder,
     signal: stop.signal,
     say,

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CommandStop } from '../../src/cli/command-stop.ts';
 import { publish, readSoundConfiguration } from '../../src/cli/publish.ts';
 import type { Child } from '../../src/cli/start/child.ts';
 import { Output } from '../../src/cli/start/output.ts';
@@ -26,6 +27,7 @@ export interface SystemOptions {
 
 const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
 const stopGraceMs = 8_000;
+const watchMs = 100;
 /** Whatever the shell of the reader has set, the benchmark runs with the defaults. */
 const settingNames = [
   'REDIS_URL',
@@ -86,8 +88,22 @@ export class System {
     return this.front.pid;
   }
 
-  ready(): Promise<void> {
-    return waitUntilReady(this.baseUrl, this.context.signal, () => {});
+  /** @throws CommandStop when one of the processes ends instead */
+  async ready(): Promise<void> {
+    const broken = new AbortController();
+    const watch = setInterval(() => {
+      const ended = [this.front, this.worker].find(({ pid }) => pid === undefined);
+      if (ended !== undefined) broken.abort(new CommandStop(`${ended.name} ended before it was ready`));
+    }, watchMs);
+    const signal = AbortSignal.any([this.context.signal, broken.signal]);
+    try {
+      await waitUntilReady(this.baseUrl, signal, () => {});
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      clearInterval(watch);
+    }
   }
 
   async stopWorker(): Promise<void> {

@@ -30,6 +30,7 @@ import { encodeBody } from '../store/views.ts';
 import { type Build, buildsOf, runBuilds } from './build.ts';
 import { claimsOf } from './claims.ts';
 import { diagnosticsOf, typeWithoutRoom } from './diagnostics.ts';
+import { Footing } from './footing.ts';
 import { claimKey, formerClaims, formerThings, isStored, sameClaim, thingKey } from './former.ts';
 import type { Intents } from './intents.ts';
 import { AutoTypes, type Misfit, storedItem } from './items.ts';
@@ -73,17 +74,30 @@ export async function processBatch(
   context: BatchContext,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
+  for (;;) {
+    const footing = await Footing.take(context.store, context.lease);
+    const result = await tryBatch(context, footing, works);
+    if (await footing.confirmOutside()) return result;
+  }
+}
+
+async function tryBatch(
+  context: BatchContext,
+  footing: Footing,
+  works: readonly EntityWork[],
+): Promise<BatchResult> {
   const { store, lease, configuration, autoFields, intents } = context;
   const turns = await loadTurns(store, lease.tag, configuration, works, intents);
   const caused = new CausedMarks();
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
-  await publishTurns(store, lease, turns, caused);
+  await footing.confirmInside();
+  await publishTurns(store, footing.caller, turns, caused);
 
   const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.decide(autoFields, asked);
   const builds = asked.filter((build) => autoTypes.admits(build));
-  const lookups = new LookupSource(store, lease);
+  const lookups = new LookupSource(store, footing.caller);
   await runBuilds(builds, lookups);
 
   const assembly = new Assembly(lease.tag, autoTypes, lookups);
@@ -93,9 +107,10 @@ export async function processBatch(
   assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
   await intents.note(assembly.newClaims);
+  if (assembly.newClaims.some(([, claims]) => claims.length > 0)) await footing.confirmInside();
   await Promise.all([
-    writeClaims(store, lease, assembly.claimWrites),
-    registerDependents(store, lease, assembly.unregistrations),
+    writeClaims(store, footing.caller, assembly.claimWrites),
+    registerDependents(store, footing.caller, assembly.unregistrations),
   ]);
   const { writes, itemChanges, digests, counts } = assembly;
   const settled = intents.fieldsOf(turns);

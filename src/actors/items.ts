@@ -2,7 +2,7 @@
 import { groupBy } from '../contract/group-by.ts';
 import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
 import { fitField } from '../search/fit.ts';
-import { inferFieldType } from '../search/infer.ts';
+import { decidesNothing, inferFieldType } from '../search/infer.ts';
 import type { FieldType } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { StoredItem } from '../store/types.ts';
@@ -44,7 +44,8 @@ export function storedItem(
   const { maker, turn, built } = build;
   const { entity } = turn;
   if (maker.kind !== 'item' || entity === null) return null;
-  const values = built.kind === 'item' && built.item !== null ? built.item.fields : entity.properties;
+  const values =
+    built.kind === 'item' && built.item !== null ? built.item.fields : decisiveValues(entity.properties);
   const types = maker.schema?.fields ?? autoTypes.typesOf(build);
   const { fields, misfits } = fitFields(values, types);
   const withoutRoom = maker.schema === null ? fieldsWithoutRoom(values, types) : [];
@@ -55,10 +56,23 @@ export function storedItem(
   };
 }
 
+/**
+ * Without the values that decide nothing: whether an empty list is in the item must not depend on whether another entity
+ * had decided the type of its field before.
+ */
+function decisiveValues(properties: JsonObject): JsonObject {
+  const names = Object.keys(properties);
+  const isDecisive = (name: string): boolean => !decidesNothing(properties[name] ?? null);
+  if (names.every(isDecisive)) return properties;
+  const values: JsonObject = {};
+  for (const name of names.filter(isDecisive)) setOwn(values, name, properties[name] ?? null);
+  return values;
+}
+
 /** Values that would have decided the type of their field, and did not. */
 function fieldsWithoutRoom(values: JsonObject, types: ReadonlyMap<string, FieldType>): Misfit[] {
   return Object.keys(values)
-    .filter((name) => !types.has(name) && inferFieldType(values[name] ?? null) !== null)
+    .filter((name) => !types.has(name))
     .map((field) => ({ field, type: null }));
 }
 

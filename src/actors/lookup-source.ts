@@ -6,7 +6,7 @@ import type { Source, Tenant } from '../config/types.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { LookupQuery } from '../schemas/types.ts';
 import { readEntities } from '../store/entities.ts';
-import type { Lease } from '../store/lease.ts';
+import type { Caller } from '../store/lease.ts';
 import { type LookupKey, readCandidates, registerDependents } from '../store/lookups.ts';
 import type { Store } from '../store/store.ts';
 
@@ -37,7 +37,7 @@ export class LookupSource implements LookupAnswers {
 
   constructor(
     private readonly store: Store,
-    private readonly lease: Lease,
+    private readonly caller: Caller,
   ) {}
 
   /** A result that this member may use: one that was read after the member was registered for it. */
@@ -51,7 +51,7 @@ export class LookupSource implements LookupAnswers {
   async resolve(demands: readonly LookupDemand[]): Promise<void> {
     await registerDependents(
       this.store,
-      this.lease,
+      this.caller,
       demands.flatMap((demand) =>
         keysOf(demand).map((key) => ({ ...key, action: 'add' as const, member: demand.member })),
       ),

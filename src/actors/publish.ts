@@ -7,7 +7,7 @@ import { entriesOf, project } from '../schemas/lookup-layout.ts';
 import type { CausedMark } from '../store/commit.ts';
 import { formatDependent, parseDependent } from '../store/dependents.ts';
 import { markForRebuild } from '../store/intake.ts';
-import type { Lease } from '../store/lease.ts';
+import type { Caller } from '../store/lease.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../store/lookups.ts';
 import type { ProcessedRecord } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
@@ -56,7 +56,7 @@ export class CausedMarks {
 /** Does it for a whole batch. @throws FencedError, StoreUnavailableError */
 export async function publishTurns(
   store: Store,
-  lease: Lease,
+  caller: Caller,
   turns: readonly Turn[],
   caused: CausedMarks,
 ): Promise<void> {
@@ -66,11 +66,11 @@ export async function publishTurns(
     const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     const { writes, touched } = indexChanges(tenant, ofTenant);
     if (writes.length > 0 || touched.length > 0) {
-      for await (const members of touchKeys(store, lease, writes, touched)) {
-        await sendMarks(store, lease, tenant, members, inBatch, caused);
+      for await (const members of touchKeys(store, caller, writes, touched)) {
+        await sendMarks(store, caller, tenant, members, inBatch, caused);
       }
     }
-    await sendMarks(store, lease, tenant, ofTenant.flatMap(actionMembers), inBatch, caused);
+    await sendMarks(store, caller, tenant, ofTenant.flatMap(actionMembers), inBatch, caused);
   }
 }
 
@@ -130,7 +130,7 @@ function actionMembers({ place, entity, isChange }: Turn): string[] {
 
 async function sendMarks(
   store: Store,
-  lease: Lease,
+  caller: Caller,
   tenant: string,
   members: readonly string[],
   inBatch: ReadonlySet<string>,
@@ -149,7 +149,7 @@ async function sendMarks(
     [...byPartition].map(async ([partition, group]) => {
       for (let at = 0; at < group.length; at += membersPerMark) {
         const portion = group.slice(at, at + membersPerMark);
-        caused.note(tenant, partition, await markForRebuild(store, lease, partition, tenant, portion));
+        caused.note(tenant, partition, await markForRebuild(store, caller, partition, tenant, portion));
       }
     }),
   );

@@ -1,8 +1,9 @@
 import type { Settings } from '../config/settings.ts';
 
 /** Where a program on this machine reaches the fronts of these settings. */
-export function baseUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+export function baseUrl({ host, port, tls }: Pick<Settings, 'host' | 'port' | 'tls'>): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const reachable = everywhere ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  const scheme = tls === null ? 'http' : 'https';
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -1,14 +1,16 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (contract section 1). */
 import { environmentWithFile } from '../config/environment.ts';
-import { readSettings } from '../config/settings.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
 import { baseUrl } from './base-url.ts';
 import { runCommand } from './command-stop.ts';
 import { importHelp, readImportArguments } from './import/arguments.ts';
 import { importFile } from './import/import-file.ts';
+import { ownTrust, type Trust } from './own-certificate.ts';
 
 /** Exit code 0: every line is in; 1: some failed, or the import was stopped; 130: stopped by Ctrl-C. */
 async function main(): Promise<number> {
-  const options = readImportArguments(process.argv.slice(2), defaultUrl());
+  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  const options = readImportArguments(process.argv.slice(2), baseUrl(settings));
   if (options === null) {
     console.log(importHelp);
     return 0;
@@ -17,14 +19,17 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => interrupt.abort(new Error(signal)));
   }
-  const { failed, stoppedBy } = await importFile(options, interrupt.signal);
+  const { failed, stoppedBy } = await importFile(
+    { ...options, trust: trustFor(options.baseUrl, settings) },
+    interrupt.signal,
+  );
   if (interrupt.signal.aborted) return 130;
   return failed > 0 || stoppedBy !== null ? 1 : 0;
 }
 
-/** Where an `npm start` with the same settings listens. */
-function defaultUrl(): string {
-  return baseUrl(readSettings(environmentWithFile(process.env, process.cwd())));
+/** An `npm start` with the same settings is known by its certificate, any other platform by the usual authorities. */
+function trustFor(url: string, settings: Settings): Trust {
+  return url === baseUrl(settings) ? ownTrust(settings) : {};
 }
 
 await runCommand(main);

@@ -7,9 +7,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { environmentWithFile } from '../config/environment.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
+import { checkTlsFiles } from '../config/tls-files.ts';
 import type { RedisAddress } from '../store/connection.ts';
 import { baseUrl } from './base-url.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
+import { ownTrust } from './own-certificate.ts';
 import { publish, readSoundConfiguration } from './publish.ts';
 import { redisAddress } from './redis-address.ts';
 import { lockDataDir } from './start/data-dir-lock.ts';
@@ -28,6 +30,7 @@ const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
 async function main(): Promise<number> {
   const environment = environmentWithFile(process.env, process.cwd());
   const settings = await withPort(readSettings(environment));
+  if (settings.tls !== null) checkTlsFiles(settings.tls);
   const configuration = await readSoundConfiguration(settings.configDir);
   await requireFreePort(settings.host, settings.port);
 
@@ -45,8 +48,9 @@ async function main(): Promise<number> {
     startProcesses(supervisor, settings, childEnvironment(environment, settings, address));
     process.on('SIGHUP', () => void applyAgain(settings, address, say));
     const url = baseUrl(settings);
-    await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`));
-    if (settings.demo) await loadDemo({ baseUrl: url, dataDir: settings.dataDir, signal, say });
+    const trust = ownTrust(settings);
+    await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`), trust);
+    if (settings.demo) await loadDemo({ baseUrl: url, trust, dataDir: settings.dataDir, signal, say });
     signal.throwIfAborted();
     console.log(welcomeText(url, settings));
     await untilAborted(signal);

@@ -26,10 +26,21 @@ export type RedisSetting =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'cluster'; readonly seeds: readonly HostAndPort[] };
 
+/** PEM files, by absolute path. */
+export interface TlsFiles {
+  /** The front's certificate, followed by those that it was signed with. */
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 export interface Settings {
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;
+  /** What the fronts speak HTTPS with; null: plain HTTP. Whether the files are good is for `checkTlsFiles`. */
+  readonly tls: TlsFiles | null;
+  /** Requests a second that one front takes for one API key; 0: as many as come. */
+  readonly rateLimit: number;
   readonly redis: RedisSetting;
   /** Absolute path. */
   readonly configDir: string;
@@ -57,6 +68,7 @@ export class SettingsError extends Error {
 
 const mebibyte = 1024 * 1024;
 const deliveryCacheMebibytesMax = 65_536;
+const rateLimitMax = 1_000_000;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const appendFsyncs = ['always', 'everysec'] as const;
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -91,10 +103,18 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (redis !== null && cluster !== null) {
     mistakes.push('REDIS_URL and REDIS_CLUSTER are both set: keep one of them');
   }
+  const certFile = setting<string | null>('TLS_CERT', null, (text) => resolve(text));
+  const keyFile = setting<string | null>('TLS_KEY', null, (text) => resolve(text));
+  if ((certFile === null) !== (keyFile === null)) {
+    const [there, missing] = certFile === null ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
+    mistakes.push(`${there} is set and ${missing} is not: HTTPS needs both, HTTP neither`);
+  }
   const configDir = resolve(setting('CONFIG_DIR', 'config', (text) => text));
   const settings: Settings = {
     port: setting('PORT', 4000, (text) => wholeNumber(text, 0, portMax)),
     host: setting('HOST', '127.0.0.1', listenHost),
+    tls: certFile === null || keyFile === null ? null : { certFile, keyFile },
+    rateLimit: setting('RATE_LIMIT', 0, (text) => wholeNumber(text, 0, rateLimitMax)),
     redis: redis ?? cluster ?? { kind: 'private' },
     configDir,
     dataDir: resolve(setting('DATA_DIR', '.data', (text) => text)),

@@ -22,7 +22,7 @@ export interface Problem {
   readonly errorCode?: 's-1001' | 's-1007';
   /** Field -> text for ingest, every mistake found for query. */
   readonly errors?: Readonly<Record<string, string>> | readonly string[];
-  /** Seconds, for 503. */
+  /** Seconds, for 429 and 503. */
   readonly retryAfter?: number;
   /** Methods that the path knows, for 405. */
   readonly allow?: string;
@@ -56,6 +56,11 @@ export const problems = {
   scopeMissing: (scope: string): Problem => ({
     status: 403,
     message: `This key lacks the scope "${scope}"`,
+  }),
+  keyTooBusy: (retryAfter: number): Problem => ({
+    status: 429,
+    message: 'This key sends more requests a second than it may: try again later',
+    retryAfter,
   }),
 
   pathUnknown: { status: 404, message: 'Nothing is found at this path; /openapi.json lists every endpoint' },
@@ -164,10 +169,10 @@ export const problems = {
     status: 422,
     message: `The answer would be larger than ${count(deliveryBodyBytesMax)} bytes: ask for fewer views`,
   },
-  versionInvalid: (status: 400 | 422): Problem => ({
-    status,
+  versionInvalid: {
+    status: 422,
     message: 'The Min-Version header holds no token that an ingest endpoint gave',
-  }),
+  },
 
   pageSizeInvalid: {
     status: 422,

@@ -66,6 +66,8 @@ export const retryAfterSeconds = 1;
 export const drainMs = 8_000;
 /** Longest command of a front to Redis; then its request is answered 503. */
 export const redisCommandTimeoutMs = 5_000;
+/** How long a write to a cluster waits for a replica to have it; without one by then it is answered 503. */
+export const replicaWaitMs = 1_000;
 /** How long a front tries to get a complete answer of a query from the workers before it is answered 503. */
 export const queryWaitMs = 3_000;
 /** Rows of one query's page, or the sort values by which it was found, in UTF-16 units of JSON text. */

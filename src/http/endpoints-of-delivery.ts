@@ -69,7 +69,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
       },
       304: notModified,
     },
-    problemStatuses: [401, 403, 422, 500, 503],
+    problemStatuses: [401, 403, 422, 429, 500, 503],
   },
   {
     name: 'deliverKeys',
@@ -98,6 +98,6 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
       },
       304: notModified,
     },
-    problemStatuses: [401, 403, 408, 422, 500, 503],
+    problemStatuses: [401, 403, 408, 422, 429, 500, 503],
   },
 ];

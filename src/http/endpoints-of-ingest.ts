@@ -92,7 +92,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         shape: { anyOf: [bulkAnswerShape, ingestProblemShape] },
       },
     },
-    problemStatuses: [401, 403, 408, 413, 422, 500, 503],
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
   {
     name: 'saveEntity',
@@ -116,7 +116,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       example: { type: 'country', url: '/europe/france', properties: { title: 'France' } },
     },
     answers: { 200: accepted('Processing of the entity has begun') },
-    problemStatuses: [401, 403, 408, 413, 422, 500, 503],
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
   {
     name: 'deleteEntity',
@@ -129,7 +129,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     parameters: [originIdParameter],
     headers: [],
     answers: { 200: accepted('Deletion of the entity has begun') },
-    problemStatuses: [401, 403, 404, 422, 500, 503],
+    problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
   {
     name: 'deleteEntities',
@@ -159,6 +159,6 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         shape: { anyOf: [bulkDeleteAnswerShape, ingestProblemShape] },
       },
     },
-    problemStatuses: [401, 403, 408, 413, 422, 500, 503],
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
   },
 ];

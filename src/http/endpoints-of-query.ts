@@ -48,7 +48,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
         ],
       },
     },
-    problemStatuses: [400, 401, 403, 404, 408, 500, 503],
+    problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
   },
   {
     name: 'querySourceGroup',
@@ -79,7 +79,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     answers: {
       200: { description: 'The result', shape: queryAnswerShape, example: queryAnswerExample },
     },
-    problemStatuses: [400, 401, 403, 404, 408, 500, 503],
+    problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
   },
   {
     name: 'queryIndex',
@@ -106,6 +106,6 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     answers: {
       200: { description: 'The result', shape: queryAnswerShape, example: queryAnswerExample },
     },
-    problemStatuses: [400, 401, 403, 404, 408, 500, 503],
+    problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
   },
 ];

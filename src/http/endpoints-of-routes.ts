@@ -52,7 +52,7 @@ export const routesEndpoints: readonly RouteDefinition[] = [
         },
       },
     },
-    problemStatuses: [401, 403, 422, 500, 503],
+    problemStatuses: [401, 403, 422, 429, 500, 503],
   },
   {
     name: 'listRoutesV2',
@@ -85,6 +85,6 @@ export const routesEndpoints: readonly RouteDefinition[] = [
         example: { continuationToken: null, results: [routeExample] },
       },
     },
-    problemStatuses: [401, 403, 422, 500, 503],
+    problemStatuses: [401, 403, 422, 429, 500, 503],
   },
 ];

@@ -6,13 +6,14 @@ import { parseVersion } from '../store/version.ts';
 import type { Call } from './call.ts';
 import type { Services } from './services.ts';
 
-/** The version that a call asks for, or null. @throws ProblemError of that status when the token is not ours */
+/** The version that a call asks for, or null. @throws ProblemError of that status, in its interface's words, when the token is not ours */
 export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVector | null {
   const token = call.prefixedHeader('min-version');
   if (token === '') return null;
   const version = parseVersion(token);
-  if (version === null) throw new ProblemError(problems.versionInvalid(invalidStatus));
-  return version;
+  if (version !== null) return version;
+  const { versionInvalid, queryInvalid } = problems;
+  throw new ProblemError(invalidStatus === 422 ? versionInvalid : queryInvalid([versionInvalid.message]));
 }
 
 /** @throws ProblemError `versionNotReached` when it is not visible in time */

@@ -148,7 +148,7 @@ function problemResponse(route: RouteDefinition, status: number): object {
   const shape = problemShape(route, status);
   return {
     description: problemStatusTexts.get(status) ?? 'Error',
-    ...(status === 503
+    ...(status === 429 || status === 503
       ? {
           headers: {
             'Retry-After': { description: 'Seconds to wait', schema: { type: 'string' } },

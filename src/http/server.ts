@@ -1,6 +1,8 @@
 /** The HTTP front: uWebSockets.js, the route table, and what is the same for every request. */
 import './head-limit.ts';
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
+import type { TlsFiles } from '../config/settings.ts';
+import type { Principal } from '../config/types.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
 import { drainMs } from '../contract/limits.ts';
 import { UnavailableError } from '../query/types.ts';
@@ -13,6 +15,7 @@ import type { Handler } from './handler.ts';
 import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
+import { RateLimit } from './rate-limit.ts';
 import { isSmall, reply, writeSmall } from './reply.ts';
 import type { RouteDefinition, RouteName } from './route-definition.ts';
 import { routeTable } from './route-table.ts';
@@ -22,6 +25,10 @@ export interface HttpServerOptions {
   readonly services: Services;
   readonly handlers: Readonly<Record<RouteName, Handler>>;
   readonly log: Log;
+  /** Absent or null: plain HTTP. The files have been checked. */
+  readonly tls?: TlsFiles | null;
+  /** Requests a second for each API key; absent or 0: no limit. */
+  readonly rateLimit?: number;
 }
 
 interface ServedRoute {
@@ -33,18 +40,21 @@ interface ServedRoute {
 }
 
 export class HttpServer {
-  readonly #app: TemplatedApp = uws.App();
+  readonly #app: TemplatedApp;
   readonly #services: Services;
   readonly #log: Log;
+  readonly #rateLimit: RateLimit | null;
   readonly #intake = new BodyIntake();
   #listenSocket: uws.us_listen_socket | null = null;
   #active = 0;
   #draining = false;
   #onIdle: (() => void) | null = null;
 
-  constructor({ services, handlers, log }: HttpServerOptions) {
+  constructor({ services, handlers, log, tls = null, rateLimit = 0 }: HttpServerOptions) {
+    this.#app = appFor(tls);
     this.#services = services;
     this.#log = log;
+    this.#rateLimit = rateLimit === 0 ? null : new RateLimit(rateLimit);
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     this.#refuseOtherMethods();
     this.#app.any('/*', (res) => this.#refuse(res, problems.pathUnknown));
@@ -150,7 +160,7 @@ export class HttpServer {
     const body = takesBody
       ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
       : null;
-    const answer = this.#handled(route, req, body);
+    const answer = this.#handled(route, req, body, startedAtMs);
     if (body === null && !(answer instanceof Promise) && isSmall(answer)) {
       // The way of cached answers: nothing outlives this call, so nothing is kept for it.
       writeSmall(res, this.#finished(answer));
@@ -160,15 +170,30 @@ export class HttpServer {
     this.#answerLater(route, res, body, answer, startedAtMs);
   }
 
-  #handled(route: ServedRoute, req: HttpRequest, body: RequestBody | null): Answer | Promise<Answer> {
+  #handled(
+    route: ServedRoute,
+    req: HttpRequest,
+    body: RequestBody | null,
+    startedAtMs: number,
+  ): Answer | Promise<Answer> {
     const { definition } = route;
     try {
-      const apiKey = definition.access.kind === 'open' ? '' : req.getHeader('x-api-key');
-      const principal = authorize(definition.access, apiKey, this.#services.configuration.current);
+      const principal = this.#admit(definition, req, startedAtMs);
       return route.handler(new Call(req, route.plan, route.parameterCount, principal, body));
     } catch (error) {
       return this.#failure(definition, error);
     }
+  }
+
+  /** Whom the request speaks for, if it may be answered now. @throws ProblemError 401, 403, 429 */
+  #admit({ access }: RouteDefinition, req: HttpRequest, nowMs: number): Principal | null {
+    if (access.kind === 'open') return null;
+    const apiKey = req.getHeader('x-api-key');
+    const configuration = this.#services.configuration.current;
+    const principal = authorize(access, apiKey, configuration);
+    const waitSeconds = this.#rateLimit === null ? 0 : this.#rateLimit.take(configuration, apiKey, nowMs);
+    if (waitSeconds > 0) throw new ProblemError(problems.keyTooBusy(waitSeconds));
+    return principal;
   }
 
   #answerLater(
@@ -222,6 +247,10 @@ export class HttpServer {
   #finished(answer: Answer): Answer {
     return this.#draining ? { ...answer, close: true } : answer;
   }
+}
+
+function appFor(tls: TlsFiles | null): TemplatedApp {
+  return tls === null ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
 }
 
 function problemOf(error: unknown): Problem {

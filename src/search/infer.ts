@@ -16,6 +16,11 @@ export function inferFieldType(value: Json): FieldType | null {
   return item === null || item === 'object' ? item : (`${item}[]` as const);
 }
 
+/** True for a value that gives its field no type: null, an empty array, an array of nulls. */
+export function decidesNothing(value: Json): boolean {
+  return value === null || (Array.isArray(value) && value.every((item) => item === null));
+}
+
 type InferredScalar = 'boolean' | 'double' | 'date' | 'keywordText' | 'object';
 
 function inferScalar(value: Json): InferredScalar | null {

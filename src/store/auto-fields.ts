@@ -10,6 +10,7 @@ import { autoFieldsMax, autoIndexedNamesMax } from '../contract/limits.ts';
 import type { FieldType } from '../search/types.ts';
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
+import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
@@ -53,7 +54,10 @@ export class AutoFields {
     const known = this.#types.get(name);
     const missing = [...candidates].filter(([field]) => !known?.fields.has(field));
     if (known !== undefined && (known.isFull || missing.length === 0)) return known.fields;
-    const outcome = await this.#claim(tenant, sourceId, type, missing);
+    // Taken back by a failover, another process could decide otherwise.
+    const outcome = await surviving(this.store.replication, [this.#tag(tenant, sourceId)], () =>
+      this.#claim(tenant, sourceId, type, missing),
+    );
     if (outcome === decideOutcome.typeRefused) return null;
     const fields = await this.read(tenant, sourceId, type);
     const isFull = outcome === decideOutcome.someRefused;
@@ -119,7 +123,8 @@ function nameOf(tenant: string, sourceId: string, type: string): string {
   return `${tenant}:${sourceId}:${type}`;
 }
 
-function decodeFields(stored: Record<string, string>): Map<string, FieldType> {
+/** What a hash of `keys.autoFields` holds. */
+export function decodeFields(stored: Record<string, string>): Map<string, FieldType> {
   const fields = new Map(Object.entries(stored) as [string, FieldType][]);
   fields.delete(marker);
   return fields;

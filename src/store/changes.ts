@@ -15,6 +15,8 @@ export interface Change {
 export interface ChangesListener {
   /** Changes of a partition, in order. */
   onChanges(partition: number, changes: readonly Change[]): void;
+  /** Until `onGap` nothing is heard of the partition: what is known of it may be taken back (a failover). */
+  onLost(partition: number): void;
   /** Changes were missed: nothing that was concluded from earlier ones holds. Ends before reading goes on. */
   onGap(partition: number): Promise<void>;
 }
@@ -44,6 +46,7 @@ export class ChangesFollower {
         await this.#follow(new StreamReader(this.store, keys.changes(tag), place));
       } catch (error) {
         if (this.#closed) return;
+        this.listener.onLost(this.partition);
         if (!(error instanceof StreamGapError)) await pause(100);
       }
     }

@@ -4,7 +4,7 @@ import { groupBy } from '../contract/group-by.ts';
 import { storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import { claimField, keys } from './keys.ts';
-import type { Lease } from './lease.ts';
+import type { Caller } from './lease.ts';
 import { pack, unpack } from './pack.ts';
 import { Script, type ScriptArgument } from './script.ts';
 import type { Store } from './store.ts';
@@ -45,13 +45,14 @@ function partitionOf(store: Store, scope: EnvironmentScope, field: string): numb
 /** Applies claims, in order for each field. Idempotent. @throws FencedError, StoreUnavailableError */
 export async function writeClaims(
   store: Store,
-  caller: Pick<Lease, 'partition' | 'epoch'>,
+  caller: Caller,
   writes: readonly ClaimWrite[],
 ): Promise<void> {
   const groups = groupBy(writes, ({ scope, field }) => partitionOf(store, scope, field));
   await Promise.all(
     [...groups].map(async ([partition, group]) => {
       const tag = store.partitions.tag(partition);
+      caller.reached?.add(tag);
       for (let at = 0; at < group.length; at += claimsPerCall) {
         const portion = group.slice(at, at + claimsPerCall);
         await claimScript.run(

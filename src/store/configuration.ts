@@ -2,8 +2,9 @@
 import { loadConfiguration } from '../config/load.ts';
 import type { ConfigDocuments, Configuration } from '../config/types.ts';
 import { connectBlocking, type RedisClient, storeError } from './connection.ts';
-import { keys } from './keys.ts';
+import { keys, platformTag } from './keys.ts';
 import { pack, unpack } from './pack.ts';
+import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
@@ -19,10 +20,8 @@ export async function publishConfiguration(
   documents: ConfigDocuments,
   digest: string,
 ): Promise<number> {
-  const generation = await publishScript.run(
-    store.client,
-    [keys.configuration],
-    [digest, pack([...documents])],
+  const generation = await surviving(store.replication, [platformTag], () =>
+    publishScript.run(store.client, [keys.configuration], [digest, pack([...documents])]),
   );
   try {
     await store.client.publish(keys.configurationChannel, String(generation));
@@ -119,8 +118,9 @@ export class ActiveConfiguration {
   async #load(): Promise<void> {
     const active = await activeGeneration(this.store);
     if (active === this.#generation) return;
-    const published = await readPublished(this.store);
-    if (published === null) return;
+    // One that a failover takes back would have been worked by in vain.
+    const published = await surviving(this.store.replication, [platformTag], () => readPublished(this.store));
+    if (published === null || published.generation === this.#generation) return;
     const loaded = loadConfiguration(published.documents);
     // Only validated documents are published; another version of this program may still disagree.
     if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);

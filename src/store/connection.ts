@@ -1,4 +1,5 @@
 /** Connections to Redis or Redis Cluster, and the errors that reach callers. */
+import calculateSlot from 'cluster-key-slot';
 import { Cluster, Command, Redis } from 'ioredis';
 
 export type RedisAddress =
@@ -18,6 +19,9 @@ export interface ConnectionOptions {
 
 const retryDelayMaxMs = 1000;
 const notPipelined = ['eval', 'xread', 'subscribe'];
+/** A failover answers with redirections for a while; they are not the caller's concern, whose time limit ends them. */
+const redirectionsMax = 10_000;
+const slotsRefreshMs = 2000;
 
 function retryStrategy(attempt: number): number {
   return Math.min(50 * attempt, retryDelayMaxMs);
@@ -40,9 +44,18 @@ export function connect(options: ConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
       ? new Redis(options.address.url, redisOptions(options))
-      : new Cluster([...options.address.seeds], clusterOptions(options));
+      : new PunctualCluster([...options.address.seeds], clusterOptions(options));
   client.on('error', () => {});
   return client;
+}
+
+/** Ends commands in time wherever they are: at a node, between redirections, or waiting for any node at all. */
+class PunctualCluster extends Cluster {
+  override sendCommand(...sent: Parameters<Cluster['sendCommand']>): unknown {
+    const { commandTimeout } = this.options.redisOptions ?? {};
+    if (commandTimeout !== undefined) sent[0].setTimeout(commandTimeout);
+    return super.sendCommand(...sent);
+  }
 }
 
 /** A client of its own for one blocking read: on a shared one it would hold up every other command. */
@@ -57,7 +70,12 @@ export function connectBlocking(address: RedisAddress): RedisClient {
   const client =
     address.kind === 'single'
       ? new Redis(address.url, options)
-      : new Cluster([...address.seeds], { redisOptions: options, clusterRetryStrategy: retryStrategy });
+      : new Cluster([...address.seeds], {
+          redisOptions: options,
+          clusterRetryStrategy: retryStrategy,
+          maxRedirections: redirectionsMax,
+          slotsRefreshInterval: slotsRefreshMs,
+        });
   client.on('error', () => {});
   return client;
 }
@@ -66,13 +84,34 @@ function clusterOptions(options: ConnectionOptions) {
   const { retryStrategy: _, ...nodeOptions } = redisOptions(options);
   return {
     redisOptions: nodeOptions,
-    enableAutoPipelining: true,
-    autoPipeliningIgnoredCommands: notPipelined,
+    // A pipeline follows a redirection only if all of its commands get the same one; a command alone always does.
+    enableAutoPipelining: false,
     clusterRetryStrategy: retryStrategy,
-    // A failover answers with redirections for a while; they are not the caller's concern.
-    maxRedirections: 100,
-    slotsRefreshInterval: 2000,
+    maxRedirections: redirectionsMax,
+    slotsRefreshInterval: slotsRefreshMs,
   };
+}
+
+/** `host:port` of the master that a key is with, as far as the client knows; null when nobody serves it. */
+export function nodeOf(cluster: Cluster, key: string): string | null {
+  return cluster.slots[calculateSlot(key)]?.[0] ?? null;
+}
+
+/**
+ * A connection to one node of a cluster. When it breaks it ends for good and fails what was sent on it: so whatever is
+ * answered on it comes from one life of one node.
+ */
+export function connectToNode(node: string): Redis {
+  const colon = node.lastIndexOf(':');
+  const client = new Redis({
+    host: node.slice(0, colon),
+    port: Number(node.slice(colon + 1)),
+    protocol: 2,
+    retryStrategy: () => null,
+    connectTimeout: 2_000,
+  });
+  client.on('error', () => {});
+  return client;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { JsonObject } from '../contract/json.ts';
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
+import { surviving } from './replication.ts';
 import { Script, type ScriptArgument } from './script.ts';
 import type { Store } from './store.ts';
 import type { AcceptOutcome, EncodedEntity, VersionVector } from './types.ts';
@@ -40,6 +41,15 @@ export function encodeEntity(entity: SourceEntity): EncodedEntity {
     urlHash: shortHash(url ?? '', 8),
     body: pack(record),
   };
+}
+
+/** The stamps of an entity as scripts keep them: three big-endian doubles. */
+export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer {
+  const packed = Buffer.alloc(bodyAt);
+  packed.writeDoubleBE(stamp, 0);
+  packed.writeDoubleBE(bornStamp, bornStampAt);
+  packed.writeDoubleBE(urlStamp, urlStampAt);
+  return packed;
 }
 
 function shortHash(text: string, bytes: number): Buffer {
@@ -76,8 +86,9 @@ export async function acceptEntities(
   const stamps = entities.map(nextStamp);
   const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
   const version = new Map<number, number>();
-  const calls = groupByPartition(store, sourceId, entities, ({ originId }) => originId).map(
-    async ([partition, positions]) => {
+  const groups = groupByPartition(store, sourceId, entities, ({ originId }) => originId);
+  await survivingIn(store, groups, async () => {
+    const calls = groups.map(async ([partition, positions]) => {
       const tag = store.partitions.tag(partition);
       const scriptArguments: ScriptArgument[] = [token, request.force ? '1' : '0', tenant, sourceId];
       for (const position of positions) {
@@ -100,9 +111,9 @@ export async function acceptEntities(
       positions.forEach((position, index) => {
         result[position] = outcomes[codes[index] ?? 0] ?? 'unchanged';
       });
-    },
-  );
-  await Promise.all(calls);
+    });
+    await Promise.all(calls);
+  });
   return { outcomes: result, version };
 }
 
@@ -115,8 +126,9 @@ export async function removeEntities(
   const token = randomBytes(8).toString('base64url');
   const removed: boolean[] = new Array(originIds.length).fill(false);
   const version = new Map<number, number>();
-  const calls = groupByPartition(store, sourceId, originIds, (originId) => originId).map(
-    async ([partition, positions]) => {
+  const groups = groupByPartition(store, sourceId, originIds, (originId) => originId);
+  await survivingIn(store, groups, async () => {
+    const calls = groups.map(async ([partition, positions]) => {
       const tag = store.partitions.tag(partition);
       const [sequence, found] = await remove.run(
         store.client,
@@ -133,10 +145,20 @@ export async function removeEntities(
       positions.forEach((position, index) => {
         removed[position] = found[index] === 1;
       });
-    },
-  );
-  await Promise.all(calls);
+    });
+    await Promise.all(calls);
+  });
   return { removed, version };
+}
+
+/** Calls to partitions, until no failover can take back what they did. */
+async function survivingIn(
+  store: Store,
+  groups: readonly (readonly [partition: number, positions: number[]])[],
+  call: () => Promise<void>,
+): Promise<void> {
+  const tags = groups.map(([partition]) => store.partitions.tag(partition));
+  await surviving(store.replication, tags, call);
 }
 
 /** Positions of the things in their list, by the partition of their entity. */

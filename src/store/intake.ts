@@ -1,6 +1,6 @@
 /** What stands in a partition's stream: entities that changed, and views and items to rebuild. Ids only, never content. */
 import { keys } from './keys.ts';
-import type { Lease } from './lease.ts';
+import type { Caller } from './lease.ts';
 import { pack, unpack } from './pack.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
@@ -60,7 +60,7 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
 }
 
 /** For calls of processes that own nothing, which nothing fences. */
-export const outsideCaller: Pick<Lease, 'partition' | 'epoch'> = { partition: -1, epoch: 0 };
+export const outsideCaller: Caller = { partition: -1, epoch: 0 };
 
 /**
  * Asks a partition to rebuild views and items of its entities.
@@ -68,12 +68,13 @@ export const outsideCaller: Pick<Lease, 'partition' | 'epoch'> = { partition: -1
  */
 export function markForRebuild(
   store: Store,
-  caller: Pick<Lease, 'partition' | 'epoch'>,
+  caller: Caller,
   partition: number,
   tenant: string,
   members: readonly string[],
 ): Promise<number> {
   const tag = store.partitions.tag(partition);
+  caller.reached?.add(tag);
   return mark.run(
     store.client,
     [keys.fence(tag), keys.clock(tag), keys.stream(tag)],

@@ -10,19 +10,25 @@ import calculateSlot from 'cluster-key-slot';
 
 const clusterSlots = 16_384;
 
+/** Tag of what belongs to no partition. */
+export const platformTag = '{millrace}';
+
 /** Fields and keys below are plain strings; `tag` is the partition's `{…}` prefix. */
 export const keys = {
   /** Hash: partitions, secret. */
-  layout: '{millrace}:layout',
+  layout: `${platformTag}:layout`,
   /** Hash: generation, digest, documents, rebuilt (last generation whose rebuild was put into the queue). */
-  configuration: '{millrace}:configuration',
+  configuration: `${platformTag}:configuration`,
   /** Pub/sub channel that a new configuration generation is told on. */
   configurationChannel: 'millrace:configuration',
   /** Hash: process id -> packed heartbeat. */
-  processes: '{millrace}:processes',
+  processes: `${platformTag}:processes`,
   /** Stream with a time to live: requests to a process, and replies to it. */
   requests: (processId: string) => `{process:${processId}}:requests`,
   replies: (processId: string) => `{process:${processId}}:replies`,
+
+  /** String: written so that a replica can be waited for behind it. */
+  confirmed: (tag: string) => `${tag}:confirmed`,
 
   /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty. */
   owner: (tag: string) => `${tag}:owner`,
@@ -42,6 +48,8 @@ export const keys = {
   intents: (tag: string) => `${tag}:intents`,
   /** String with a time to live: outcome of a delete, so that a repeated call answers the same. */
   removal: (tag: string, token: string) => `${tag}:removal:${token}`,
+  /** String: token of the restore that may write to the partition; gone when it is done. */
+  restore: (tag: string) => `${tag}:restore`,
 
   /** Hash: originId -> compare record. */
   meta: (tag: string, tenant: string, sourceId: string) => `${tag}:meta:${tenant}:${sourceId}`,

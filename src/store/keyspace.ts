@@ -30,15 +30,22 @@ function parseKey(key: string): StoredKey | null {
 
 /** A portion at a time; as SCAN, a key may come twice. @throws StoreUnavailableError */
 export async function* scanStoredKeys(store: Store): AsyncGenerator<StoredKey[]> {
+  for await (const found of scanKeyNames(store, '{p*')) {
+    const parsed = found.map(parseKey).filter((key) => key !== null);
+    if (parsed.length > 0) yield parsed;
+  }
+}
+
+/** Names of keys that fit a pattern of Redis. @throws StoreUnavailableError */
+export async function* scanKeyNames(store: Store, pattern: string): AsyncGenerator<string[]> {
   for (const node of nodesOf(store.client)) {
     let cursor = '0';
     do {
-      const [next, found] = await node.scan(cursor, 'MATCH', '{p*', 'COUNT', keysPerScan).catch((error) => {
+      const [next, found] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', keysPerScan).catch((error) => {
         throw storeError(error);
       });
       cursor = next;
-      const parsed = found.map(parseKey).filter((key) => key !== null);
-      if (parsed.length > 0) yield parsed;
+      yield found;
     } while (cursor !== '0');
   }
 }

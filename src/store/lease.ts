@@ -1,10 +1,13 @@
 /** Who owns a partition: a lease that ends by itself, with an epoch that fences every owner before. */
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
+import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
-const leaseScript = new Script<number | [number, number, number?]>('lease', 1);
+type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, history?: Buffer];
+
+const leaseScript = new Script<number | TakeReply>('lease', 1);
 const fenceScript = new Script<number>('fence', 1);
 
 export interface Lease {
@@ -12,6 +15,17 @@ export interface Lease {
   readonly tag: string;
   readonly workerId: string;
   readonly epoch: number;
+  /**
+   * History of the cluster's shard in which it was taken (`replication.ts`): another one may have lost what this owner
+   * believes to be there. Absent with one Redis.
+   */
+  readonly history?: string;
+}
+
+/** In whose name something is put outside its partition. */
+export interface Caller extends Pick<Lease, 'partition' | 'epoch'> {
+  /** Gathers the tags under which something was put. */
+  readonly reached?: Set<string>;
 }
 
 export interface TakenLease extends Lease {
@@ -31,17 +45,18 @@ export async function takeLease(
   const tag = store.partitions.tag(partition);
   const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs]);
   if (!Array.isArray(reply)) return null;
-  const [epoch, checkpoint, commits] = reply;
+  const [epoch, checkpoint, commits, history] = reply;
   if (epoch === 0) return null;
-  return { partition, tag, workerId, epoch, checkpoint, commits: commits ?? 0 };
+  const lease = { partition, tag, workerId, epoch, checkpoint, commits: commits ?? 0 };
+  return store.address.kind === 'cluster' ? { ...lease, history: String(history) } : lease;
 }
 
-/** False when the lease is no longer ours. @throws StoreUnavailableError */
+/** False when the lease is no longer ours, or a failover may have taken back what was done under it. @throws StoreUnavailableError */
 export async function renewLease(store: Store, lease: Lease, leaseMs: number): Promise<boolean> {
   const reply = await leaseScript.run(
     store.client,
     [keys.owner(lease.tag)],
-    ['renew', lease.workerId, leaseMs, lease.epoch],
+    ['renew', lease.workerId, leaseMs, lease.epoch, lease.history ?? ''],
   );
   return reply === 1;
 }
@@ -54,15 +69,18 @@ export async function releaseLease(store: Store, lease: Lease): Promise<void> {
 /**
  * Refuses what an older owner of the partition may still send to any other partition. A new owner calls it before
  * its first work, so that a worker that was paused cannot write after losing its lease.
- * @returns false when a newer owner has done so already. @throws StoreUnavailableError
+ * @returns false when a newer owner has done so already, or a failover may have ended the lease. @throws StoreUnavailableError
  */
 export async function fenceOlderOwners(store: Store, lease: Lease): Promise<boolean> {
-  const replies = await Promise.all(
-    store.partitions.tags.map((tag) =>
-      fenceScript.run(store.client, [keys.fence(tag)], [lease.partition, lease.epoch]),
-    ),
-  );
-  return replies.every((reply) => reply === 1);
+  const { tags } = store.partitions;
+  // A failover could take back the fences, and the lease itself.
+  return await surviving(store.replication, tags, async (histories) => {
+    if (histories.get(lease.tag) !== lease.history) return false;
+    const replies = await Promise.all(
+      tags.map((tag) => fenceScript.run(store.client, [keys.fence(tag)], [lease.partition, lease.epoch])),
+    );
+    return replies.every((reply) => reply === 1);
+  });
 }
 
 export interface PartitionOwner {

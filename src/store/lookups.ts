@@ -3,7 +3,7 @@ import type { Json } from '../contract/json.ts';
 import type { LookupCandidate } from '../schemas/types.ts';
 import { sendRaw, storeError } from './connection.ts';
 import { keys } from './keys.ts';
-import type { Lease } from './lease.ts';
+import type { Caller } from './lease.ts';
 import { Script, type ScriptArgument } from './script.ts';
 import type { Store } from './store.ts';
 
@@ -68,7 +68,7 @@ function groupByPartition<T extends LookupKey>(store: Store, things: readonly T[
  */
 export async function* touchKeys(
   store: Store,
-  caller: Pick<Lease, 'partition' | 'epoch'>,
+  caller: Caller,
   writes: readonly IndexWrite[],
   touched: readonly LookupKey[],
 ): AsyncGenerator<string[]> {
@@ -77,6 +77,7 @@ export async function* touchKeys(
     const listed: string[] = [];
     await Promise.all(
       round.map(async ({ tag, entries, asked }) => {
+        caller.reached?.add(tag);
         const replies = await touch.run(
           store.client,
           [keys.fence(tag)],
@@ -153,12 +154,13 @@ async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]>
 /** Adds and drops dependents. Done before the lookup is read. @throws FencedError, StoreUnavailableError */
 export async function registerDependents(
   store: Store,
-  caller: Pick<Lease, 'partition' | 'epoch'>,
+  caller: Caller,
   registrations: readonly Registration[],
 ): Promise<void> {
   await Promise.all(
     [...groupByPartition(store, registrations)].map(async ([partition, group]) => {
       const tag = store.partitions.tag(partition);
+      caller.reached?.add(tag);
       for (let at = 0; at < group.length; at += registrationsPerCall) {
         const portion = group.slice(at, at + registrationsPerCall);
         await register.run(

@@ -3,8 +3,11 @@
  * keeps it from expiring, writers never create it. So a dead process leaves nothing behind, and a writer learns from
  * the missing stream that nobody is there to read.
  */
-import { connectBlocking, type RedisClient } from './connection.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
+import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
+
+const keep = new Script<[isNew: number, seconds: number, microseconds: number]>('keep', 1);
 
 /** Without its reader's sign of life a stream is gone after this. */
 export const ownStreamTtlMs = 15_000;
@@ -20,13 +23,11 @@ const roundTripMaxMs = 20;
 /** What `XADD` writes and `OwnStream` reads. */
 export const packedField = 'b';
 
-type ReadReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
-
 /** Called for each entry, in order. `ageMs`: how long ago it was added, by Redis' clock. */
 export type EntryListener = (packed: Buffer, ageMs: number) => void;
 
 export class OwnStream {
-  readonly #reader: RedisClient;
+  #connection: StreamConnection;
   #timer: NodeJS.Timeout | null = null;
   #place = '0-0';
   #readBytes = 0;
@@ -40,7 +41,7 @@ export class OwnStream {
     private readonly key: string,
     private readonly onEntry: EntryListener,
   ) {
-    this.#reader = connectBlocking(store.address);
+    this.#connection = connectToStream(store, key);
   }
 
   /** Resolves once the stream exists; reading goes on until `close`. @throws when Redis does not answer */
@@ -53,7 +54,8 @@ export class OwnStream {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#reader.disconnect();
+    this.#connection.close();
+    await this.#keepingAlive;
     await this.store.client.del(this.key).catch(() => {});
   }
 
@@ -67,51 +69,47 @@ export class OwnStream {
   }
 
   async #keepAlive(): Promise<void> {
-    const measured = this.#measureClock();
     this.#trim();
-    const exists = await this.store.client.pexpire(this.key, ownStreamTtlMs);
-    await measured;
-    if (exists === 1 || this.#closed) return;
+    const askedMs = performance.now();
+    const [isNew, seconds, microseconds] = await keep.run(this.store.client, [this.key], [ownStreamTtlMs]);
+    this.#setClock(seconds * 1000 + microseconds / 1000, askedMs);
     // A new stream may be on a Redis whose clock is behind: read it from its beginning.
-    this.#place = '0-0';
-    await this.store.client.multi().xadd(this.key, '*', 'new', '').pexpire(this.key, ownStreamTtlMs).exec();
+    if (isNew === 1) this.#place = '0-0';
   }
 
-  async #measureClock(): Promise<void> {
-    const askedMs = performance.now();
-    const [seconds, microseconds] = await this.store.client.time();
+  #setClock(redisMs: number, askedMs: number): void {
     const roundTripMs = performance.now() - askedMs;
     if (this.#clockOffsetMs !== null && roundTripMs > roundTripMaxMs) return;
-    this.#clockOffsetMs = Number(seconds) * 1000 + Number(microseconds) / 1000 - (askedMs + roundTripMs / 2);
+    this.#clockOffsetMs = redisMs - (askedMs + roundTripMs / 2);
   }
 
   async #run(): Promise<void> {
     while (!this.#closed) {
-      try {
-        this.#take(await this.#read());
-      } catch {
-        // The reader's client reconnects by itself; a failover or a slot move only sends blocked readers away.
-        if (!this.#closed) await new Promise((resolve) => setTimeout(resolve, retryMs));
-      }
+      const reply = await this.#connection.read(this.#place, entriesPerRead, blockMs).catch(() => undefined);
+      if (reply === undefined) await this.#reconnect();
+      else this.#takeAll(reply);
     }
   }
 
-  async #read(): Promise<ReadReply> {
-    const { key } = this;
-    const place = this.#place;
-    return (await this.#reader.callBuffer(
-      'XREAD',
-      'COUNT',
-      entriesPerRead,
-      'BLOCK',
-      blockMs,
-      'STREAMS',
-      key,
-      place,
-    )) as ReadReply;
+  /** Behind a failover an earlier state, and another clock, may go on: what is there now is all taken. */
+  async #reconnect(): Promise<void> {
+    if (this.#closed) return;
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    this.#connection.close();
+    if (this.#closed) return;
+    this.#place = '0-0';
+    this.#connection = connectToStream(this.store, this.key);
   }
 
-  #take(reply: ReadReply): void {
+  #takeAll(reply: StreamReply): void {
+    try {
+      this.#take(reply);
+    } catch {
+      // What breaks on one entry must not break on it for ever: the place is behind it.
+    }
+  }
+
+  #take(reply: StreamReply): void {
     const nowMs = performance.now() + (this.#clockOffsetMs ?? 0);
     for (const [id, fields] of reply?.[0]?.[1] ?? []) {
       this.#place = id.toString();

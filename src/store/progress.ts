@@ -55,6 +55,7 @@ export class Progress {
     }));
     const listener = {
       onChanges: (partition: number, changes: readonly Change[]) => this.#apply(partition, changes),
+      onLost: (partition: number) => this.#forget(partition),
       onGap: (partition: number) => this.#load(partition),
     };
     this.#followers = store.partitions.tags.map(
@@ -164,6 +165,12 @@ export class Progress {
     const digests = changes.flatMap((change) => change.digests);
     for (const listener of this.#listeners) listener(partition, digests);
     for (const waiter of [...this.#waiters]) this.#advance(waiter);
+  }
+
+  /** What was visible before a failover may not be for a while after it: nothing is promised until it is known again. */
+  #forget(partition: number): void {
+    const progress = this.#partitions[partition];
+    if (progress !== undefined) progress.known = false;
   }
 
   async #load(partition: number): Promise<void> {

@@ -2,7 +2,10 @@
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
+
+const time = new Script<[seconds: number, microseconds: number]>('time', 1);
 
 export const heartbeatMs = 1000;
 /** A process not heard of for this long counts as gone. */
@@ -27,12 +30,8 @@ export interface ProcessBeat {
 
 /** Milliseconds by Redis' clock: the one clock that all processes share. @throws StoreUnavailableError */
 export async function storeTimeMs(store: Store): Promise<number> {
-  try {
-    const [seconds, microseconds] = await store.client.time();
-    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-  } catch (error) {
-    throw storeError(error);
-  }
+  const [seconds, microseconds] = await time.run(store.client, [keys.processes], []);
+  return seconds * 1000 + Math.floor(microseconds / 1000);
 }
 
 /** @throws StoreUnavailableError */

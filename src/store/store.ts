@@ -7,7 +7,8 @@ import {
   type RedisClient,
   storeError,
 } from './connection.ts';
-import { keys, Partitions } from './keys.ts';
+import { keys, Partitions, platformTag } from './keys.ts';
+import { type Replication, replicationOf, surviving } from './replication.ts';
 import { defineScripts } from './script.ts';
 
 /** The store was first used with another number of partitions. */
@@ -26,6 +27,8 @@ export class Store {
     readonly partitions: Partitions,
     /** 32 random bytes made when the store was first used; signs the tokens that clients hand back. */
     readonly secret: Buffer,
+    /** What a failover must not take back. */
+    readonly replication: Replication,
   ) {}
 
   /**
@@ -35,10 +38,15 @@ export class Store {
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
     defineScripts(client);
+    const replication = replicationOf(client);
     try {
-      await client.hsetnx(keys.layout, 'partitions', options.partitionCount);
-      await client.hsetnx(keys.layout, 'secret', randomBytes(32));
-      const [count, secret] = await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
+      // A cluster's client knows who serves what once it has done something.
+      await client.exists(keys.layout);
+      const [count, secret] = await surviving(replication, [platformTag], async () => {
+        await client.hsetnx(keys.layout, 'partitions', options.partitionCount);
+        await client.hsetnx(keys.layout, 'secret', randomBytes(32));
+        return await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
+      });
       if (Number(count) !== options.partitionCount) {
         throw new PartitionCountError(
           `PARTITIONS is ${options.partitionCount}, but this store has ${Number(count)} partitions since its first use; ` +
@@ -50,8 +58,10 @@ export class Store {
         options.address,
         new Partitions(options.partitionCount),
         secret ?? Buffer.alloc(0),
+        replication,
       );
     } catch (error) {
+      replication.close();
       client.disconnect();
       throw error instanceof PartitionCountError ? error : storeError(error);
     }
@@ -66,6 +76,7 @@ export class Store {
   }
 
   async close(): Promise<void> {
+    this.replication.close();
     // Without a connection `quit` would wait for one.
     if (this.client.status !== 'ready') this.client.disconnect();
     else await this.client.quit().catch(() => this.client.disconnect());

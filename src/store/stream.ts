@@ -1,22 +1,21 @@
 /** Reading the streams of a partition. Entry ids are `<sequence>-0` with sequences of our own, so a gap can be seen. */
-import { connectBlocking, type RedisClient, storeError } from './connection.ts';
+import { storeError } from './connection.ts';
 import type { Store } from './store.ts';
+import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
 export interface StreamEntry {
   readonly sequence: number;
   readonly fields: ReadonlyMap<string, Buffer>;
 }
 
-type XReadReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
-
 /** Entries behind the place of a reader were trimmed away unread, or the stream ends before it. */
 export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
 
-/** Reads one stream in order on a connection of its own. */
+/** Reads one stream in order on a connection of its own; over when a call fails in a cluster (`connectToStream`). */
 export class StreamReader {
-  readonly #client: RedisClient;
+  readonly #connection: StreamConnection;
   #closed = false;
 
   constructor(
@@ -25,7 +24,7 @@ export class StreamReader {
     /** Sequence of the last entry that is done. */
     private place: number,
   ) {
-    this.#client = connectBlocking(store.address);
+    this.#connection = connectToStream(store, key);
   }
 
   /**
@@ -62,7 +61,7 @@ export class StreamReader {
   async #lastSequence(): Promise<number | null> {
     if (this.#closed) return null;
     try {
-      const facts = (await this.#client.callBuffer('XINFO', 'STREAM', this.key)) as (Buffer | number)[];
+      const facts = await this.#connection.facts();
       const at = facts.findIndex((fact) => fact.toString() === 'last-generated-id');
       return Number.parseInt(String(facts[at + 1]), 10);
     } catch (error) {
@@ -77,29 +76,18 @@ export class StreamReader {
     this.place = sequence;
   }
 
-  async #read(count: number, blockMs: number): Promise<XReadReply> {
+  async #read(count: number, blockMs: number): Promise<StreamReply> {
     try {
-      const reply = await this.#client.callBuffer(
-        'XREAD',
-        'COUNT',
-        count,
-        'BLOCK',
-        blockMs,
-        'STREAMS',
-        this.key,
-        `${this.place}-0`,
-      );
-      return reply as XReadReply;
+      return await this.#connection.read(`${this.place}-0`, count, blockMs);
     } catch (error) {
-      // A failover or a slot move sends blocked readers away; the next read finds the new place.
-      if (this.#closed || (error instanceof Error && error.message.startsWith('UNBLOCKED'))) return null;
+      if (this.#closed) return null;
       throw storeError(error);
     }
   }
 
   close(): void {
     this.#closed = true;
-    this.#client.disconnect();
+    this.#connection.close();
   }
 }
 

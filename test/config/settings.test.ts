@@ -30,6 +30,9 @@ test('without variables every setting has its documented default', () => {
     headerPrefixes: ['X-Service'],
     demo: true,
     logLevel: 'info',
+    tls: null,
+    rateLimit: 0,
+    deliveryCacheBytes: 128 * 1024 * 1024,
     appendFsync: 'always',
   });
 });
@@ -51,6 +54,10 @@ test('every variable is read', () => {
     HEADER_PREFIX: 'X-Service, X-Acme,x-service',
     DEMO: 'ON',
     LOG_LEVEL: 'WARN',
+    TLS_CERT: 'front.pem',
+    TLS_KEY: '/keys/front.key',
+    RATE_LIMIT: '50',
+    DELIVERY_CACHE_MB: '0',
     APPEND_FSYNC: 'everysec',
   });
   assert.deepEqual(settings, {
@@ -72,6 +79,9 @@ test('every variable is read', () => {
     headerPrefixes: ['x-service', 'X-Acme'],
     demo: true,
     logLevel: 'warn',
+    tls: { certFile: resolve('front.pem'), keyFile: '/keys/front.key' },
+    rateLimit: 50,
+    deliveryCacheBytes: 0,
     appendFsync: 'everysec',
   });
   const url = 'rediss://user:pass@redis.example.com:6380/2';

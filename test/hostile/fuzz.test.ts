@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Random, testSeconds } from '../system/support/random.ts';
 import { System } from '../system/support/system.ts';
+import { differencesFoundByVerify } from '../system/support/verify.ts';
 import { Guard } from './support/guard.ts';
 import { inspect } from './support/inspect.ts';
 import { Loot } from './support/loot.ts';
@@ -24,6 +25,7 @@ test('no request breaks anything: random requests to every endpoint', async () =
     const attack = new Attack(system, random, guard);
     await attack.run(testSeconds(25));
     await attack.settled();
+    assert.deepEqual(await differencesFoundByVerify(system), []);
     await guard.stop();
     console.log(`fuzz: ${attack.summary()}, slowest /health/live ${Math.round(guard.slowestLiveMs)} ms`);
     for (const [name, bytes] of guard.peakBytes)
@@ -39,7 +41,8 @@ test('no request breaks anything: random requests to every endpoint', async () =
 });
 
 class Attack {
-  readonly findings: string[] = [];
+  /** What was wrong -> the first request that showed it. */
+  readonly #found = new Map<string, string>();
   readonly statuses = new Map<number, number>();
   count = 0;
   readonly #loot = new Loot();
@@ -53,6 +56,10 @@ class Attack {
     this.#secrets = [...Object.values(apiKeys), process.cwd(), system.configDir, 'canary'];
   }
 
+  get findings(): readonly string[] {
+    return [...this.#found].map(([what, request]) => `${what}\n  ${request}`);
+  }
+
   async run(seconds: number): Promise<void> {
     const endsMs = performance.now() + seconds * 1000;
     const seeds = Array.from({ length: lanes }, () => this.random.below(2 ** 31));
@@ -62,7 +69,7 @@ class Attack {
   }
 
   async #lane(maker: RequestMaker, endsMs: number): Promise<void> {
-    while (performance.now() < endsMs && this.findings.length < foundMax) {
+    while (performance.now() < endsMs && this.#found.size < foundMax) {
       await this.#attempt(maker.next());
       this.guard.check();
     }
@@ -78,19 +85,16 @@ class Attack {
       const { mistakes, json } = inspect(request, answer, this.#secrets);
       if (json !== undefined) this.#loot.take(json, answer.headers);
       if (mistakes.length === 0) return;
-      this.#found(
-        request,
-        `${mistakes.join('; ')}: ${answer.status} ${answer.body.toString('utf8', 0, 600)}`,
-      );
+      const start = answer.body.toString('utf8', 0, 300);
+      this.#note(request, `${mistakes.join('; ')}: ${answer.status} ${start}`);
     } catch (error) {
-      this.#found(request, String(error));
+      this.#note(request, String(error));
     }
   }
 
-  #found(request: HostileRequest, what: string): void {
-    this.findings.push(
-      `${request.route.name} ${JSON.stringify(request.bytes.toString('latin1', 0, 3000))} -> ${what}`,
-    );
+  #note({ route, bytes }: HostileRequest, what: string): void {
+    const key = `${route.name}: ${what}`;
+    if (!this.#found.has(key)) this.#found.set(key, JSON.stringify(bytes.toString('latin1', 0, 20_000)));
   }
 
   /** Everything that was taken is processed: a write that came last becomes visible. */

@@ -145,6 +145,11 @@ test('views stay right and whole while one worker is killed and another is pause
     );
     context.diagnostic(`partitions moved within ${Math.round(performance.now() - pausedAtMs)} ms`);
     await system.restart('worker.1');
+    await until(
+      'it runs',
+      () => system.process('worker.1').outputOfThisLife.includes('worker is running'),
+      30_000,
+    );
     const revivedPid = system.process('worker.1').pid;
     await until(
       'the worker that came back takes its share',

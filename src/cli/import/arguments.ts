@@ -7,7 +7,7 @@ export const importHelp = `Streams source entities into a source, 50 a request.
 
   FILE           one entity a line: .ndjson, .ndjson.gz, or - for standard input
   --key          the API key of the source
-  --url          address of the platform (default: http://127.0.0.1 and the PORT setting)
+  --url          address of the platform (default: where npm start listens with the same settings)
   --concurrency  requests at once, 1 to 64 (default 4)
 
 Entities that do not change are left alone, so an import that was broken off can simply be run again.

@@ -2,6 +2,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Trust } from '../own-certificate.ts';
+
 /** An answer of the platform to a bulk request. */
 export interface BulkAnswer {
   readonly status: number;
@@ -11,6 +13,7 @@ export interface BulkAnswer {
 export interface BulkClientOptions {
   /** Address of the platform, such as `http://127.0.0.1:4000`. */
   readonly baseUrl: string;
+  readonly trust?: Trust;
   readonly sourceKey: string;
   readonly connections: number;
   /** How long one request is tried again while the platform is away or busy. */
@@ -38,7 +41,9 @@ export class BulkClient {
   constructor(private readonly options: BulkClientOptions) {
     this.endpoint = new URL(`${options.baseUrl.replace(/\/+$/, '')}/ingest/v2`);
     const settings = { keepAlive: true, maxSockets: options.connections };
-    this.agent = this.isSecure() ? new https.Agent(settings) : new http.Agent(settings);
+    this.agent = this.isSecure()
+      ? new https.Agent({ ...settings, ...options.trust })
+      : new http.Agent(settings);
   }
 
   /** @throws PlatformAway; whatever `signal` was aborted with. */

@@ -1,4 +1,5 @@
 import { CommandStop } from '../command-stop.ts';
+import type { Trust } from '../own-certificate.ts';
 import type { ImportArguments } from './arguments.ts';
 import { PlatformAway } from './bulk-client.ts';
 import { FailureFile } from './failure-file.ts';
@@ -17,7 +18,7 @@ export interface ImportSummary extends ImportCounts {
  * @throws CommandStop when the file cannot be read
  */
 export async function importFile(
-  { file, sourceKey, baseUrl, concurrency }: ImportArguments,
+  { file, sourceKey, baseUrl, concurrency, trust = {} }: ImportArguments & { readonly trust?: Trust },
   signal: AbortSignal,
   retryTotalMs = retryTotalMsDefault,
 ): Promise<ImportSummary> {
@@ -26,7 +27,7 @@ export async function importFile(
   const clock = new ImportClock(input);
   const progress = showProgress(input);
   const importer = new Importer(
-    { baseUrl, sourceKey, concurrency, retryTotalMs, signal },
+    { baseUrl, trust, sourceKey, concurrency, retryTotalMs, signal },
     failures,
     (counts) => progress.show(counts),
   );

@@ -1,4 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream';
+import type { Trust } from '../own-certificate.ts';
 import { type BatchOutcome, readBulkAnswer } from './answers.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
@@ -8,6 +9,7 @@ import { type EntityRecord, isFailure, readRecord, refused } from './records.ts'
 
 export interface ImportOptions {
   readonly baseUrl: string;
+  readonly trust?: Trust;
   readonly sourceKey: string;
   /** Requests at once. */
   readonly concurrency: number;

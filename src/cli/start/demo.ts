@@ -4,6 +4,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atlas-entities.ts';
 import { importFile } from '../import/import-file.ts';
+import type { Trust } from '../own-certificate.ts';
+import { askFront } from './front-answer.ts';
 import { waitUntilSettled } from './settled.ts';
 
 /** The keys of `config/tenants/atlas/tenant.json`. */
@@ -13,6 +15,7 @@ const importConcurrency = 4;
 
 export interface DemoOptions {
   readonly baseUrl: string;
+  readonly trust: Trust;
   readonly dataDir: string;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
@@ -22,8 +25,8 @@ export interface DemoOptions {
  * Loads the demo tenant as any client would: over HTTP, with the importer. Its last entity is the sign that it is
  * there, so a load that was broken off is taken up again, and a store that was emptied is filled again.
  */
-export async function loadDemo({ baseUrl, dataDir, signal, say }: DemoOptions): Promise<void> {
-  if (await isLoaded(baseUrl)) return;
+export async function loadDemo({ baseUrl, trust, dataDir, signal, say }: DemoOptions): Promise<void> {
+  if (await isLoaded(baseUrl, trust)) return;
   if (!hasAtlasPackages()) {
     say(
       'The demo data is not loaded: its optional packages are missing. Get them with: npm ci --include=optional',
@@ -35,7 +38,7 @@ export async function loadDemo({ baseUrl, dataDir, signal, say }: DemoOptions): 
   const file = path.join(dataDir, 'atlas.ndjson');
   await pipeline(Readable.from(lines()), createWriteStream(file), { signal });
   const { failed, stoppedBy } = await importFile(
-    { file, sourceKey: demoKeys.source, baseUrl, concurrency: importConcurrency },
+    { file, sourceKey: demoKeys.source, baseUrl, trust, concurrency: importConcurrency },
     signal,
   );
   if (failed > 0 || stoppedBy !== null) {
@@ -43,16 +46,16 @@ export async function loadDemo({ baseUrl, dataDir, signal, say }: DemoOptions): 
     return;
   }
   rmSync(file);
-  await waitUntilSettled(baseUrl, signal, (waiting) => say(`building its pages: ${waiting} changes to go`));
+  await waitUntilSettled(baseUrl, trust, signal, (waiting) =>
+    say(`building its pages: ${waiting} changes to go`),
+  );
 }
 
-async function isLoaded(baseUrl: string): Promise<boolean> {
-  const response = await fetch(`${baseUrl}/v2?handle=${lastEntity.handle}`, {
-    headers: { 'X-Api-Key': demoKeys.environment },
+async function isLoaded(baseUrl: string, trust: Trust): Promise<boolean> {
+  const { status, text } = await askFront(`${baseUrl}/v2?handle=${lastEntity.handle}`, trust, {
+    'X-Api-Key': demoKeys.environment,
   });
-  if (response.status === 401) return false;
-  const body = await response.text();
-  return response.status === 200 && body.includes(`"${lastEntity.handle}"`);
+  return status === 200 && text.includes(`"${lastEntity.handle}"`);
 }
 
 async function* lines(): AsyncGenerator<string> {

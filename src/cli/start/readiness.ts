@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject } from '../../contract/json.ts';
+import type { Trust } from '../own-certificate.ts';
+import { askFront } from './front-answer.ts';
 
 const pollMs = 200;
 const requestTimeoutMs = 2_000;
@@ -12,10 +14,11 @@ export async function waitUntilReady(
   baseUrl: string,
   signal: AbortSignal,
   onWaiting: (what: string) => void,
+  trust: Trust = {},
 ): Promise<void> {
   let shown = '';
   for (;;) {
-    const waitingFor = await askReady(baseUrl);
+    const waitingFor = await askReady(baseUrl, trust);
     if (waitingFor === null) return;
     const what = waitingFor.join(', ');
     if (what !== shown) onWaiting(what);
@@ -25,15 +28,13 @@ export async function waitUntilReady(
 }
 
 /** What is still missing, or null when the platform is ready. */
-async function askReady(baseUrl: string): Promise<string[] | null> {
+async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null> {
   try {
-    const response = await fetch(`${baseUrl}/health/ready`, {
-      signal: AbortSignal.timeout(requestTimeoutMs),
-    });
-    const body: unknown = await response.json();
-    if (response.status === 200) return null;
+    const { status, text } = await askFront(`${baseUrl}/health/ready`, trust, {}, requestTimeoutMs);
+    if (status === 200) return null;
+    const body: unknown = JSON.parse(text);
     if (isJsonObject(body) && Array.isArray(body.waitingFor)) return body.waitingFor.map(String);
-    return [`status ${response.status}`];
+    return [`status ${status}`];
   } catch {
     return ['the web process'];
   }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Trust } from '../own-certificate.ts';
+import { askFront } from './front-answer.ts';
 
 /** Workers tell their figures once a second, so two looks this far apart see different ones. */
 const lookEveryMs = 1_200;
@@ -11,6 +13,7 @@ const waitingPattern = /^millrace_(?:stream_lag_entries|rebuilds_waiting)(?:\{.*
  */
 export async function waitUntilSettled(
   baseUrl: string,
+  trust: Trust,
   signal: AbortSignal,
   onWaiting: (waiting: number) => void,
 ): Promise<void> {
@@ -18,16 +21,16 @@ export async function waitUntilSettled(
   let quietLooks = 0;
   while (quietLooks < 2 && performance.now() < deadlineMs) {
     await sleep(lookEveryMs, undefined, { signal });
-    const waiting = await waitingWork(baseUrl);
+    const waiting = await waitingWork(baseUrl, trust);
     quietLooks = waiting === 0 ? quietLooks + 1 : 0;
     if (waiting !== null && waiting > 0) onWaiting(waiting);
   }
 }
 
 /** Changes and rebuilds that wait, or null when they are not known. */
-async function waitingWork(baseUrl: string): Promise<number | null> {
+async function waitingWork(baseUrl: string, trust: Trust): Promise<number | null> {
   try {
-    return sumOfWaiting(await (await fetch(`${baseUrl}/metrics`)).text());
+    return sumOfWaiting((await askFront(`${baseUrl}/metrics`, trust)).text);
   } catch {
     return null;
   }

@@ -89,6 +89,14 @@ local function change(action, claimsKey, routesKey, clashesKey, field, claim)
   return visible(old) ~= visible(new)
 end
 
+-- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
+local checked = {}
+for at = 4, #ARGV, 7 do
+  for key = at + 1, at + 3 do
+    if not checked[ARGV[key]] then redis.call('EXISTS', ARGV[key]) end
+    checked[ARGV[key]] = true
+  end
+end
 local digests = {}
 for at = 4, #ARGV, 7 do
   local claim = cmsgpack.unpack(ARGV[at + 6])

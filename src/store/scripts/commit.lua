@@ -15,6 +15,12 @@ if expected then
   if before == expected + 1 then return before end
   if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
 end
+-- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
+local check = 8 + 2 * tonumber(ARGV[7])
+while check <= #ARGV do
+  redis.call('EXISTS', ARGV[check + 1])
+  check = check + 3 + tonumber(ARGV[check + 2]) * (ARGV[check] == 'S' and 2 or 1)
+end
 local at = 8
 for _ = 1, tonumber(ARGV[7]) do
   redis.call('HSET', KEYS[4], ARGV[at], ARGV[at + 1])

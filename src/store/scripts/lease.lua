@@ -3,8 +3,16 @@
 --
 -- KEYS  1 owner
 -- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release)
--- Returns  take: {epoch, checkpoint, commits} or {0, ms until the lease ends}; renew, release: 1, or 0 when it is not ours
+--       5 history in which it was taken, or '' (renew)
+-- Returns  take: {epoch, checkpoint, commits, history} or {0, ms until the lease ends}; renew, release: 1, or 0 when it
+--          is not ours, or not in that history
 local action, worker = ARGV[1], ARGV[2]
+
+-- See `confirm.lua`.
+local function history()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+end
+
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local owner = redis.call('HMGET', KEYS[1], 'worker', 'leaseUntilMs', 'epoch', 'checkpoint', 'commits')
@@ -13,14 +21,15 @@ if action == 'take' then
   if owner[1] and owner[1] ~= '' and untilMs > nowMs then
     -- Our own retried call: the first one took it.
     if owner[1] ~= worker then return { 0, untilMs - nowMs } end
-    return { tonumber(owner[3]), tonumber(owner[4] or 0), tonumber(owner[5] or 0) }
+    return { tonumber(owner[3]), tonumber(owner[4] or 0), tonumber(owner[5] or 0), history() }
   end
   local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
   redis.call('HSET', KEYS[1], 'worker', worker, 'leaseUntilMs', nowMs + tonumber(ARGV[3]))
-  return { epoch, tonumber(owner[4] or 0), tonumber(owner[5] or 0) }
+  return { epoch, tonumber(owner[4] or 0), tonumber(owner[5] or 0), history() }
 end
 if owner[1] ~= worker or owner[3] ~= ARGV[4] then return 0 end
 if action == 'renew' then
+  if ARGV[5] ~= '' and ARGV[5] ~= history() then return 0 end
   redis.call('HSET', KEYS[1], 'leaseUntilMs', nowMs + tonumber(ARGV[3]))
 else
   redis.call('HSET', KEYS[1], 'worker', '', 'leaseUntilMs', 0)

@@ -109,6 +109,15 @@ export class RedisCluster {
     return node;
   }
 
+  /** Starts one more node and makes it known to all; it serves nothing yet. */
+  async join(): Promise<ClusterNode> {
+    const [known] = this.nodes.filter(({ process }) => process.isRunning);
+    const node = await this.add();
+    await known?.client.cluster('MEET', '127.0.0.1', node.port, node.port + portsPerCluster);
+    await this.agreed();
+    return node;
+  }
+
   /** By hand, which takes a second where `redis-cli --cluster create` takes ten. */
   async #form(masters: number): Promise<void> {
     const [first, ...others] = this.nodes;
@@ -196,6 +205,27 @@ export class RedisCluster {
     );
     if (owner === undefined) throw new Error(`nobody serves slot ${slot}`);
     return this.node(owner.id);
+  }
+
+  /** The first replica of the node that serves a slot. */
+  async replicaOf(slot: number): Promise<ClusterNode> {
+    const owner = await this.ownerOf(slot);
+    const replica = (await this.view(owner)).find(({ masterId }) => masterId === owner.id);
+    if (replica === undefined) throw new Error(`${owner.name} has no replica`);
+    return this.node(replica.id);
+  }
+
+  /** Moves a slot with its keys to another master, while it serves. */
+  async moveSlot(slot: number, to: ClusterNode): Promise<void> {
+    const from = await this.ownerOf(slot);
+    await to.client.cluster('SETSLOT', slot, 'IMPORTING', from.id);
+    await from.client.cluster('SETSLOT', slot, 'MIGRATING', to.id);
+    for (;;) {
+      const keys = (await from.client.cluster('GETKEYSINSLOT', slot, 10)) as string[];
+      if (keys.length === 0) break;
+      await from.client.call('MIGRATE', '127.0.0.1', to.port, '', 0, 10_000, 'KEYS', ...keys);
+    }
+    for (const { client } of [to, from]) await client.cluster('SETSLOT', slot, 'NODE', to.id);
   }
 
   /** Waits until another node than `former` serves a slot. @returns that node */

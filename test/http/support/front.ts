@@ -40,9 +40,15 @@ export interface CallAnswer {
 export interface FrontOptions {
   readonly redisPort: number;
   readonly services?: Partial<Services>;
+  /** As the setting. */
+  readonly rateLimit?: number;
 }
 
-export async function startFront({ redisPort, services: given }: FrontOptions): Promise<TestFront> {
+export async function startFront({
+  redisPort,
+  services: given,
+  rateLimit = 0,
+}: FrontOptions): Promise<TestFront> {
   const redis = await startRedis(redisPort);
   const store = await openStore({
     address: { kind: 'single', url: redis.url },
@@ -67,7 +73,7 @@ export async function startFront({ redisPort, services: given }: FrontOptions): 
     waitingFor: async () => [],
     ...given,
   };
-  const server = new HttpServer({ services, handlers: handlersFor(services), log });
+  const server = new HttpServer({ services, handlers: handlersFor(services), log, rateLimit });
   const port = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   return {

@@ -24,12 +24,15 @@ export interface Answer {
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 
-  constructor(
-    message: string,
-    /** False: nobody listened, so the request certainly was not taken. */
-    readonly mayBeTaken: boolean,
-  ) {
+  /** False: nobody listened, so the request certainly was not taken. */
+  readonly mayBeTaken: boolean;
+  /** The connection had served before, and may have been closed before the request came. */
+  readonly onIdleConnection: boolean;
+
+  constructor(message: string, facts: { readonly mayBeTaken: boolean; readonly onIdleConnection: boolean }) {
     super(message);
+    this.mayBeTaken = facts.mayBeTaken;
+    this.onIdleConnection = facts.onIdleConnection;
   }
 }
 
@@ -76,16 +79,34 @@ export class Client {
     return this.call('DELETE', path, options);
   }
 
-  #exchange(method: string, path: string, options: RequestOptions): Promise<Answer> {
+  /**
+   * A front closes connections that were idle for a while; a request that meets this on its way is sent once more, as
+   * every HTTP client does it.
+   */
+  async #exchange(method: string, path: string, options: RequestOptions): Promise<Answer> {
+    try {
+      return await this.#attempt(method, path, options);
+    } catch (error) {
+      if (!(error instanceof NoAnswerError) || !error.onIdleConnection) throw error;
+    }
+    try {
+      return await this.#attempt(method, path, options);
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+      throw new NoAnswerError(error.message, { mayBeTaken: true, onIdleConnection: false });
+    }
+  }
+
+  #attempt(method: string, path: string, options: RequestOptions): Promise<Answer> {
     const { key, body, headers, timeoutMs = requestMs } = options;
     const bytes = body === undefined ? null : isBytes(body) ? body : Buffer.from(bodyText(body));
     return new Promise((resolve, reject) => {
       const fail = (error: NodeJS.ErrnoException) =>
         reject(
-          new NoAnswerError(
-            `${method} ${path.slice(0, 200)}: ${error.message}`,
-            error.code !== 'ECONNREFUSED',
-          ),
+          new NoAnswerError(`${method} ${path.slice(0, 200)}: ${error.message}`, {
+            mayBeTaken: error.code !== 'ECONNREFUSED',
+            onIdleConnection: sent.reusedSocket && error.code === 'ECONNRESET',
+          }),
         );
       const sent = request(
         new URL(path, this.baseUrl()),

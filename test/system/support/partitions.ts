@@ -18,8 +18,8 @@ export async function isSpreadOver(store: Store, pids: readonly number[]): Promi
   return owned.flat().length === store.partitions.count;
 }
 
-/** What processes write only to say that they are there. */
-const livenessPattern = /:(owner|fence|processes|requests|replies|removal)\b|^(bull|\{bull|\{rebuild)/;
+/** Keys of partitions, but for those that say who owns what and what was asked lately. */
+const contentPattern = /^\{p\d+\.\d+\}:(?!owner$|fence$|removal:)/;
 
 /** Digest of every key that holds content, by key: entities, views, items, claims, streams, lookups. */
 export async function contentDigests(store: Store): Promise<Map<string, string>> {
@@ -30,7 +30,7 @@ export async function contentDigests(store: Store): Promise<Map<string, string>>
     cursor = next;
     await Promise.all(
       keys
-        .filter((key) => !livenessPattern.test(key))
+        .filter((key) => contentPattern.test(key))
         .map(async (key) => {
           const dump = await store.client.dumpBuffer(key);
           if (dump !== null) digests.set(key, createHash('sha256').update(dump).digest('hex'));

@@ -33,6 +33,8 @@ export interface ProcessEnd {
 export class SystemProcess {
   /** What it wrote since the test began, over all its lives; the last of it. */
   output = '';
+  /** What it wrote since it was started last. */
+  outputOfThisLife = '';
   #child: ChildProcess | null = null;
   #ended: Promise<ProcessEnd> = Promise.resolve({ code: 0, signal: null });
   /** A signal that may end it was sent by the test. */
@@ -60,12 +62,14 @@ export class SystemProcess {
     const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     this.#isEndExpected = false;
+    this.outputOfThisLife = '';
     running.add(child);
     child.stdin.on('error', () => {});
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8');
       stream.on('data', (text: string) => {
         this.output = (this.output + text).slice(-keptCharacters);
+        this.outputOfThisLife = (this.outputOfThisLife + text).slice(-keptCharacters);
       });
     }
     this.#ended = new Promise((resolve) => {

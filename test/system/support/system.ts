@@ -10,8 +10,10 @@ import type { Configuration } from '../../../src/config/types.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { rebuildJobs, rebuildState } from '../../../src/jobs/rebuild-queue.ts';
 import { publishConfiguration } from '../../../src/store/configuration.ts';
+import type { RedisAddress } from '../../../src/store/connection.ts';
 import { liveProcesses } from '../../../src/store/registry.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
+import { freePort } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { Client } from './client.ts';
 import { SystemProcess } from './process.ts';
@@ -26,6 +28,8 @@ export interface SystemOptions {
   readonly jobs: number;
   readonly partitions: number;
   readonly files: ConfigFiles;
+  /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
+  readonly cluster?: { readonly address: RedisAddress; readonly seeds: string };
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -50,19 +54,20 @@ export class System {
 
   private constructor(
     private readonly options: SystemOptions,
-    readonly redis: RedisServer,
+    private readonly ownRedis: RedisServer | null,
     private readonly folder: string,
   ) {}
 
   /** Started and ready. Whoever starts it stops it; if that fails the processes end with this one. */
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
-    const system = new System(options, await RedisServer.start(path.join(folder, 'redis')), folder);
+    const redis = options.cluster === undefined ? await RedisServer.start(path.join(folder, 'redis')) : null;
+    const system = new System(options, redis, folder);
     try {
       system.#configuration = await system.#writeConfiguration(options.files);
       for (const role of ['web', 'worker', 'jobs'] as const) {
         const count = { web: options.web, worker: options.workers, jobs: options.jobs }[role];
-        for (let number = 1; number <= count; number += 1) system.add(`${role}.${number}`);
+        for (let number = 1; number <= count; number += 1) await system.add(`${role}.${number}`);
       }
       await system.ready();
       return system;
@@ -70,6 +75,11 @@ export class System {
       await system.stop().catch(() => {});
       throw error;
     }
+  }
+
+  get redis(): RedisServer {
+    if (this.ownRedis === null) throw new Error('this system works on a cluster');
+    return this.ownRedis;
   }
 
   get configDir(): string {
@@ -101,8 +111,8 @@ export class System {
   environment(): NodeJS.ProcessEnv {
     return {
       ...process.env,
-      REDIS_URL: this.redis.url,
-      REDIS_CLUSTER: '',
+      REDIS_URL: this.ownRedis?.url ?? '',
+      REDIS_CLUSTER: this.options.cluster?.seeds ?? '',
       CONFIG_DIR: this.configDir,
       PARTITIONS: String(this.options.partitions),
       HOST: '127.0.0.1',
@@ -114,18 +124,18 @@ export class System {
 
   /** A store of the test's own. */
   async store(): Promise<Store> {
-    const address = { kind: 'single', url: this.redis.url } as const;
+    const address = this.options.cluster?.address ?? { kind: 'single' as const, url: this.redis.url };
     this.#store ??= await openStore({ address, partitionCount: this.options.partitions });
     return this.#store;
   }
 
-  /** Starts one more process; the name says its role: `worker.4`. */
-  add(name: string): void {
-    const entryPoint = entryPoints[name.split('.')[0] as Role];
+  /** Starts one more process; the name says its role: `worker.4`. A front that comes back takes the port that it had. */
+  async add(name: string): Promise<void> {
+    const role = name.split('.')[0] as Role;
+    if (role === 'web') this.#ports.set(name, await freePort());
     const process_ = new SystemProcess(name, () => ({
       program: process.execPath,
-      words: ['--import', 'tsx', path.join(root, entryPoint)],
-      // A front that comes back takes the port that it had.
+      words: ['--import', 'tsx', path.join(root, entryPoints[role])],
       env: { ...this.environment(), PORT: String(this.#ports.get(name) ?? 0) },
     }));
     this.#processes.set(name, process_);
@@ -172,7 +182,6 @@ export class System {
   }
 
   async #waitingFor(name: string): Promise<string> {
-    if (this.#portOf(name) === undefined) return `${name} to listen`;
     try {
       const response = await fetch(`${this.url(name)}/health/ready`, { signal: AbortSignal.timeout(2_000) });
       const text = await response.text();
@@ -182,21 +191,9 @@ export class System {
     }
   }
 
-  #portOf(name: string): number | undefined {
-    const known = this.#ports.get(name);
-    if (known !== undefined) return known;
-    const line = this.process(name)
-      .output.split('\n')
-      .find((text) => text.includes('"msg":"web is listening"'));
-    if (line === undefined) return undefined;
-    const { port } = JSON.parse(line) as { port: number };
-    this.#ports.set(name, port);
-    return port;
-  }
-
   url(name = 'web.1'): string {
-    const port = this.#portOf(name);
-    if (port === undefined) throw new Error(`${name} does not listen yet`);
+    const port = this.#ports.get(name);
+    if (port === undefined) throw new Error(`there is no front ${name}`);
     return `http://127.0.0.1:${port}`;
   }
 
@@ -304,7 +301,7 @@ export class System {
       await Promise.all(all.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
     }
     await this.#store?.close();
-    await this.redis.process.signal('SIGKILL');
+    await this.ownRedis?.process.signal('SIGKILL');
     await rm(this.folder, { recursive: true, force: true });
     this.#throwSurprises();
     const bugs = all.flatMap(({ name, output }) =>

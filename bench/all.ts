@@ -1,0 +1,26 @@
+/** `npm run bench -- all`: every benchmark, one after the other. Exit code 1 when one of them broke. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const names = [
+  'delivery',
+  'delivery-cold',
+  'delivery-writes',
+  'ingest',
+  'query',
+  'query-overhead',
+  'rebuild',
+  'growth',
+  'start',
+];
+
+const broken: string[] = [];
+for (const name of names) {
+  const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
+  const words = ['--import', 'tsx', file, ...process.argv.slice(2)];
+  const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
+  if (status === 130) process.exit(130);
+  if (status !== 0) broken.push(name);
+}
+if (broken.length > 0) console.error(`These broke: ${broken.join(', ')}`);
+process.exitCode = broken.length > 0 ? 1 : 0;

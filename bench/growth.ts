@@ -1,0 +1,168 @@
+/** `npm run bench -- growth`: what changes when an index gets a hundred times larger. */
+import { GrownIndex } from './support/grown-index.ts';
+import type { Line } from './support/line-chart.ts';
+import { megabytes } from './support/memory.ts';
+import { ports } from './support/ports.ts';
+import { itemIndex, itemsTenant } from './support/query-items.ts';
+import { type ExpectedQuery, type QueryKind, queryKinds, queryMix } from './support/query-mix.ts';
+import { inRounds } from './support/rounds.ts';
+import { type BenchContext, runBench, type Target } from './support/run.ts';
+import { quantile, type Spread, spreadOf } from './support/statistics.ts';
+import { figure, spreadFigure } from './support/table.ts';
+import { clientKeyOf } from './support/tenant.ts';
+import { load, prepareRequests, requireWrk } from './support/wrk.ts';
+
+const portion = 2_000;
+/** What measuring at one size takes, and a little more. */
+const measuringMs = 60_000;
+
+interface Measurement {
+  readonly size: number;
+  /** Items per second of portions that were added at this size. */
+  readonly ingest: Spread;
+  readonly kinds: ReadonlyMap<QueryKind, { readonly p50Ms: Spread; readonly found: number }>;
+  readonly workerBytes: number;
+}
+
+await runBench({
+  name: 'growth',
+  question:
+    'What changes when an index grows from 10,000 to 1,000,000 items? Cities repeated with new ids and varied words; at each size five portions of 2,000 items more, and the same queries over one connection.',
+  unfair: [
+    'Itself against itself. Sizes follow one another in one run, so a busy spell of the machine can hit one of them.',
+    'A p50 over HTTP has a constant part, the way to the worker; the shard alone is in `query-overhead`.',
+    'Bytes an item are the resident memory of the worker less that of an empty one, garbage included.',
+  ],
+  async run(context) {
+    const wrk = requireWrk(context);
+    const sizes = context.quick ? [500, 2_000] : [10_000, 100_000, 1_000_000];
+    const index = await GrownIndex.start(context);
+    const emptyBytes = index.workerMemory?.residentBytes ?? 0;
+    const mix = queryMix(index.first(sizes[0] ?? 0));
+    const files = new Map(queryKinds.map((kind) => [kind, requestFile(context, mix, kind)]));
+    const measured: Measurement[] = [];
+    for (const size of sizes) {
+      const isThere = await index.growTo(size, measuringMs);
+      measured.push(await measureAt(context, wrk, index, mix, files));
+      if (!isThere) break;
+    }
+    return {
+      tables: [
+        {
+          title: 'By number of items',
+          columns: ['', ...measured.map(({ size }) => size.toLocaleString('en-US'))],
+          rows: [
+            ['items/s coming in', ...measured.map(({ ingest }) => spreadFigure(ingest))],
+            ...queryKinds.map((kind) => [
+              `${kind}: p50 ms (found)`,
+              ...measured.map(({ kinds }) => {
+                const one = kinds.get(kind);
+                return one === undefined ? '–' : `${figure(one.p50Ms.median)} (${figure(one.found)})`;
+              }),
+            ]),
+            ['memory of the worker', ...measured.map(({ workerBytes }) => megabytes(workerBytes))],
+            [
+              'bytes an item',
+              ...measured.map(({ size, workerBytes }) => figure((workerBytes - emptyBytes) / size)),
+            ],
+          ],
+        },
+      ],
+      charts: [
+        {
+          kind: 'lines',
+          file: 'growth.svg',
+          title: 'p50 by number of items, one connection',
+          unit: 'ms; both axes are logarithmic',
+          xLabel: 'items in the index',
+          lines: queryKinds.map((kind) => line(kind, measured)),
+        },
+      ],
+      targets: targetsOf(measured),
+    };
+  },
+});
+
+async function measureAt(
+  context: BenchContext,
+  wrk: string,
+  index: GrownIndex,
+  mix: readonly ExpectedQuery[],
+  files: ReadonlyMap<QueryKind, string>,
+): Promise<Measurement> {
+  const size = index.size;
+  const workerBytes = index.workerMemory?.residentBytes ?? 0;
+  const found = new Map<QueryKind, number[]>();
+  for (const { kind, query } of mix) {
+    const { totalResults } = await index.client.query(itemIndex, JSON.parse(JSON.stringify(query)));
+    found.set(kind, [...(found.get(kind) ?? []), totalResults]);
+  }
+  const results = await inRounds<number>(context, [
+    { name: 'ingest', measure: () => index.add(context.quick ? portion / 10 : portion) },
+    ...queryKinds.map((kind) => ({
+      name: kind,
+      measure: async () => {
+        const options = {
+          port: ports.millrace,
+          requestFile: files.get(kind) ?? '',
+          connections: 1,
+          seconds: 1,
+        };
+        return (await load(wrk, options)).p50Ms;
+      },
+    })),
+  ]);
+  return {
+    size,
+    workerBytes,
+    ingest: spreadOf(results.get('ingest') ?? []),
+    kinds: new Map(
+      queryKinds.map((kind) => [
+        kind,
+        { p50Ms: spreadOf(results.get(kind) ?? []), found: quantile(found.get(kind) ?? [0], 0.5) },
+      ]),
+    ),
+  };
+}
+
+function requestFile(context: BenchContext, mix: readonly ExpectedQuery[], kind: QueryKind): string {
+  const queries = mix.filter((query) => query.kind === kind);
+  return prepareRequests(
+    context,
+    kind.replaceAll(/[^a-z]+/g, '-'),
+    queries.map(({ query }) => ({
+      method: 'POST',
+      path: `/v1/${itemIndex}`,
+      headers: { 'X-Api-Key': clientKeyOf(itemsTenant) },
+      body: JSON.stringify(query),
+    })),
+  );
+}
+
+function line(kind: QueryKind, measured: readonly Measurement[]): Line {
+  return {
+    label: kind,
+    points: measured.map(({ size, kinds }) => ({ x: size, y: kinds.get(kind)?.p50Ms.median ?? 0 })),
+  };
+}
+
+function targetsOf(measured: readonly Measurement[]): Target[] {
+  const [first, last] = [measured[0], measured.at(-1)];
+  if (first === undefined || last === undefined || first === last) return [];
+  const rate = last.ingest.median / first.ingest.median;
+  const from = `${first.size.toLocaleString('en-US')} to ${last.size.toLocaleString('en-US')}`;
+  const growths = queryKinds.map((kind) => {
+    const [before, after] = [first.kinds.get(kind), last.kinds.get(kind)];
+    const slower = (after?.p50Ms.median ?? 0) / (before?.p50Ms.median ?? 1);
+    const more = Math.max(1, (after?.found ?? 0) / Math.max(1, before?.found ?? 1));
+    return {
+      text: `${kind}, ${from}: p50 grows no faster than what is found`,
+      figure: `${figure(slower)} times slower, ${figure(more)} times as many`,
+      isReached: slower <= more,
+    };
+  });
+  return [
+    ...growths,
+    { text: `items/s coming in, ${from} (≥ 0.8)`, figure: figure(rate), isReached: rate >= 0.8 },
+  ];
+}

@@ -1,0 +1,84 @@
+/** `npm run bench -- query-overhead`: what the way over HTTP and Redis adds to a query. */
+import { DirectShard } from './support/direct-shard.ts';
+import { checkAnswers, requestFileOf, startOurs } from './support/query-contenders.ts';
+import { cityItems } from './support/query-items.ts';
+import { type ExpectedQuery, queryKinds, queryMix } from './support/query-mix.ts';
+import { inRounds } from './support/rounds.ts';
+import { runBench } from './support/run.ts';
+import { ratiosOf, spreadOf } from './support/statistics.ts';
+import { spreadFigure } from './support/table.ts';
+import { spreadsOf, throughputTable } from './support/throughput.ts';
+import { type LoadResult, load, requireWrk } from './support/wrk.ts';
+
+const names = {
+  direct: 'the shard, called in process',
+  many: 'over HTTP, 64 connections',
+  one: 'over HTTP, 1 connection',
+};
+
+await runBench({
+  name: 'query-overhead',
+  question:
+    'What does the way to the shard cost? A mix of all four kinds of queries over the names of cities: the shard called in a loop, and the same queries over HTTP through front, Redis and worker.',
+  unfair: [
+    'Against HTTP: the loop in process neither parses nor checks a query, nor writes an answer; and it has one core for itself, while wrk, front, Redis and worker share two.',
+  ],
+  async run(context) {
+    const wrk = requireWrk(context);
+    const set = await cityItems(context.quick ? 3_000 : Number.POSITIVE_INFINITY);
+    const mix = interleaved(queryMix(set.items));
+    const millrace = await startOurs(context, set);
+    await checkAnswers(context, millrace, mix);
+    if (millrace.kinds.size < queryKinds.length) throw new Error('the platform answers wrongly');
+    const direct = new DirectShard(set.items, mix);
+    const requestFile = requestFileOf(context, millrace, 'overhead', mix);
+    const seconds = context.quick ? 1 : 5;
+    const overHttp = (connections: number) =>
+      load(wrk, { port: millrace.port, requestFile, connections, seconds });
+    const results = await inRounds<LoadResult>(context, [
+      { name: names.direct, measure: async () => direct.measure(seconds) },
+      { name: names.many, measure: () => overHttp(64) },
+      { name: names.one, measure: () => overHttp(1) },
+    ]);
+    const rates = (name: string) =>
+      (results.get(name) ?? []).map(({ requestsPerSecond }) => requestsPerSecond);
+    const p50 = (name: string) => (results.get(name) ?? []).map(({ p50Ms }) => p50Ms);
+    const share = spreadOf(ratiosOf(rates(names.many), rates(names.direct)));
+    const directP50 = p50(names.direct);
+    const added = spreadOf(p50(names.one).map((ms, round) => ms - (directP50[round] ?? 0)));
+    const title = `Queries in process and over HTTP (${set.items.length.toLocaleString('en-US')} items)`;
+    return {
+      tables: [throughputTable(title, results, names.many)],
+      charts: [
+        {
+          kind: 'bars',
+          file: 'query-overhead.svg',
+          title,
+          unit: 'queries/s',
+          bars: spreadsOf(results, names.many, ({ requestsPerSecond }) => requestsPerSecond),
+        },
+      ],
+      targets: [
+        {
+          text: 'queries/s over HTTP by those in process (≥ 0.5)',
+          figure: spreadFigure(share),
+          isReached: share.median >= 0.5,
+        },
+        {
+          text: 'ms of p50 above it, one connection (≤ 1.5)',
+          figure: spreadFigure(added),
+          isReached: added.median <= 1.5,
+        },
+      ],
+    };
+  },
+});
+
+/** Kinds in turn, so that every stretch of the load is the same mix. */
+function interleaved(mix: readonly ExpectedQuery[]): ExpectedQuery[] {
+  const ofKinds = queryKinds.map((kind) => mix.filter((query) => query.kind === kind));
+  const longest = Math.max(...ofKinds.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) =>
+    ofKinds.flatMap((queries) => queries.slice(at, at + 1)),
+  ).flat();
+}

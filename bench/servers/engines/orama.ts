@@ -1,0 +1,74 @@
+/** Orama 3 with our words. Its tolerance is one for all words of a query; whole words are asked for with `exact`. */
+import { allowedDistance, wordsOf } from '../../../src/search/words.ts';
+import { requirePeer } from '../../support/peers.ts';
+import type { Item } from '../../support/query-items.ts';
+import { type BenchQuery, topGroups } from '../../support/query-mix.ts';
+import { type Engine, type EngineAnswer, pageSize, rowText } from './engine.ts';
+
+interface OramaAnswer {
+  readonly count: number;
+  readonly hits: readonly { readonly id: string }[];
+  readonly facets?: { readonly category?: { readonly values: Readonly<Record<string, number>> } };
+}
+
+interface OramaModule {
+  create(options: Readonly<Record<string, unknown>>): unknown;
+  insertMultiple(index: unknown, documents: readonly object[], batchSize: number): Promise<unknown>;
+  search(index: unknown, query: Readonly<Record<string, unknown>>): OramaAnswer | Promise<OramaAnswer>;
+}
+
+const batchSize = 1_000;
+
+export class OramaEngine implements Engine {
+  private readonly library: OramaModule = requirePeer('@orama/orama');
+  private readonly index = this.library.create({
+    schema: { text: 'string', category: 'enum', size: 'number' },
+    components: {
+      tokenizer: {
+        language: 'english',
+        normalizationCache: new Map(),
+        tokenize: (text: string) => wordsOf(text),
+      },
+    },
+  });
+  private rows = new Map<string, string>();
+
+  async load(items: readonly Item[]): Promise<void> {
+    this.rows = new Map(items.map((item) => [item.id, rowText(item)]));
+    // `exact` looks the asked word up in the text as it is written, so that must be our words, too.
+    const documents = items.map(({ id, text, category, size }) => ({
+      id,
+      text: wordsOf(text).join(' '),
+      category,
+      size,
+    }));
+    await this.library.insertMultiple(this.index, documents, batchSize);
+  }
+
+  async answer({ search, filters, sort, facets }: BenchQuery): Promise<EngineAnswer> {
+    const [category, size] = filters?.and ?? [];
+    const words = search === undefined ? [] : wordsOf(search.value);
+    const {
+      count,
+      hits,
+      facets: counted,
+    } = await this.library.search(this.index, {
+      term: search?.value ?? '',
+      properties: ['text'],
+      limit: pageSize,
+      ...(search?.literal === true ? { exact: true } : {}),
+      ...(search?.literal === false ? { tolerance: Math.max(...words.map(allowedDistance)) } : {}),
+      ...(filters === undefined
+        ? {}
+        : { where: { category: { eq: category?.value }, size: { gt: size?.value } } }),
+      ...(sort === undefined ? {} : { sortBy: { property: 'size', order: 'DESC' } }),
+      ...(facets === undefined ? {} : { facets: { category: {} } }),
+    });
+    return {
+      total: count,
+      rows: hits.map(({ id }) => this.rows.get(id) ?? ''),
+      facet:
+        facets === undefined ? null : topGroups(new Map(Object.entries(counted?.category?.values ?? {}))),
+    };
+  }
+}

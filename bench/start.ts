@@ -1,0 +1,117 @@
+/** `npm run bench -- start`: how long a worker takes from its start until every query is answered again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GrownIndex } from './support/grown-index.ts';
+import { megabytes, type ProcessMemory } from './support/memory.ts';
+import { itemIndex } from './support/query-items.ts';
+import { inRounds } from './support/rounds.ts';
+import { type BenchContext, runBench, type Target } from './support/run.ts';
+import { type Spread, spreadOf } from './support/statistics.ts';
+import { spreadFigure } from './support/table.ts';
+
+interface Start {
+  readonly seconds: number;
+  /** Of the new worker once it is ready, and the most it had on the way. */
+  readonly memory: ProcessMemory | null;
+}
+
+interface Measurement {
+  readonly size: number;
+  readonly seconds: Spread;
+  readonly memory: ProcessMemory | null;
+}
+
+const pollMs = 20;
+/** Kept back for the restarts at the larger size. */
+const restartsMs = 150_000;
+
+await runBench({
+  name: 'start',
+  question:
+    'How long does a worker take to be ready? The only worker is stopped and started again, and /health/ready is asked until it says yes: all partitions owned, all index items loaded from Redis.',
+  unfair: [
+    'Itself against itself. The start of Node and of the TypeScript loader is in the figure, and so are heartbeats: a ready worker is noticed up to a second later.',
+    'Redis runs all the time; loading its own file is not measured.',
+  ],
+  async run(context) {
+    const sizes = context.quick ? [2_000] : [139_000, 1_000_000];
+    const limitsS = [10, 60];
+    const index = await GrownIndex.start(context);
+    const measured: Measurement[] = [];
+    for (const size of sizes) {
+      const isThere = await index.growTo(size, restartsMs);
+      measured.push(await measureStarts(context, index));
+      if (!isThere) break;
+    }
+    return {
+      tables: [
+        {
+          title: 'From the start of the worker until the platform is ready',
+          columns: ['items', 'seconds (quartiles)', 'memory when ready', 'most memory on the way'],
+          rows: measured.map(({ size, seconds, memory }) => [
+            size.toLocaleString('en-US'),
+            spreadFigure(seconds),
+            memory === null ? '–' : megabytes(memory.residentBytes),
+            memory === null ? '–' : megabytes(memory.peakBytes),
+          ]),
+        },
+      ],
+      charts: [
+        {
+          kind: 'bars',
+          file: 'start.svg',
+          title: 'A worker starts',
+          unit: 'seconds until ready',
+          bars: measured.map(({ size, seconds }) => ({
+            label: `${size.toLocaleString('en-US')} items`,
+            spread: seconds,
+            isOurs: true,
+          })),
+        },
+      ],
+      targets: measured.map(
+        ({ size, seconds }, at): Target => ({
+          text: `seconds with ${size.toLocaleString('en-US')} items (≤ ${limitsS[at] ?? 60})`,
+          figure: spreadFigure(seconds),
+          isReached: seconds.median <= (limitsS[at] ?? 60),
+        }),
+      ),
+    };
+  },
+});
+
+async function measureStarts(context: BenchContext, index: GrownIndex): Promise<Measurement> {
+  const name = 'start';
+  const starts =
+    (await inRounds<Start>(context, [{ name, measure: () => restart(context, index) }])).get(name) ?? [];
+  return {
+    size: index.size,
+    seconds: spreadOf(starts.map(({ seconds }) => seconds)),
+    memory: starts.at(-1)?.memory ?? null,
+  };
+}
+
+async function restart(context: BenchContext, index: GrownIndex): Promise<Start> {
+  const { system, client } = index;
+  await system.stopWorker();
+  while (await isReady(system.baseUrl)) {
+    context.signal.throwIfAborted();
+    await sleep(pollMs);
+  }
+  const startedMs = performance.now();
+  system.startWorker();
+  while (!(await isReady(system.baseUrl))) {
+    context.signal.throwIfAborted();
+    if (system.workerPid === undefined) throw new Error('the worker ended before it was ready');
+    await sleep(pollMs);
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  const { totalResults } = await client.query(itemIndex, { pagination: { pageSize: 0 } });
+  if (totalResults !== index.size) throw new Error(`${totalResults} of ${index.size} items were found`);
+  return { seconds, memory: index.workerMemory };
+}
+
+async function isReady(baseUrl: string): Promise<boolean> {
+  const response = await fetch(`${baseUrl}/health/ready`);
+  await response.text();
+  return response.status === 200;
+}

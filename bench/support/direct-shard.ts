@@ -1,0 +1,59 @@
+/** A shard in the benchmark's own process, as a worker holds one. */
+import { checkQuery } from '../../src/search/check-query.ts';
+import { Shard } from '../../src/search/shard.ts';
+import type { CheckedQuery, FieldType } from '../../src/search/types.ts';
+import type { Item } from './query-items.ts';
+import type { ExpectedQuery } from './query-mix.ts';
+import { quantile } from './statistics.ts';
+import type { LoadResult } from './wrk.ts';
+
+const fields = new Map<string, FieldType>([
+  ['name', 'keyword'],
+  ['text', 'text'],
+  ['category', 'keyword'],
+  ['size', 'long'],
+]);
+
+export class DirectShard {
+  private readonly shard = new Shard({ fields });
+  private readonly queries: readonly CheckedQuery[];
+
+  /** @throws Error when a total is not the expected one */
+  constructor(items: readonly Item[], mix: readonly ExpectedQuery[]) {
+    for (const { id, ...rest } of items) {
+      this.shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: rest });
+    }
+    this.queries = mix.map(({ query, expected }) => {
+      const checked = checkQuery(JSON.parse(JSON.stringify(query)), {
+        fields,
+        isOpen: false,
+        isSchemaAlias: null,
+      });
+      if (!checked.ok) throw new Error(checked.errors.join(', '));
+      if (this.shard.query(checked.query).total !== expected.total)
+        throw new Error('the shard answers wrongly');
+      return checked.query;
+    });
+  }
+
+  /** Runs the queries in turn, one after the other. */
+  measure(seconds: number): LoadResult {
+    const latenciesMs: number[] = [];
+    const startedMs = performance.now();
+    const endMs = startedMs + seconds * 1000;
+    let nowMs = startedMs;
+    for (let at = 0; nowMs < endMs; at += 1) {
+      const query = this.queries[at % this.queries.length];
+      if (query !== undefined) this.shard.query(query);
+      const afterMs = performance.now();
+      latenciesMs.push(afterMs - nowMs);
+      nowMs = afterMs;
+    }
+    return {
+      requestsPerSecond: latenciesMs.length / ((nowMs - startedMs) / 1000),
+      p50Ms: quantile(latenciesMs, 0.5),
+      p99Ms: quantile(latenciesMs, 0.99),
+      failed: 0,
+    };
+  }
+}

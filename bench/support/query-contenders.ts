@@ -1,0 +1,157 @@
+/** Who is asked, how each one's answers are checked, and how each is put under load. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { groupBy } from '../../src/contract/group-by.ts';
+import { Client } from './client.ts';
+import { installPeers } from './peers.ts';
+import { host, ports } from './ports.ts';
+import { type ItemSet, itemEntity, itemIndex, itemsTenant } from './query-items.ts';
+import type { ExpectedAnswer, ExpectedQuery, QueryKind } from './query-mix.ts';
+import type { BenchContext } from './run.ts';
+import { startNodeServer, stopServer } from './server-process.ts';
+import { System } from './system.ts';
+import { clientKeyOf } from './tenant.ts';
+import { type HttpRequest, prepareRequests } from './wrk.ts';
+
+export interface QueryContender {
+  readonly name: string;
+  readonly port: number;
+  /** Kinds whose answers are right. */
+  readonly kinds: Set<QueryKind>;
+  request(query: ExpectedQuery['query']): HttpRequest;
+  stop(): Promise<void>;
+}
+
+export const ours = 'Millrace';
+
+const peers = [
+  { name: 'MiniSearch 7', engine: 'minisearch', port: ports.miniSearch },
+  { name: 'Orama 3', engine: 'orama', port: ports.orama },
+];
+
+/** The platform with the items in its index. */
+export async function startOurs(context: BenchContext, { items }: ItemSet): Promise<QueryContender> {
+  const system = await System.start(context, { tenants: [itemsTenant] });
+  const client = new Client(context, system.baseUrl, itemsTenant);
+  await client.importEntities(items.map(itemEntity));
+  await client.waitForItems(itemIndex, items.length);
+  return {
+    name: ours,
+    port: ports.millrace,
+    kinds: new Set(),
+    request: (query) => ({
+      method: 'POST',
+      path: `/v1/${itemIndex}`,
+      headers: { 'X-Api-Key': clientKeyOf(itemsTenant) },
+      body: JSON.stringify(query),
+    }),
+    stop: () => system.stop(),
+  };
+}
+
+/** The others, each with the same items, behind the same front. @param postgres what `startPostgres` said */
+export async function startPeers(
+  context: BenchContext,
+  { name: setName, items }: ItemSet,
+  postgres: string | null,
+): Promise<QueryContender[]> {
+  installPeers();
+  const file = path.join(context.folder, `${setName}.json`);
+  writeFileSync(file, JSON.stringify(items));
+  const all = [
+    ...peers,
+    ...(postgres === null ? [] : [{ name: postgres, engine: 'postgres', port: ports.postgresFront }]),
+  ];
+  const contenders: QueryContender[] = [];
+  for (const { name, engine, port } of all) {
+    const startedMs = performance.now();
+    const server = await startNodeServer(context, 'search-front', { port, words: [engine, file] });
+    context.say(
+      `${name} holds ${items.length} items after ${Math.round((performance.now() - startedMs) / 1000)} s`,
+    );
+    contenders.push({
+      name,
+      port,
+      kinds: new Set(),
+      request: (query) => ({ method: 'POST', path: '/query', body: JSON.stringify(query) }),
+      stop: () => stopServer(server),
+    });
+  }
+  return contenders;
+}
+
+/** Asks every query once and notes the kinds that were answered as expected; says which were not. */
+export async function checkAnswers(
+  context: BenchContext,
+  contender: QueryContender,
+  mix: readonly ExpectedQuery[],
+): Promise<string[]> {
+  const mistakes: string[] = [];
+  for (const [kind, queries] of groupBy(mix, (query) => query.kind)) {
+    let wrong = 0;
+    for (const { query, expected } of queries) {
+      const isRight = JSON.stringify(await ask(contender, query, expected)) === JSON.stringify(expected);
+      if (!isRight) wrong += 1;
+    }
+    if (wrong === 0) contender.kinds.add(kind);
+    else
+      mistakes.push(
+        `${contender.name} is not timed on "${kind}": ${wrong} of ${queries.length} answers are wrong.`,
+      );
+  }
+  for (const mistake of mistakes) context.say(mistake);
+  return mistakes;
+}
+
+/** Its answer in the form of the expected one. */
+async function ask(
+  contender: QueryContender,
+  query: ExpectedQuery['query'],
+  expected: ExpectedAnswer,
+): Promise<ExpectedAnswer> {
+  const { method, path: target, headers = {}, body = '' } = contender.request(query);
+  const response = await fetch(`http://${host}:${contender.port}${target}`, {
+    method,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body,
+  });
+  if (response.status !== 200)
+    throw new Error(`${contender.name} answered ${response.status}: ${await response.text()}`);
+  const answer: Answer = JSON.parse(await response.text());
+  return {
+    total: answer.totalResults,
+    ids: expected.ids === null ? null : answer.results.map(({ _originId }) => _originId),
+    facet:
+      expected.facet === null
+        ? null
+        : (answer.facets[0]?.groups ?? []).map(({ value, count }) => [value, count]),
+  };
+}
+
+interface Answer {
+  readonly totalResults: number;
+  readonly results: readonly { readonly _originId: string }[];
+  readonly facets: readonly {
+    readonly groups: readonly { readonly value: string; readonly count: number }[];
+  }[];
+}
+
+/** Waits until nothing of an earlier load is left in the contender's queue. */
+export async function drain(contender: QueryContender, mix: readonly ExpectedQuery[]): Promise<void> {
+  const [first] = mix;
+  if (first !== undefined) await ask(contender, first.query, first.expected);
+}
+
+export function requestFileOf(
+  context: BenchContext,
+  contender: QueryContender,
+  name: string,
+  queries: readonly ExpectedQuery[],
+): string {
+  const file = `${name}-${contender.port}`.replaceAll(/[^a-z0-9]+/gi, '-');
+  return prepareRequests(
+    context,
+    file,
+    queries.map(({ query }) => contender.request(query)),
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * The lines of a backup: NDJSON in gzip. First `header`, then `document` for each file of the configuration, `entity`
+ * for each source entity, `fields` for each auto-indexed entity type, and at last `end`, without which it is not whole.
+ */
+import type { StoredEntity } from '../../contract/entity.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
+import type { FieldType } from '../../search/types.ts';
+import type { AutoFieldTypes } from '../../store/auto-field-types.ts';
+import type { MadeClaim, ProcessedRecord } from '../../store/processed.ts';
+import type { EntitySnapshot } from '../../store/snapshots.ts';
+
+export const backupFormat = 'millrace-backup';
+/** Rises when an older program could not read the lines any more. */
+export const backupVersion = 1;
+
+export interface HeaderLine {
+  readonly kind: 'header';
+  readonly format: string;
+  readonly version: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** A file of the active configuration, its API keys hashed. */
+export interface DocumentLine {
+  readonly kind: 'document';
+  readonly path: string;
+  readonly text: string;
+}
+
+type ClaimWithAge = Omit<MadeClaim, 'redirect'>;
+
+export interface EntityLine extends StoredEntity {
+  readonly kind: 'entity';
+  readonly tenant: string;
+  /** Null when nothing was made of the entity yet. */
+  readonly processed: {
+    readonly stamp: number;
+    readonly type: string;
+    readonly views: readonly {
+      readonly environmentId: string;
+      readonly alias: string;
+      readonly claims: readonly ClaimWithAge[];
+    }[];
+  } | null;
+}
+
+/** How the fields of an auto-indexed entity type were decided. */
+export interface FieldsLine {
+  readonly kind: 'fields';
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly type: string;
+  readonly fields: readonly (readonly [name: string, type: FieldType])[];
+}
+
+/** Count and checksum of everything above. */
+export interface EndLine {
+  readonly kind: 'end';
+  readonly entities: number;
+  /** SHA-256 of all lines before this one, line feeds included, in hexadecimal. */
+  readonly sha256: string;
+}
+
+export type BackupLine = HeaderLine | DocumentLine | EntityLine | FieldsLine | EndLine;
+
+/** How every entity's line begins, so that it can be counted without being parsed. */
+export const entityLineStart = Buffer.from('{"kind":"entity"');
+
+export function entityLine(tenant: string, { entity, processed }: EntitySnapshot): EntityLine {
+  return { kind: 'entity', tenant, ...entity, processed: processed && processedOf(processed) };
+}
+
+function processedOf({ stamp, type, made }: ProcessedRecord): EntityLine['processed'] {
+  const views = made
+    .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
+    .map(({ environmentId, name, claims }) => ({
+      environmentId,
+      alias: name,
+      claims: claims.map(({ redirect: _, ...claim }) => claim),
+    }));
+  return { stamp, type, views };
+}
+
+export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: EntityLine): EntitySnapshot {
+  return { entity, processed: processed && recordOf(processed) };
+}
+
+/** The redirects' targets are not kept: they are made anew, and the claims' age goes by the rest. */
+function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>): ProcessedRecord {
+  const made = views.map(({ environmentId, alias, claims }) => ({
+    kind: 'view' as const,
+    environmentId,
+    name: alias,
+    schemaDigest: '',
+    bytesDigest: Buffer.alloc(0),
+    claims: claims.map((claim) => ({ ...claim, redirect: null })),
+    dependsOn: [],
+  }));
+  return { stamp, type, lookup: null, made };
+}
+
+export function fieldsLine({ tenant, sourceId, type, fields }: AutoFieldTypes): FieldsLine {
+  return { kind: 'fields', tenant, sourceId, type, fields: [...fields] };
+}
+
+/** A line as it is written, with its line feed. */
+export function lineText(line: BackupLine): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** Null for a line that is no line of a backup. */
+export function parseLine(bytes: Buffer): BackupLine | null {
+  try {
+    const json = JSON.parse(bytes.toString('utf8')) as Json;
+    return typeof json === 'object' && json !== null && isLine(json as JsonObject)
+      ? (json as unknown as BackupLine)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const kinds: ReadonlySet<unknown> = new Set(['header', 'document', 'entity', 'fields', 'end']);
+
+/** The checksum says that the line is as it was written; the kind, that it was written by us. */
+function isLine({ kind }: JsonObject): boolean {
+  return kinds.has(kind);
+}

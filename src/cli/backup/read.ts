@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, statSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { CommandStop } from '../command-stop.ts';
+import { type Line, readLines } from '../import/lines.ts';
+import {
+  backupFormat,
+  backupVersion,
+  type EndLine,
+  type EntityLine,
+  entityLineStart,
+  type FieldsLine,
+  parseLine,
+} from './lines.ts';
+
+/** Beyond any line of ours: an entity has at most 5 MiB, and its claims some of its text once more for each view. */
+const lineBytesMax = 256 * 1024 * 1024;
+const lineFeed = Buffer.from('\n');
+
+/** How far a file is read, 0 to 100. */
+export type ReadProgress = (percent: number, entities: number) => void;
+
+/** A whole backup, its entities left in the file. */
+export interface CheckedBackup {
+  readonly createdAt: string;
+  readonly documents: ReadonlyMap<string, string>;
+  readonly fields: readonly FieldsLine[];
+  readonly entities: number;
+  readonly sha256: string;
+}
+
+/**
+ * Reads a backup to its end and checks that it is whole and as it was written.
+ * @throws CommandStop with one line that says what is wrong with it
+ */
+export async function checkBackup(file: string, onProgress: ReadProgress): Promise<CheckedBackup> {
+  const digest = createHash('sha256');
+  const documents = new Map<string, string>();
+  const fields: FieldsLine[] = [];
+  let createdAt: string | null = null;
+  let end: EndLine | null = null;
+  let entities = 0;
+  for await (const line of linesOf(file, (percent) => onProgress(percent, entities))) {
+    const { bytes, number } = line;
+    if (end !== null) throw damaged(file, `line ${number} stands behind its end`);
+    if (isEntity(line)) entities += 1;
+    else {
+      const parsed = parseLine(bytes);
+      if (parsed === null || line.isTooLong) throw damaged(file, `line ${number} cannot be read`);
+      if (number === 1) createdAt = createdAtOf(file, parsed);
+      if (parsed.kind === 'document') documents.set(parsed.path, parsed.text);
+      if (parsed.kind === 'fields') fields.push(parsed);
+      if (parsed.kind === 'end') end = parsed;
+    }
+    if (end === null) digest.update(bytes).update(lineFeed);
+  }
+  if (createdAt === null) throw damaged(file, 'it has no header');
+  if (end === null) throw damaged(file, 'its end is missing');
+  if (end.entities !== entities || end.sha256 !== digest.digest('hex')) {
+    throw damaged(file, `it has ${entities} entities, and its checksum is not the one of its end`);
+  }
+  return { createdAt, documents, fields, entities, sha256: end.sha256 };
+}
+
+/** One entity of a backup. */
+export interface BackupEntity {
+  readonly line: EntityLine;
+  readonly bytes: number;
+}
+
+/** The entities of a checked backup, in its order. @throws CommandStop when the file is another one now */
+export async function* readBackupEntities(
+  file: string,
+  onProgress: (percent: number) => void,
+): AsyncGenerator<BackupEntity> {
+  for await (const line of linesOf(file, onProgress)) {
+    if (!isEntity(line)) continue;
+    const parsed = parseLine(line.bytes);
+    if (parsed?.kind !== 'entity') throw damaged(file, `line ${line.number} cannot be read any more`);
+    yield { line: parsed, bytes: line.bytes.length };
+  }
+}
+
+function isEntity({ bytes }: Line): boolean {
+  return bytes.subarray(0, entityLineStart.length).equals(entityLineStart);
+}
+
+function createdAtOf(file: string, line: { readonly kind: string }): string {
+  const { kind, format, version, createdAt } = line as Partial<Record<string, unknown>>;
+  if (kind !== 'header' || format !== backupFormat) throw damaged(file, 'it has no header');
+  if (version !== backupVersion) {
+    throw new CommandStop(
+      `${file} was made by another version of Millrace (format ${version}, this one reads ${backupVersion}): restore it with that one.`,
+    );
+  }
+  return String(createdAt);
+}
+
+async function* linesOf(file: string, onProgress: (percent: number) => void): AsyncGenerator<Line> {
+  const totalBytes = bytesOf(file);
+  const packed = createReadStream(file, { highWaterMark: 256 * 1024 });
+  // An error on either side ends the other, and is met where the lines are read.
+  const unpacked = pipeline(packed, createGunzip(), () => {});
+  try {
+    for await (const line of readLines(unpacked, lineBytesMax)) {
+      yield line;
+      onProgress(Math.min(99, Math.floor((100 * packed.bytesRead) / totalBytes)));
+    }
+  } catch (error) {
+    if (error instanceof CommandStop || !(error instanceof Error) || !('code' in error)) throw error;
+    throw damaged(file, error.message);
+  } finally {
+    packed.destroy();
+  }
+}
+
+function bytesOf(file: string): number {
+  try {
+    return Math.max(1, statSync(file).size);
+  } catch (error) {
+    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function damaged(file: string, reason: string): CommandStop {
+  return new CommandStop(`${file} is no whole backup: ${reason}.`);
+}

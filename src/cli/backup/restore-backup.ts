@@ -1,0 +1,96 @@
+import type { Configuration } from '../../config/types.ts';
+import { groupBy } from '../../contract/group-by.ts';
+import { AutoFields } from '../../store/auto-fields.ts';
+import { publishConfiguration } from '../../store/configuration.ts';
+import { noteEnqueued } from '../../store/rebuild-generation.ts';
+import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/restore.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandStop } from '../command-stop.ts';
+import { waitForProcesses } from '../rebuild-wait.ts';
+import { type EntityLine, snapshotOf } from './lines.ts';
+import { type CheckedBackup, readBackupEntities } from './read.ts';
+
+export interface RestoreOptions {
+  readonly store: Store;
+  readonly file: string;
+  readonly backup: CheckedBackup;
+  /** Of the backup's documents. */
+  readonly configuration: Configuration;
+  readonly onProgress: (percent: number, text: string) => void;
+}
+
+const entitiesPerBatch = 1000;
+const bytesPerBatch = 16 * 1024 * 1024;
+
+/** @throws CommandStop when the store is not empty; FencedError when it is another's; StoreUnavailableError */
+export async function restoreBackup(options: RestoreOptions): Promise<void> {
+  const { store, backup } = options;
+  const token = backup.sha256;
+  await requireHold(store, token);
+  await restoreFieldTypes(store, backup);
+  await restoreConfiguration(options);
+  await restoreEntities(options, token);
+  await releaseHold(store, token);
+}
+
+async function requireHold(store: Store, token: string): Promise<void> {
+  const outcome = await holdForRestore(store, token);
+  if (outcome === 'held') return;
+  throw new CommandStop(
+    outcome === 'notEmpty'
+      ? 'This store is not empty: restore into one in which nothing was ever saved (another REDIS_URL, or an npm start ' +
+          'with a new DATA_DIR and DEMO=off). Nothing was restored.'
+      : 'The restore of another backup is at work here or was broken off: finish it by running it again, or take an ' +
+          'empty store. Nothing was restored.',
+  );
+}
+
+/** Before any entity: the first value that a worker met would decide otherwise. */
+async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promise<void> {
+  const autoFields = new AutoFields(store);
+  for (const { tenant, sourceId, type, fields: decided } of fields) {
+    await autoFields.decide(tenant, sourceId, type, new Map(decided));
+  }
+}
+
+/** Before any entity too: a worker that does not know a source makes nothing of what is in it. */
+async function restoreConfiguration({ store, backup, configuration }: RestoreOptions): Promise<void> {
+  const generation = await publishConfiguration(store, backup.documents, configuration.digest);
+  // Nothing was made yet, so there is nothing to make again.
+  await noteEnqueued(store, generation);
+  await waitForProcesses(store, generation);
+}
+
+async function restoreEntities(
+  { store, file, backup, onProgress }: RestoreOptions,
+  token: string,
+): Promise<void> {
+  let done = 0;
+  let percent = 0;
+  let batch: EntityLine[] = [];
+  let batchBytes = 0;
+  const put = async () => {
+    const groups = groupBy(batch, ({ tenant, sourceId }) => `${tenant}:${sourceId}`);
+    for (const group of groups.values()) {
+      const [first] = group;
+      if (first === undefined) continue;
+      await restoreSnapshots(store, token, first.tenant, first.sourceId, group.map(snapshotOf));
+    }
+    done += batch.length;
+    batch = [];
+    batchBytes = 0;
+    onProgress(
+      percent,
+      `${done.toLocaleString('en-US')} of ${backup.entities.toLocaleString('en-US')} entities restored`,
+    );
+  };
+  const entities = readBackupEntities(file, (read) => {
+    percent = read;
+  });
+  for await (const { line, bytes } of entities) {
+    batch.push(line);
+    batchBytes += bytes;
+    if (batch.length >= entitiesPerBatch || batchBytes >= bytesPerBatch) await put();
+  }
+  await put();
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { Configuration } from '../../config/types.ts';
+import { scanAutoFieldTypes } from '../../store/auto-field-types.ts';
+import type { PublishedConfiguration } from '../../store/configuration.ts';
+import { countEntities } from '../../store/entities.ts';
+import { scanSnapshots } from '../../store/snapshots.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandStop } from '../command-stop.ts';
+import { backupFormat, backupVersion, entityLine, fieldsLine, lineText } from './lines.ts';
+
+export interface BackupOptions {
+  readonly store: Store;
+  readonly published: PublishedConfiguration;
+  readonly configuration: Configuration;
+  readonly file: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (entities: number, total: number) => void;
+}
+
+/** Lines that go on their way together, and how many entities are among them. */
+interface Lines {
+  readonly text: string;
+  readonly entities: number;
+}
+
+/**
+ * Writes a backup beside its place and moves it there when it is whole. @returns number of entities in it
+ * @param isStillGood asked before the move: a reason in words why the backup must not be kept, or null
+ * @throws CommandStop when there is such a file or none can be written; StoreUnavailableError
+ */
+export async function writeBackup(
+  options: BackupOptions,
+  isStillGood: () => Promise<string | null>,
+): Promise<number> {
+  const { file, signal } = options;
+  if (existsSync(file))
+    throw new CommandStop(`${file} is there already: choose another name or move it away.`);
+  const part = `${file}.part`;
+  const counted = { entities: 0 };
+  try {
+    await pipeline(
+      sealed(contents(options), counted),
+      createGzip(),
+      createWriteStream(part, { mode: 0o600, flush: true }),
+      { signal },
+    );
+    const reason = await isStillGood();
+    if (reason !== null) throw new CommandStop(reason);
+    renameSync(part, file);
+    return counted.entities;
+  } catch (error) {
+    rmSync(part, { force: true });
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^E[A-Z]+$/.test(code)) throw error;
+    throw new CommandStop(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Every partition of every source of the active configuration, in order. */
+async function* contents({
+  store,
+  published,
+  configuration,
+  onProgress,
+}: BackupOptions): AsyncGenerator<Lines> {
+  const createdAt = new Date().toISOString();
+  const head = lineText({ kind: 'header', format: backupFormat, version: backupVersion, createdAt });
+  yield { text: head, entities: 0 };
+  for (const [path, text] of published.documents) {
+    yield { text: lineText({ kind: 'document', path, text }), entities: 0 };
+  }
+  const sources = [...configuration.tenants.values()].flatMap(({ alias, sources: ofTenant }) =>
+    [...ofTenant.keys()].map((sourceId) => ({ tenant: alias, sourceId })),
+  );
+  const partitions = store.partitions.tags.map((_, partition) => partition);
+  let total = 0;
+  for (const { tenant, sourceId } of sources) {
+    const counts = await Promise.all(
+      partitions.map((partition) => countEntities(store, partition, tenant, sourceId)),
+    );
+    total += counts.reduce((sum, count) => sum + count, 0);
+  }
+  let done = 0;
+  for (const { tenant, sourceId } of sources) {
+    for (const partition of partitions) {
+      for await (const snapshots of scanSnapshots(store, partition, tenant, sourceId)) {
+        const text = snapshots.map((snapshot) => lineText(entityLine(tenant, snapshot))).join('');
+        yield { text, entities: snapshots.length };
+        done += snapshots.length;
+        onProgress(done, total);
+      }
+    }
+  }
+  // After the entities, so that whatever was decided for one of them is there.
+  const isConfigured = new Set(sources.map(({ tenant, sourceId }) => `${tenant}:${sourceId}`));
+  for await (const types of scanAutoFieldTypes(store)) {
+    if (!isConfigured.has(`${types.tenant}:${types.sourceId}`)) continue;
+    yield { text: lineText(fieldsLine(types)), entities: 0 };
+  }
+}
+
+/** Ends the lines with their count and checksum. */
+async function* sealed(lines: AsyncIterable<Lines>, counted: { entities: number }): AsyncGenerator<Buffer> {
+  const digest = createHash('sha256');
+  for await (const { text, entities } of lines) {
+    const bytes = Buffer.from(text);
+    digest.update(bytes);
+    counted.entities += entities;
+    yield bytes;
+  }
+  const { entities } = counted;
+  yield Buffer.from(lineText({ kind: 'end', entities, sha256: digest.digest('hex') }));
+}

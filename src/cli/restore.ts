@@ -1,0 +1,135 @@
+/** `npm run restore -- FILE`: puts a backup into an empty store, from which the processes make everything again. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { environmentWithFile } from '../config/environment.ts';
+import { counted } from '../config/issue-text.ts';
+import { loadConfiguration } from '../config/load.ts';
+import { readConfiguration } from '../config/read.ts';
+import { readSettings } from '../config/settings.ts';
+import type { Configuration } from '../config/types.ts';
+import { FencedError } from '../store/connection.ts';
+import type { Store } from '../store/store.ts';
+import { type CheckedBackup, checkBackup } from './backup/read.ts';
+import { restoreBackup } from './backup/restore-backup.ts';
+import { CommandStop, runCommand } from './command-stop.ts';
+import { withStore } from './open-store.ts';
+import { PercentBar } from './percent-bar.ts';
+import { redisAddress } from './redis-address.ts';
+
+const usage = `Usage: npm run restore -- FILE [--config-out FOLDER]
+
+Puts a file of npm run backup into an empty store: one in which no entity was ever saved. The file is checked to its
+end before anything is written. Views, routes and index items are made by the workers, now or when they are started.
+A restore that was broken off is finished by running it again with the same file.
+
+  --config-out FOLDER   also writes the configuration of the backup into a new folder, for CONFIG_DIR
+  --help                this text
+
+Exit code 0: everything of FILE is in the store; 1: it is not, see the message.`;
+
+const commandTimeoutMs = 60_000;
+
+interface Arguments {
+  readonly file: string;
+  readonly configOut: string | null;
+}
+
+async function main(): Promise<number> {
+  const asked = readArguments();
+  if (asked === null) {
+    console.log(usage);
+    return 0;
+  }
+  const { file, configOut } = asked;
+  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  const address = redisAddress(settings);
+  const backup = await check(file);
+  const loaded = loadConfiguration(backup.documents);
+  if (!loaded.ok) {
+    throw new CommandStop(
+      `${file} has a configuration of another version of Millrace: restore it with that one.`,
+    );
+  }
+  if (configOut !== null) writeDocuments(configOut, backup.documents);
+  await withStore(address, settings.partitions, commandTimeoutMs, (store) =>
+    restore(store, file, backup, loaded.configuration),
+  );
+  const folder = await readConfiguration(settings.configDir);
+  if (!folder.ok || folder.configuration.digest !== loaded.configuration.digest) {
+    console.log(
+      `Note: ${settings.configDir} holds another configuration than the backup, and npm start makes that one active. ` +
+        'Take the files of --config-out instead if that is not meant.',
+    );
+  }
+  return 0;
+}
+
+/** Null when help is asked for. */
+function readArguments(): Arguments | null {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { 'config-out': { type: 'string' }, help: { type: 'boolean' } },
+    });
+    const [file, ...more] = positionals;
+    if (values.help === true) return null;
+    if (file !== undefined && more.length === 0) return { file, configOut: values['config-out'] ?? null };
+  } catch (error) {
+    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+  }
+  throw new CommandStop('Which FILE? One, as in: npm run restore -- backup.ndjson.gz');
+}
+
+async function check(file: string): Promise<CheckedBackup> {
+  const bar = new PercentBar();
+  try {
+    return await checkBackup(file, (percent, entities) =>
+      bar.show(percent, `${entities.toLocaleString('en-US')} entities checked`),
+    );
+  } catch (error) {
+    if (error instanceof CommandStop) throw new CommandStop(`${error.message} Nothing was restored.`);
+    throw error;
+  } finally {
+    bar.stop();
+  }
+}
+
+/** The paths were checked with the documents. */
+function writeDocuments(folder: string, documents: CheckedBackup['documents']): void {
+  if (existsSync(folder)) {
+    throw new CommandStop(
+      `--config-out: ${folder} is there already, and it must not be. Nothing was restored.`,
+    );
+  }
+  for (const [name, text] of documents) {
+    const file = path.join(folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+async function restore(
+  store: Store,
+  file: string,
+  backup: CheckedBackup,
+  configuration: Configuration,
+): Promise<void> {
+  const bar = new PercentBar();
+  try {
+    await restoreBackup({ store, file, backup, configuration, onProgress: (...far) => bar.show(...far) });
+  } catch (error) {
+    if (error instanceof FencedError) {
+      throw new CommandStop('Another restore has this store: wait until it is done.');
+    }
+    throw error;
+  } finally {
+    bar.stop();
+  }
+  console.log(
+    `Restored ${counted(backup.entities, 'entity', 'entities')} and ` +
+      `${counted(backup.documents.size, 'configuration file')} of ${backup.createdAt}.`,
+  );
+}
+
+await runCommand(main);

@@ -1,0 +1,31 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Trust } from '../own-certificate.ts';
+
+export interface FrontAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One GET from a front of this machine; `fetch` could not be told which certificate to take. */
+export function askFront(
+  url: string,
+  trust: Trust,
+  headers: Readonly<Record<string, string>> = {},
+  timeoutMs = 30_000,
+): Promise<FrontAnswer> {
+  const get = url.startsWith('https:') ? https.get : http.get;
+  return new Promise((resolve, reject) => {
+    const request = get(url, { ...trust, agent: false, headers, timeout: timeoutMs }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => {
+        text += piece;
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    request.on('timeout', () => request.destroy(new Error(`nothing came within ${timeoutMs / 1000} s`)));
+    request.on('error', reject);
+  });
+}

@@ -1,0 +1,8 @@
+#!lua
+-- Writes, so that a WAIT behind it covers everything that was ever written to this master, and tells in which history
+-- that is: a replica that becomes a master begins another one.
+--
+-- KEYS  1 confirmed
+-- Returns  id of the history
+redis.call('SET', KEYS[1], '')
+return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')

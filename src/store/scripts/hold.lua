@@ -1,0 +1,17 @@
+#!lua
+-- Gives a partition to a restore while nothing was ever accepted in it, or takes it back.
+-- Idempotent: a restore that holds it already, and may have written, holds it on.
+--
+-- KEYS  1 restore   2 clock
+-- ARGV  1 'take' | 'release'   2 token of the restore
+-- Returns  1 when done; take: 0 when the partition is not empty, 2 when another restore holds it
+local holder = redis.call('GET', KEYS[1])
+if ARGV[1] == 'release' then
+  if holder == ARGV[2] then redis.call('DEL', KEYS[1]) end
+  return 1
+end
+if holder == ARGV[2] then return 1 end
+if redis.call('HEXISTS', KEYS[2], 'stream') == 1 then return 0 end
+if holder then return 2 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1

@@ -1,0 +1,11 @@
+#!lua
+-- Keeps a stream of a living process from expiring; makes it if it is not there.
+--
+-- KEYS  1 stream
+-- ARGV  1 time to live in ms
+-- Returns  {1 if it was made, else 0, seconds and microseconds by the clock that entry ids are made with}
+local isNew = redis.call('EXISTS', KEYS[1]) == 0
+if isNew then redis.call('XADD', KEYS[1], '*', 'new', '') end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+local time = redis.call('TIME')
+return { isNew and 1 or 0, tonumber(time[1]), tonumber(time[2]) }

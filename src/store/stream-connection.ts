@@ -1,0 +1,116 @@
+/** A connection of its own for the blocking reads of one stream: on a shared one they would hold up every other command. */
+import { Cluster, type Redis } from 'ioredis';
+import {
+  connectBlocking,
+  connectToNode,
+  nodeOf,
+  type RedisClient,
+  StoreUnavailableError,
+} from './connection.ts';
+import type { Store } from './store.ts';
+
+export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
+
+/** A node that does not end a blocking read this long after its time is as good as dead. */
+const overdueMs = 2_000;
+
+export interface StreamConnection {
+  /** Entries behind a place, at most `count`; null when none came for `blockMs`. Rejects when the connection breaks. */
+  read(place: string, count: number, blockMs: number): Promise<StreamReply>;
+  /** The stream as `XINFO STREAM` tells it: names and values. */
+  facts(): Promise<(Buffer | number)[]>;
+  close(): void;
+}
+
+/**
+ * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because behind that another
+ * node may go on from an earlier state; whoever wants to read on asks for a new connection and looks where it stands.
+ */
+export function connectToStream(store: Store, key: string): StreamConnection {
+  if (!(store.client instanceof Cluster)) return new LastingConnection(connectBlocking(store.address), key);
+  return new NodeConnection(store.client, key);
+}
+
+function readOn(client: RedisClient, key: string, place: string, count: number, blockMs: number) {
+  return client.callBuffer(
+    'XREAD',
+    'COUNT',
+    count,
+    'BLOCK',
+    blockMs,
+    'STREAMS',
+    key,
+    place,
+  ) as Promise<StreamReply>;
+}
+
+function factsOn(client: RedisClient, key: string) {
+  return client.callBuffer('XINFO', 'STREAM', key) as Promise<(Buffer | number)[]>;
+}
+
+class LastingConnection implements StreamConnection {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly key: string,
+  ) {}
+
+  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
+    return readOn(this.client, this.key, place, count, blockMs);
+  }
+
+  facts(): Promise<(Buffer | number)[]> {
+    return factsOn(this.client, this.key);
+  }
+
+  close(): void {
+    this.client.disconnect();
+  }
+}
+
+class NodeConnection implements StreamConnection {
+  #client: Redis | null = null;
+  #isOver = false;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly key: string,
+  ) {}
+
+  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
+    return this.#ask(blockMs, (client) => readOn(client, this.key, place, count, blockMs));
+  }
+
+  facts(): Promise<(Buffer | number)[]> {
+    return this.#ask(0, (client) => factsOn(client, this.key));
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#client?.disconnect();
+  }
+
+  async #ask<T>(waitMs: number, send: (client: Redis) => Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.close(), waitMs + overdueMs);
+    try {
+      return await send(this.#connected());
+    } catch (error) {
+      // An empty stream is no key at all.
+      if (!(error instanceof Error && error.message.startsWith('ERR no such key'))) {
+        this.close();
+        this.cluster.refreshSlotsCache(() => {});
+      }
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #connected(): Redis {
+    if (this.#isOver) throw new StoreUnavailableError(`the connection to ${this.key} is over`);
+    if (this.#client !== null) return this.#client;
+    const node = nodeOf(this.cluster, this.key);
+    if (node === null) throw new StoreUnavailableError(`nobody serves ${this.key}`);
+    this.#client = connectToNode(node);
+    return this.#client;
+  }
+}

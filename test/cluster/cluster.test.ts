@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntilSettled } from '../../src/store/partition-state.ts';
+import { until } from '../support/until.ts';
+import { type Client, NoAnswerError } from '../system/support/client.ts';
+import { entityOf } from '../system/support/entities.ts';
+import { Ledger, untilVisible } from '../system/support/ledger.ts';
+import { Random } from '../system/support/random.ts';
+import { clientKey, sourceId, sourceKey } from '../system/support/site.ts';
+import { System } from '../system/support/system.ts';
+import { article, assertTrue, categories, files, keepWriting, sendAgain } from './support/articles.ts';
+import { RedisCluster } from './support/cluster.ts';
+
+const articleCount = 2_000;
+/** What may pass between a failover and the next write that is acknowledged. */
+const recoveryMs = 5_000;
+const slot = 0;
+
+/** A page that is written and looked at: what its writer was promised to see it must see, whatever breaks meanwhile. */
+async function keepLooking(client: Client, signal: AbortSignal): Promise<void> {
+  const ledger = new Ledger({ key: sourceKey, sourceId });
+  for (let round = 0; !signal.aborted; round += 1) {
+    const url = `/looked-at/${round}`;
+    const isSaved = await ledger.save(client, [
+      entityOf('looked-at', 'article', { title: `Round ${round}` }, { url }),
+    ]);
+    if (!isSaved) continue;
+    const [version = ''] = ledger.takeVersions();
+    const headers = { 'X-Service-Min-Version': version };
+    for (let look = 0; look < 3; look += 1) {
+      const answer = await client
+        .get(`/v2?url=${url}`, { key: clientKey, headers })
+        .catch((error: unknown) => {
+          if (error instanceof NoAnswerError) return null;
+          throw error;
+        });
+      if (answer === null) continue;
+      if (answer.status === 503) assert.ok(answer.headers['retry-after']);
+      else assert.equal(answer.json.route?.title, `Round ${round} (new)`, answer.text);
+    }
+  }
+  await ledger.save(client, [entityOf('looked-at', 'article', {})]);
+  assert.ok(await ledger.delete(client, ['looked-at']));
+}
+
+test('the platform works on a cluster, and goes on by itself after a master is killed', async (context) => {
+  const random = Random.forTest('cluster');
+  const cluster = await RedisCluster.start();
+  const started = System.start({ web: 1, workers: 2, jobs: 1, partitions: 12, files: files(1), cluster });
+  // In this order: processes do not end well without their Redis.
+  context.after(() => started.then((system) => system.stop()).finally(() => cluster.stop()));
+  const system = await started;
+  const store = await system.store();
+  const client = system.client();
+  const ledger = new Ledger({ key: sourceKey, sourceId });
+  const startedMs = performance.now();
+  const tell = (what: string) =>
+    context.diagnostic(`${Math.round(performance.now() - startedMs)} ms: ${what}`);
+
+  assert.ok(await ledger.save(client, categories));
+  for (let at = 0; at < articleCount; at += 50) {
+    const portion = Array.from({ length: 50 }, (_, n) => article(random, at + n));
+    assert.ok(await ledger.save(client, portion), 'every write is acknowledged while all nodes live');
+  }
+  await waitUntilSettled(store);
+  tell('ingested');
+  await system.apply(files(2));
+  await assertTrue(system, client, ledger);
+  tell('another configuration applied, all is true');
+
+  const replica = await cluster.replicaOf(slot);
+  await replica.process.signal('SIGSTOP');
+  const refused = await client.post('/ingest/v2', categories as unknown as [], { key: sourceKey });
+  assert.equal(refused.status, 503, 'no replica has it, so it is not acknowledged');
+  assert.ok(refused.headers['retry-after']);
+  await replica.process.signal('SIGCONT');
+  await until('it is acknowledged again', () => ledger.save(client, categories));
+  tell('a replica was away');
+
+  const writing = keepWriting(client, ledger, random, articleCount);
+  const lookingEnd = new AbortController();
+  const looking = keepLooking(client, lookingEnd.signal);
+  await sleep(1_000);
+  const victim = await cluster.ownerOf(slot);
+  await victim.process.signal('SIGKILL');
+  const killedMs = performance.now();
+  const heir = await cluster.failedOver(slot, victim);
+  const failedOverMs = performance.now();
+  tell(`${heir.name} took over ${Math.round(failedOverMs - killedMs)} ms after ${victim.name} was killed`);
+  await until(
+    'writes are acknowledged again',
+    () => writing.answers.some(({ isAcknowledged, atMs }) => isAcknowledged && atMs > failedOverMs),
+    recoveryMs,
+  );
+  tell('a write is acknowledged');
+  await system.ready(recoveryMs - (performance.now() - failedOverMs));
+  tell('ready');
+  await sleep(1_000);
+  await writing.stop();
+  lookingEnd.abort();
+  await looking;
+  const acknowledged = writing.answers.filter(({ isAcknowledged }) => isAcknowledged).length;
+  tell(`${acknowledged} of ${writing.answers.length} writes were acknowledged, the others answered 503`);
+
+  await sendAgain(client, ledger);
+  await untilVisible(client, clientKey, ledger.takeVersions().slice(-20));
+  await waitUntilSettled(store);
+  await assertTrue(system, client, ledger);
+  tell('all is true');
+});

@@ -1,0 +1,139 @@
+/** Bodies that JSON's syntax allows and programs stumble over, and those that only look like JSON. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readEntities } from '../../src/store/entities.ts';
+import { startFront, type TestFront } from '../http/support/front.ts';
+import { apiKeys, sourceId } from '../http/support/site.ts';
+import { exchange } from '../http/support/wire.ts';
+import { brokenUtf8 } from './support/words.ts';
+
+let front: TestFront;
+before(async () => {
+  front = await startFront({ redisPort: 7280 });
+});
+after(() => front.stop());
+
+/** As quick as any other refusal. */
+const promptMs = 2_000;
+
+const entity = (properties: string) => `{"originId":"a","type":"t","properties":${properties}}`;
+const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
+const lists = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+
+async function refused(text: string, expected: RegExp): Promise<void> {
+  const startedAtMs = performance.now();
+  const bulk = await front.call('POST', '/ingest/v2', { key: apiKeys.source, body: `[${entity(text)}]` });
+  const single = await front.call('POST', '/ingest/v2/a', { key: apiKeys.source, body: entity(text) });
+  const raw = await front.call('POST', '/ingest/v2/a', {
+    key: apiKeys.source,
+    body: text,
+    headers: { 'X-Service-Type': 't' },
+  });
+  for (const { status, text: answered } of [bulk, single, raw]) {
+    assert.equal(status, 422, text.slice(0, 100));
+    assert.match(answered, expected, text.slice(0, 100));
+  }
+  assert.ok(performance.now() - startedAtMs < promptMs, `slow: ${text.slice(0, 100)}`);
+}
+
+async function stored(text: string): Promise<string> {
+  const { status, text: answered } = await front.call('POST', '/ingest/v2/a', {
+    key: apiKeys.source,
+    body: `{"type":"t","properties":${text}}`,
+  });
+  assert.equal(status, 200, answered);
+  const [found] = await readEntities(front.store, 'one', [{ sourceId, originId: 'a' }]);
+  return JSON.stringify(found?.properties);
+}
+
+test('properties nested 100 levels deep are stored, 101 are refused with the limit', async () => {
+  assert.equal(await stored(nested(100)), nested(100));
+  assert.equal(await stored(`{"a":${lists(99)}}`), `{"a":${lists(99)}}`);
+  await refused(nested(101), /at most 100 levels/);
+  await refused(`{"a":${lists(100)}}`, /at most 100 levels/);
+});
+
+test('100,000 levels are refused at once, on every endpoint that reads a body', async () => {
+  await refused(`{"a":${lists(100_000)}}`, /at most 100 levels|not valid JSON/);
+  await refused(nested(100_000), /at most 100 levels|not valid JSON/);
+  await refused('['.repeat(100_000), /JSON|s-1001/);
+  for (const [path, key] of [
+    ['/v2', apiKeys.client],
+    ['/v1/x', apiKeys.client],
+    ['/v1/source', apiKeys.client],
+    ['/v1/sourceGroupAlias/cms/type/t', apiKeys.client],
+  ] as const) {
+    for (const body of [
+      lists(100_000),
+      nested(100_000),
+      '['.repeat(100_000),
+      `{"filters":${nested(100_000)}}`,
+    ]) {
+      const startedAtMs = performance.now();
+      const { status } = await front.call('POST', path, { key, body });
+      assert.ok([400, 422].includes(status), `${path} ${status}`);
+      assert.ok(performance.now() - startedAtMs < promptMs, path);
+    }
+  }
+});
+
+test('numbers beyond a double are refused with the advice to send text; text of any length is kept', async () => {
+  await refused('{"a":1e400}', /send it as text/);
+  await refused('{"a":[{"b":-1e400}]}', /send it as text/);
+  await refused(`{"a":1${'0'.repeat(400)}}`, /send it as text/);
+  const digits = '1234567890'.repeat(500);
+  assert.equal(await stored(`{"a":"${digits}","b":-0,"c":1e-400}`), `{"a":"${digits}","b":0,"c":0}`);
+});
+
+test('half a surrogate pair is refused however it is written, a whole one is kept', async () => {
+  await refused('{"a":"\\ud800"}', /surrogate/);
+  await refused('{"a":{"\\udfff\\ud800":1}}', /surrogate/);
+  await refused('{"a":["x\\ud83d"]}', /surrogate/);
+  assert.equal(await stored('{"a":"\\ud83d\\ude00"}'), '{"a":"\u{1F600}"}');
+  const originIds = await front.call('POST', '/ingest/v2', {
+    key: apiKeys.source,
+    body: '[{"originId":"\\ud800","type":"t","properties":{}}]',
+  });
+  assert.equal(originIds.status, 422);
+  assert.deepEqual(Object.keys(originIds.json.errors), ['entities[0]']);
+});
+
+test('bytes that are no UTF-8 are refused, in a body as in a path', async () => {
+  for (const bytes of brokenUtf8) {
+    const body = Buffer.concat([Buffer.from('{"type":"t","properties":{"a":"'), bytes, Buffer.from('"}}')]);
+    const head = `POST /ingest/v2/a HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKeys.source}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const { text } = await exchange(front.port, [head + body.toString('latin1')]);
+    assert.match(text, /^HTTP\/1\.1 422 .*s-1001/s, bytes.toString('hex'));
+    const escaped = [...bytes].map((byte) => `%${byte.toString(16)}`).join('');
+    const path = await front.call('POST', `/ingest/v2/${escaped}`, { key: apiKeys.source, body: '{}' });
+    assert.equal(path.status, 422, escaped);
+  }
+});
+
+test('of members with one name the last counts, whatever the name', async () => {
+  assert.equal(
+    await stored('{"a":1,"a":2,"__proto__":1,"__proto__":{"a":3}}'),
+    '{"a":2,"__proto__":{"a":3}}',
+  );
+  const twice = '{"type":"t","type":"u","properties":{},"originId":"b","originId":"c"}';
+  const { json } = await front.call('POST', '/ingest/v2', { key: apiKeys.source, body: `[${twice}]` });
+  assert.deepEqual(json.changedSourceEntities, ['c']);
+});
+
+test('what only looks like JSON is refused', async () => {
+  for (const text of [
+    '{a:1}',
+    "{'a':1}",
+    '{"a":01}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":NaN}',
+    '{"a":1,}',
+    '{"a":1}}',
+    '{"a":"\t"}',
+    '/**/{}',
+    '{"a":nul}',
+  ]) {
+    await refused(text, /JSON/);
+  }
+});

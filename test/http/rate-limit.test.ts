@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Json } from '../../src/contract/json.ts';
+import { openapiDocument, problemShape } from '../../src/http/openapi.ts';
+import { RateLimit } from '../../src/http/rate-limit.ts';
+import type { RouteDefinition } from '../../src/http/route-definition.ts';
+import { routeTable } from '../../src/http/route-table.ts';
+import { mistakesOf } from '../../src/http/validate.ts';
+import { startFront, type TestFront } from './support/front.ts';
+import { apiKeys, testConfiguration } from './support/site.ts';
+
+let front: TestFront;
+before(async () => {
+  front = await startFront({ redisPort: 7261, rateLimit: 1 });
+});
+after(() => front.stop());
+
+const closed = routeTable.filter(({ access }) => access.kind !== 'open');
+
+function ask({ method, path, access, body }: RouteDefinition) {
+  return front.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x'), {
+    key: access.kind === 'source' ? apiKeys.source : apiKeys.client,
+    ...(body === undefined ? {} : { body: body.example }),
+  });
+}
+
+test('a key over its limit gets 429 with Retry-After at every endpoint, in the shape of that interface', async () => {
+  const document = openapiDocument(['X-Service']) as { paths: Record<string, Record<string, Operation>> };
+  interface Operation {
+    readonly responses: Record<string, { readonly headers?: Record<string, unknown> }>;
+  }
+  for (const route of closed) {
+    const answers = await Promise.all([ask(route), ask(route), ask(route), ask(route)]);
+    const busy = answers.find(({ status }) => status === 429);
+    assert.ok(busy !== undefined, `${route.method} ${route.path}`);
+    assert.equal(busy.headers.get('retry-after'), '1');
+    const shape = problemShape(route, 429);
+    assert.ok(shape !== null);
+    assert.deepEqual(mistakesOf(shape, busy.json as Json, 5), [], busy.text);
+    assert.match(busy.text, /more requests a second than it may/);
+    assert.ok(route.problemStatuses.includes(429));
+    assert.ok(document.paths[route.path]?.[route.method]?.responses['429']?.headers?.['Retry-After']);
+  }
+});
+
+test('open endpoints, unknown keys and other keys are not touched by the limit of a key', async () => {
+  for (let time = 0; time < 5; time += 1) {
+    assert.equal((await front.call('GET', '/health/live')).status, 200);
+    assert.equal((await front.call('GET', '/v2?handle=a', { key: 'no-such-key' })).status, 401);
+    await front.call('GET', '/v2?handle=a', { key: apiKeys.client });
+  }
+  assert.equal((await front.call('GET', '/v2?handle=a', { key: apiKeys.delivery })).status, 200);
+});
+
+test('a bucket holds the requests of one second and fills steadily', () => {
+  const configuration = testConfiguration();
+  const limit = new RateLimit(10);
+  const taken = (nowMs: number) => limit.take(configuration, 'a', nowMs);
+  for (let count = 0; count < 10; count += 1) assert.equal(taken(0), 0);
+  assert.equal(taken(0), 1);
+  assert.equal(taken(99), 1);
+  assert.equal(taken(200), 0);
+  assert.equal(taken(200), 0, 'two tenths of a second are two requests');
+  assert.equal(taken(200), 1);
+  for (let count = 0; count < 10; count += 1) assert.equal(taken(60_000), 0, 'a long rest gives one second');
+  assert.equal(taken(60_000), 1);
+  assert.equal(limit.take(configuration, 'b', 60_000), 0, 'each key has its own');
+  assert.equal(limit.take(testConfiguration(), 'a', 60_000), 0, 'another configuration begins anew');
+});
+
+test('over any stretch of time no more pass than the burst and the rate allow', () => {
+  const configuration = testConfiguration();
+  for (const perSecond of [1, 3, 50]) {
+    const limit = new RateLimit(perSecond);
+    let passed = 0;
+    for (let nowMs = 0; nowMs <= 10_000; nowMs += 7) {
+      if (limit.take(configuration, 'a', nowMs) === 0) passed += 1;
+    }
+    assert.ok(passed <= perSecond * 11);
+    assert.ok(passed >= perSecond * 10, `${passed} of ${perSecond * 10}`);
+  }
+});
