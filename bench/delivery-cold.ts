@@ -2,7 +2,7 @@
 import {
   deliveryLoad,
   measureLoad,
-  pageRequests,
+  pageUrls,
   requireSamePages,
   startPages,
   writePages,
@@ -27,13 +27,13 @@ await runBench({
   async run(context) {
     const wrk = requireWrk(context);
     const { client } = await startPages(context, { env: { DELIVERY_CACHE_MB: '0' } });
-    const { folder, requestFile, staticFile } = await writePages(context, client, pageRequests());
+    const { folder, requestFile, staticFile } = await writePages(context, client, pageUrls(context));
     await startNodeServer(context, 'node-http', { port: ports.nodeHttp, words: [folder] });
     const contenders = [
       { name: names.ours, port: ports.millrace, requestFile },
       { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
     ];
-    await requireSamePages(client, pageRequests(), contenders);
+    await requireSamePages(client, pageUrls(context), contenders);
     const results = await inRounds(
       context,
       contenders.map((contender) => ({

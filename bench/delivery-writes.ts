@@ -1,5 +1,5 @@
 /** `npm run bench -- delivery-writes`: what readers notice of writers. */
-import { deliveryLoad, measureLoad, pageRequests, startPages, writePages } from './support/delivery-load.ts';
+import { deliveryLoad, measureLoad, pageUrls, startPages, writePages } from './support/delivery-load.ts';
 import { PageWriter } from './support/page-writer.ts';
 import { ports } from './support/ports.ts';
 import { inRounds } from './support/rounds.ts';
@@ -7,7 +7,6 @@ import { runBench } from './support/run.ts';
 import { ratiosOf, spreadOf } from './support/statistics.ts';
 import { spreadFigure } from './support/table.ts';
 import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
-import { pinnedTo, pinSelfTo } from './support/tools.ts';
 import { requireWrk } from './support/wrk.ts';
 
 const names = { quiet: 'without writes', busy: '200 changes/s' };
@@ -17,14 +16,13 @@ await runBench({
   question:
     'Do readers notice writers? The load of `delivery` alone, and while 200 articles a second change, spread over all pages; each change makes its page and the pages that tease it stale.',
   unfair: [
-    'Itself against itself, nothing to be unfair about; but writer, worker, Redis and wrk share core 1, so the load generator gets less of it while there are writes.',
+    'Itself against itself, nothing to be unfair about; but writer, worker and Redis take processor time from wrk and the front while there are writes: nothing is pinned.',
     'After each round the pages are asked for with X-Service-Min-Version and must show the last revision that was written.',
   ],
   async run(context) {
     const wrk = requireWrk(context);
-    pinSelfTo(1);
-    const { client } = await startPages(context, { frontPrefix: pinnedTo(0) });
-    const { requestFile } = await writePages(context, client, pageRequests());
+    const { client } = await startPages(context, {});
+    const { requestFile } = await writePages(context, client, pageUrls(context));
     const options = { port: ports.millrace, requestFile, ...deliveryLoad(context) };
     const writer = new PageWriter(client);
     const results = await inRounds(context, [

@@ -2,7 +2,7 @@
 import {
   deliveryLoad,
   measureLoad,
-  pageRequests,
+  pageUrls,
   requireSamePages,
   startPages,
   writePages,
@@ -37,7 +37,7 @@ await runBench({
     pinSelfTo(1);
     const prefix = pinnedTo(0);
     const { client } = await startPages(context, { frontPrefix: prefix });
-    const { folder, requestFile, staticFile } = await writePages(context, client, pageRequests());
+    const { folder, requestFile, staticFile } = await writePages(context, client, pageUrls(context));
     await startNodeServer(context, 'raw-uws', { port: ports.rawUws, words: [folder], prefix });
     await startNodeServer(context, 'node-http', { port: ports.nodeHttp, words: [folder], prefix });
     const hasNginx = await startNginx(context, { port: ports.nginx, root: folder, prefix });
@@ -47,7 +47,7 @@ await runBench({
       { name: names.uws, port: ports.rawUws, requestFile: staticFile },
       { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
     ];
-    await requireSamePages(client, pageRequests(), contenders);
+    await requireSamePages(client, pageUrls(context), contenders);
     const results = await inRounds(
       context,
       contenders.map((contender) => ({

@@ -54,7 +54,7 @@ await runBench({
     "The appended file of Redis is written through at every call (appendfsync always), as is PostgreSQL's log.",
   ],
   async run(context) {
-    const entities = await cityEntities(context.quick ? 10_000 : Number.POSITIVE_INFINITY);
+    const entities = await cityEntities(context.quick ? 4_000 : Number.POSITIVE_INFINITY);
     const file = path.join(context.folder, 'entities.ndjson');
     writeFileSync(file, `${entities.map((entity) => JSON.stringify(entity)).join('\n')}\n`);
     context.say(`${entities.length} entities`);

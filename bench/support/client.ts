@@ -84,14 +84,18 @@ export class Client {
   }
 
   async query(index: string, query: Json): Promise<QueryAnswer> {
-    const response = await fetch(`${this.baseUrl}/v1/${index}`, {
-      method: 'POST',
-      headers: { 'X-Api-Key': this.clientKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify(query),
-    });
-    const text = await response.text();
-    if (response.status !== 200) throw new Error(`the query answered ${response.status}: ${text}`);
-    return JSON.parse(text);
+    for (;;) {
+      this.context.signal.throwIfAborted();
+      const response = await fetch(`${this.baseUrl}/v1/${index}`, {
+        method: 'POST',
+        headers: { 'X-Api-Key': this.clientKey, 'Content-Type': 'application/json' },
+        body: JSON.stringify(query),
+      });
+      const text = await response.text();
+      if (response.status === 200) return JSON.parse(text);
+      // A worker that is busy with what was just loaded may not answer in time.
+      if (response.status !== 503) throw new Error(`the query answered ${response.status}: ${text}`);
+    }
   }
 
   async routeCount(): Promise<number> {

@@ -23,7 +23,7 @@ import {
   sourceField,
 } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
-import { viewSubject } from '../store/subjects.ts';
+import { claimSubject, viewSubject } from '../store/subjects.ts';
 import type { Suspect } from '../store/suspects.ts';
 import type { EnvironmentScope, ItemChange } from '../store/types.ts';
 import { encodeBody } from '../store/views.ts';
@@ -241,6 +241,7 @@ class Assembly {
       this.itemChanges.push({ scope, index: name, sourceId, originId, item: null });
     }
     for (const claim of former.claims) {
+      this.#announceClaim(scope, claim);
       this.claimWrites.push(claimWrite('drop', turn, scope, name, claim));
     }
     this.#drop(turn, former.dependsOn, memberOfThing(turn, former));
@@ -252,19 +253,29 @@ class Assembly {
     const claims = claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
     const kept = new Set(claims.map(claimKey));
     for (const claim of former?.claims ?? []) {
-      if (!kept.has(claimKey(claim)))
-        this.claimWrites.push(claimWrite('drop', turn, scope, maker.name, claim));
+      if (kept.has(claimKey(claim))) continue;
+      this.#announceClaim(scope, claim);
+      this.claimWrites.push(claimWrite('drop', turn, scope, maker.name, claim));
     }
     const formerByKey = new Map(former?.claims.map((claim) => [claimKey(claim), claim]));
     for (const claim of claims) {
       const same = sameClaim(claim, formerByKey.get(claimKey(claim)));
       // Claims carry the time of the entity's last change, for the listings.
       if (same && !turn.isChange && turn.repair === null) continue;
+      if (!same || turn.repair !== null) this.#announceClaim(scope, claim);
       this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
     }
     const added = claims.filter((claim) => !formerByKey.has(claimKey(claim)));
     this.newClaims.push([turn, added.map((claim) => claimSuspect(maker, claim))]);
     return claims;
+  }
+
+  /**
+   * The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
+   * request with `Min-Version` waits for.
+   */
+  #announceClaim(scope: EnvironmentScope, { field }: MadeClaim): void {
+    this.digests.push(digestOf(claimSubject(scope, field)));
   }
 
   /** Drops registrations of the former result, and of rounds on the way, that the result does not rest on. */

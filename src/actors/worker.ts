@@ -35,6 +35,7 @@ interface OwnedPartition {
   readonly ended: Promise<void>;
   /** By this process' clock, a little before Redis ends the lease. */
   leaseEndsMs: number;
+  isRenewing: boolean;
 }
 
 export class Worker {
@@ -42,6 +43,7 @@ export class Worker {
   readonly metrics = new WorkerMetrics(this.id);
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #rebuildTurns = new TurnQueue();
+  #measuringLag: Promise<void> | null = null;
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -82,7 +84,7 @@ export class Worker {
 
   async #beat(): Promise<void> {
     const { store, configuration, waitingFor } = this.options;
-    await this.#measureLag();
+    this.#measureLagOnce();
     const metrics = await this.metrics.registry.metrics();
     await beat(store, {
       id: this.id,
@@ -98,6 +100,15 @@ export class Worker {
       waitingFor: waitingFor(),
       metrics,
     });
+  }
+
+  /** Not waited for: a shard of a cluster that does not answer must not make this worker look dead. */
+  #measureLagOnce(): void {
+    this.#measuringLag ??= this.#measureLag()
+      .catch(() => {})
+      .finally(() => {
+        this.#measuringLag = null;
+      });
   }
 
   async #measureLag(): Promise<void> {
@@ -163,18 +174,27 @@ export class Worker {
         this.#owned.delete(lease.partition);
         this.metrics.streamLag.remove({ partition: lease.partition });
       });
-    this.#owned.set(lease.partition, { actor, ended, leaseEndsMs });
+    this.#owned.set(lease.partition, { actor, ended, leaseEndsMs, isRenewing: false });
   }
 
+  /** Each for itself: a shard of a cluster that does not answer must not end the leases of all others. */
   async #renew(): Promise<void> {
-    await Promise.all(
-      [...this.#owned.values()].map(async (owned) => {
-        const askedMs = performance.now();
-        const stillOurs = await renewLease(this.options.store, owned.actor.lease, leaseMs);
-        if (stillOurs) owned.leaseEndsMs = askedMs + leaseMs;
-        else owned.actor.stop();
-      }),
-    );
+    for (const owned of this.#owned.values()) {
+      if (owned.isRenewing) continue;
+      owned.isRenewing = true;
+      this.#renewOne(owned)
+        .catch((error: unknown) => this.options.onTrouble('a lease was not renewed', error))
+        .finally(() => {
+          owned.isRenewing = false;
+        });
+    }
+  }
+
+  async #renewOne(owned: OwnedPartition): Promise<void> {
+    const askedMs = performance.now();
+    const stillOurs = await renewLease(this.options.store, owned.actor.lease, leaseMs);
+    if (stillOurs) owned.leaseEndsMs = askedMs + leaseMs;
+    else owned.actor.stop();
   }
 
   async #giveBack(partition: number): Promise<void> {

@@ -44,9 +44,25 @@ export function connect(options: ConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
       ? new Redis(options.address.url, redisOptions(options))
-      : new PunctualCluster([...options.address.seeds], clusterOptions(options));
+      : followMoves(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
   client.on('error', () => {});
   return client;
+}
+
+/**
+ * The client lets a node go that serves no slot yet, with commands for a slot that moves there under way. It sends those
+ * again, but nobody hears that the ASKING before them failed, which would end the process.
+ */
+function followMoves(cluster: Cluster): Cluster {
+  cluster.on('+node', (node: Redis) => {
+    const asking = node.asking.bind(node);
+    node.asking = () => {
+      const asked = asking();
+      asked.catch(() => {});
+      return asked;
+    };
+  });
+  return cluster;
 }
 
 /** Ends commands in time wherever they are: at a node, between redirections, or waiting for any node at all. */
@@ -70,12 +86,14 @@ export function connectBlocking(address: RedisAddress): RedisClient {
   const client =
     address.kind === 'single'
       ? new Redis(address.url, options)
-      : new Cluster([...address.seeds], {
-          redisOptions: options,
-          clusterRetryStrategy: retryStrategy,
-          maxRedirections: redirectionsMax,
-          slotsRefreshInterval: slotsRefreshMs,
-        });
+      : followMoves(
+          new Cluster([...address.seeds], {
+            redisOptions: options,
+            clusterRetryStrategy: retryStrategy,
+            maxRedirections: redirectionsMax,
+            slotsRefreshInterval: slotsRefreshMs,
+          }),
+        );
   client.on('error', () => {});
   return client;
 }

@@ -81,25 +81,28 @@ test('the platform works on a cluster, and goes on by itself after a master is k
   const writing = keepWriting(client, ledger, random, articleCount);
   const lookingEnd = new AbortController();
   const looking = keepLooking(client, lookingEnd.signal);
-  await sleep(1_000);
-  const victim = await cluster.ownerOf(slot);
-  await victim.process.signal('SIGKILL');
-  const killedMs = performance.now();
-  const heir = await cluster.failedOver(slot, victim);
-  const failedOverMs = performance.now();
-  tell(`${heir.name} took over ${Math.round(failedOverMs - killedMs)} ms after ${victim.name} was killed`);
-  await until(
-    'writes are acknowledged again',
-    () => writing.answers.some(({ isAcknowledged, atMs }) => isAcknowledged && atMs > failedOverMs),
-    recoveryMs,
-  );
-  tell('a write is acknowledged');
-  await system.ready(recoveryMs - (performance.now() - failedOverMs));
-  tell('ready');
-  await sleep(1_000);
-  await writing.stop();
-  lookingEnd.abort();
-  await looking;
+  try {
+    await sleep(1_000);
+    const victim = await cluster.ownerOf(slot);
+    await victim.process.signal('SIGKILL');
+    const killedMs = performance.now();
+    const heir = await cluster.failedOver(slot, victim);
+    const failedOverMs = performance.now();
+    tell(`${heir.name} took over ${Math.round(failedOverMs - killedMs)} ms after ${victim.name} was killed`);
+    await until(
+      'writes are acknowledged again',
+      () => writing.answers.some(({ isAcknowledged, atMs }) => isAcknowledged && atMs > failedOverMs),
+      recoveryMs,
+    );
+    tell('a write is acknowledged');
+    await system.ready(recoveryMs - (performance.now() - failedOverMs));
+    tell('ready');
+    await sleep(1_000);
+  } finally {
+    await writing.stop();
+    lookingEnd.abort();
+    await looking;
+  }
   const acknowledged = writing.answers.filter(({ isAcknowledged }) => isAcknowledged).length;
   tell(`${acknowledged} of ${writing.answers.length} writes were acknowledged, the others answered 503`);
 

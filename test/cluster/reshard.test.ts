@@ -27,17 +27,20 @@ test('a shard is added and slots move to it while everything goes on', async (co
   }
 
   const writing = keepWriting(client, ledger, random, articleCount);
-  const master = await cluster.join();
-  const replica = await cluster.join();
-  await cluster.attach(replica, master.id);
-  // One partition of every shard, and what belongs to no partition.
-  const tags = store.partitions.tags.filter((_, partition) => partition % 2 === 0);
-  for (const tag of [...tags, '{millrace}']) {
-    const startMs = performance.now();
-    await cluster.moveSlot(calculateSlot(tag), master);
-    context.diagnostic(`${tag} moved in ${Math.round(performance.now() - startMs)} ms`);
+  try {
+    const master = await cluster.join();
+    const replica = await cluster.join();
+    await cluster.attach(replica, master.id);
+    // One partition of every shard, and what belongs to no partition.
+    const tags = store.partitions.tags.filter((_, partition) => partition % 2 === 0);
+    for (const tag of [...tags, '{millrace}']) {
+      const startMs = performance.now();
+      await cluster.moveSlot(calculateSlot(tag), master);
+      context.diagnostic(`${tag} moved in ${Math.round(performance.now() - startMs)} ms`);
+    }
+  } finally {
+    await writing.stop();
   }
-  await writing.stop();
   const acknowledged = writing.answers.filter(({ isAcknowledged }) => isAcknowledged).length;
   context.diagnostic(
     `${acknowledged} of ${writing.answers.length} writes were acknowledged, the others answered 503`,

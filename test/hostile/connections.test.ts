@@ -91,7 +91,7 @@ describe('hostile connections', { concurrency: true }, () => {
     assert.deepEqual([refused.status, refused.json.meta], [422, { status: 422 }]);
   });
 
-  test('10,000 ids in one GET are looked up, and none of them twice', async () => {
+  test('a GET that asks for 10,000 short ids is answered', async () => {
     // Short ids: the HTTP library wants the whole first line in one read (uWebSockets issue 1776).
     const ids = Array.from({ length: 10_000 }, (_, number) => `id=${(number % 36).toString(36)}`).join('&');
     const startedAtMs = performance.now();

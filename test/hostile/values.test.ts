@@ -42,8 +42,16 @@ async function save(entities: readonly Entity[]): Promise<void> {
 }
 
 const read = () => ({ key: apiKeys.client, headers: seen });
-const deliver = (body: Json) => client.post('/v2', body, read());
-const query = (path: string, body: Json) => client.post(path, body, read());
+const deliver = (body: Json) => postPatiently('/v2', body);
+const query = (path: string, body: Json) => postPatiently(path, body);
+
+/** A busy machine may need longer than a request waits for a state: then it is 503, and asked again. */
+async function postPatiently(path: string, body: Json): ReturnType<Client['post']> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await client.post(path, body, read());
+    if (answer.status !== 503 || attempt === 6) return answer;
+  }
+}
 
 /** No longer than an originId may be. */
 const originIds = awkwardTexts.filter(({ length }) => length <= 1024);

@@ -9,7 +9,7 @@ export function welcomeText(baseUrl: string, settings: Settings): string {
     ...(settings.demo ? ['', ...demoLines(baseUrl)] : []),
     '',
     `Processes: web × ${settings.web} (HTTP), worker × ${settings.workers} (views and indexes of ${settings.partitions} partitions),`,
-    `jobs × 1 (rebuild, purge, verify)${settings.redis.kind === 'private' ? `, redis × 1 (its files are in ${settings.dataDir})` : ''}`,
+    `jobs × 1 (rebuilds)${settings.redis.kind === 'private' ? `, redis × 1 (its files are in ${settings.dataDir})` : ''}`,
     'Ctrl-C stops all of them.',
     '',
   ].join('\n');

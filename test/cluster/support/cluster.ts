@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../../src/store/connection.ts';
 import { until } from '../../support/until.ts';
 import { SystemProcess } from '../../system/support/process.ts';
+import { tiedRedisServer } from '../../system/support/redis-server.ts';
 
 const slotCount = 16_384;
 /** A master that is silent for this long is failed over. */
@@ -90,8 +91,8 @@ export class RedisCluster {
     words.push('--cluster-node-timeout', String(nodeTimeoutMs));
     words.push('--cluster-require-full-coverage', 'no');
     const process_ = new SystemProcess(`redis.${port}`, () => ({
-      program: 'redis-server',
-      words,
+      program: 'sh',
+      words: ['-c', tiedRedisServer, 'redis', ...words],
       env: process.env,
     }));
     const client = new Redis({

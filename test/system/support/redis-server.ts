@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 import { SystemProcess } from './process.ts';
 
 /** Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. */
-const wrapper = `
+export const tiedRedisServer = `
 exec 3<&0 </dev/null
 ( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 &
 exec redis-server "$@" 3<&-
@@ -23,7 +23,7 @@ export class RedisServer {
     words.push('--appendonly', 'yes', '--appendfsync', 'always');
     this.process = new SystemProcess('redis', () => ({
       program: 'sh',
-      words: ['-c', wrapper, 'redis', ...words],
+      words: ['-c', tiedRedisServer, 'redis', ...words],
       env: process.env,
     }));
   }

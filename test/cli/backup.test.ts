@@ -1,0 +1,403 @@
+import assert from 'node:assert/strict';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { checkBackup } from '../../src/cli/backup/read.ts';
+import { writeBackup } from '../../src/cli/backup/write.ts';
+import { hashKeys } from '../../src/config/canonical.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { readConfiguration } from '../../src/config/read.ts';
+import type { Configuration } from '../../src/config/types.ts';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { AutoFields } from '../../src/store/auto-fields.ts';
+import { publishConfiguration, readPublished } from '../../src/store/configuration.ts';
+import { FencedError } from '../../src/store/connection.ts';
+import { acceptEntities, encodeEntity, readEntities } from '../../src/store/entities.ts';
+import { keys } from '../../src/store/keys.ts';
+import { waitUntilSettled } from '../../src/store/partition-state.ts';
+import { encodeProcessed, readProcessed } from '../../src/store/processed.ts';
+import { holdForRestore, restoreSnapshots } from '../../src/store/restore.ts';
+import type { Store } from '../../src/store/store.ts';
+import { TestRedis } from '../support/redis.ts';
+import { entityOf } from '../system/support/entities.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../system/support/site.ts';
+import { System } from '../system/support/system.ts';
+import { type CommandResult, runCommand, temporaryFolder } from './support/command.ts';
+
+const tenant = 'acme';
+const files = siteFiles({
+  schemas: {
+    page: {
+      triggers: { cms: ['page'] },
+      route: { url: '{url}', handles: ['{p.slug}'] },
+      properties: {
+        title: '{p.title}',
+        nested: '{p.nested}',
+        next: { type: 'reference', alias: 'page', originId: '{p.next}' },
+      },
+    },
+    list: {
+      triggers: { cms: ['list'] },
+      properties: {
+        members: {
+          type: 'array',
+          input: {
+            $lookup: {
+              operator: 'equals',
+              sourceEntityProperty: 'group',
+              matchValue: '{originId}',
+              orderBy: { property: 'title', sort: 'desc' },
+            },
+          },
+          items: '{item.p.title}',
+        },
+      },
+    },
+  },
+  indexes: {
+    pages: {
+      triggers: { cms: ['page'] },
+      properties: { title: '{p.title}', group: '{p.group}' },
+      index: { fields: { title: { type: 'text' }, group: { type: 'keyword' } } },
+    },
+  },
+});
+
+function viewId(originId: string, alias: string): string {
+  return `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
+}
+
+async function ingest(system: System, entities: readonly JsonObject[]): Promise<void> {
+  const answer = await system.client().post('/ingest/v2', entities as Json[], { key: sourceKey });
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(answer.json.errors, {});
+}
+
+function pageOf(originId: string, properties: JsonObject, rest: JsonObject = {}): JsonObject {
+  return { originId, type: 'page', properties, ...rest };
+}
+
+const stablePages = Array.from({ length: 40 }, (_, index) => `p${index}`);
+
+/** Entities whose history shows in views, routes and answers: clashes, moved claims, first values of fields. */
+async function tellHistory(system: System): Promise<void> {
+  const settle = async () => waitUntilSettled(await system.store());
+  // Decides the type of `size`, and is gone afterwards: who comes first in a restored store has a text there.
+  await ingest(system, [{ originId: 'first', type: 'thing', properties: { size: 1 } }]);
+  await settle();
+  await ingest(system, [
+    ...Array.from({ length: 5 }, (_, index) => ({
+      originId: `t${index}`,
+      type: 'thing',
+      properties: { size: index % 2 === 0 ? `text ${index}` : index, [`own${index}`]: true },
+    })),
+    { originId: 'g0', type: 'list', properties: {} },
+    { originId: 'g1', type: 'list', properties: {} },
+    ...stablePages.map((originId, index) =>
+      pageOf(
+        originId,
+        {
+          title: `Title ${index} ü`,
+          group: `g${index % 2}`,
+          next: index % 2 === 0 ? `p${index + 1}` : null,
+          nested: { b: 1, a: [2, {}] },
+        },
+        { url: `/pages/${index}`, redirects: [`/old/${index}`, '/old/shared'], originParentId: 'g0' },
+      ),
+    ),
+  ]);
+  await settle();
+  // The older entity takes the handle after the younger one: by birth alone the younger one would have it.
+  await ingest(system, [pageOf('young', { title: 'young', slug: 'shared' })]);
+  await settle();
+  await ingest(system, [pageOf('p1', { title: 'moved', slug: 'shared', group: 'g1' }, { url: '/pages/1' })]);
+  await settle();
+  await ingest(system, [
+    pageOf('young', { title: 'young, changed later', slug: 'shared' }),
+    pageOf('p2', { title: 'at the url of another', group: 'g0' }, { url: '/pages/3' }),
+  ]);
+  await system.client().delete('/ingest/v2/first', { key: sourceKey });
+  await settle();
+}
+
+/** What readers get of the entities that nobody writes to, as text. */
+async function answersOf(system: System): Promise<Record<string, string>> {
+  const client = system.client();
+  const answers: Record<string, string> = {};
+  const note = async (name: string, asked: Promise<{ readonly text: string }>) => {
+    // Tokens and cursors are sealed with a secret of each store.
+    answers[name] = (await asked).text.replace(
+      /"(nextPageToken|startCursor|endCursor)":"[^"]*"/g,
+      '"$1":"…"',
+    );
+  };
+  const ids = [...stablePages, 'young'].map((originId) => viewId(originId, 'page'));
+  const key = clientKey;
+  await note(
+    'views',
+    client.post('/v2', { ids: [...ids, viewId('g0', 'list'), viewId('g1', 'list')] }, { key }),
+  );
+  for (const url of ['/pages/1', '/pages/3', '/pages/2', '/old/7', '/old/shared']) {
+    await note(url, client.get(`/v2?url=${url}`, { key }));
+  }
+  await note('handle', client.get('/v2?handle=shared', { key }));
+  await note('routes', client.get('/routes/v1?first=500', { key }));
+  const all = { pagination: { pageSize: 100 }, sort: [{ field: '_updatedAt' }] };
+  const mine = {
+    filters: { or: ['g0', 'g1'].map((value) => ({ field: 'group', operator: 'equals', value })) },
+  };
+  const facets = [{ field: 'group' }];
+  await note('index', client.post('/v1/pages', { ...all, ...mine, facets, aliases: ['page'] }, { key }));
+  await note(
+    'search',
+    client.post('/v1/pages', { ...mine, search: { field: 'title', value: 'Titel' } }, { key }),
+  );
+  const things = '/v1/sourceGroupAlias/cms/type/thing';
+  await note('things', client.post(things, { ...all, facets: [{ field: 'size' }] }, { key }));
+  const numbers = { and: [{ field: 'size', operator: 'greaterThan', value: 0 }] };
+  await note('numbers', client.post(things, { ...all, filters: numbers }, { key }));
+  return answers;
+}
+
+async function startSystem(context: TestContext, partitions: number): Promise<System> {
+  const system = await System.start({ web: 1, workers: 1, jobs: 0, partitions, files });
+  context.after(() => system.stop());
+  return system;
+}
+
+test('a backup under writes, restored elsewhere, gives the same views, routes and answers', async (context) => {
+  const folder = await temporaryFolder(context);
+  const file = path.join(folder, 'backup.ndjson.gz');
+  const [from, to] = await Promise.all([startSystem(context, 4), startSystem(context, 3)]);
+  await tellHistory(from);
+  const before = await answersOf(from);
+
+  let isWriting = true;
+  let written = 0;
+  const writing = (async () => {
+    for (; isWriting; written += 1) {
+      const properties = { title: `live ${written}`, group: 'live' };
+      await ingest(from, [
+        pageOf(`live-${written % 60}`, properties),
+        pageOf(`live-new-${written}`, properties),
+      ]);
+    }
+  })();
+  const backup = await runCommand('backup', [file], { env: from.environment() as Record<string, string> });
+  isWriting = false;
+  await writing;
+  assert.equal(backup.code, 0, backup.stderr);
+  assert.match(backup.stdout, /backup\.ndjson\.gz: \d+ entities, 4 configuration files\./);
+  assert.match(backup.stderr, /% \d+ entities written/);
+  assert.equal((await stat(file)).mode & 0o077, 0, 'nobody else may read it');
+  assert.ok(written > 0);
+
+  const restored = await runCommand('restore', [file], { env: to.environment() as Record<string, string> });
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.match(restored.stdout, /Restored \d+ entities and 4 configuration files of 20/);
+  await waitUntilSettled(await to.store());
+  const after = await answersOf(to);
+  for (const [name, text] of Object.entries(before)) assert.equal(after[name], text, name);
+
+  const again = await to
+    .client()
+    .post(
+      '/ingest/v2',
+      [pageOf('p1', { slug: 'shared', group: 'g1', title: 'moved' }, { url: '/pages/1' })] as Json[],
+      { key: sourceKey },
+    );
+  assert.deepEqual(again.json.unchangedSourceEntities, ['p1'], 'a restored entity is known as it is');
+  await assertVerified(to);
+});
+
+/** `npm run verify` finds that everything in the store is what a fresh computation gives. */
+async function assertVerified(system: System): Promise<void> {
+  const verified = await runCommand('verify', [], { env: system.environment() as Record<string, string> });
+  assert.deepEqual([verified.code, /No differences\./.test(verified.stdout)], [0, true], verified.stdout);
+}
+
+const redis = await TestRedis.start();
+const partitionCount = 2;
+const env = { REDIS_URL: redis.url, REDIS_CLUSTER: '', PARTITIONS: String(partitionCount) };
+
+/** A backup of a small store without any process, and its entities as they are stored. */
+async function smallBackup(context: TestContext): Promise<{ file: string; store: Store }> {
+  const store = await redis.openEmptyStore(partitionCount);
+  const documents = hashKeys(
+    new Map(Object.entries(files).map(([name, json]) => [name, JSON.stringify(json)])),
+  );
+  const loaded = loadConfiguration(documents);
+  assert.ok(loaded.ok);
+  await publishConfiguration(store, documents, loaded.configuration.digest);
+  for (const title of ['first', 'second']) {
+    const entities = ['a', 'b', 'c'].map((originId) =>
+      encodeEntity(entityOf(originId, 'page', { title, originId }, { url: `/${originId}` })),
+    );
+    await acceptEntities(store, { tenant, sourceId, force: false, entities });
+  }
+  await new AutoFields(store).decide(tenant, sourceId, 'page', new Map([['title', 'double']]));
+  const file = path.join(await temporaryFolder(context), 'small.gz');
+  await runBackup(store, file);
+  return { file, store };
+}
+
+const refs = ['a', 'b', 'c'].map((originId) => ({ sourceId, originId }));
+
+/** A refusal is one line. */
+function assertRefused({ code, stderr }: CommandResult, pattern: RegExp): void {
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .filter((line) => !/^\d+ % /.test(line));
+  assert.deepEqual([code, lines.length], [1, 1], stderr);
+  assert.match(lines[0] ?? '', pattern);
+}
+
+test('a restore gives every entity its stamps back, is finished after a break, and takes empty stores alone', async (context) => {
+  const { file, store } = await smallBackup(context);
+  const entities = await readEntities(store, tenant, refs);
+  assert.ok(entities.every((entity) => entity !== null && entity.bornStamp < entity.stamp));
+  assertRefused(
+    await runCommand('restore', [file], { env }),
+    /^This store is not empty: .* Nothing was restored\.$/,
+  );
+  await assert.rejects(runBackup(store, file), /^Error: .* is there already/);
+  await assert.rejects(runBackup(store, '/nowhere/a.gz'), /^Error: \/nowhere\/a\.gz cannot be written/);
+
+  // Broken off after the first entity, with which somebody else has done something since.
+  const target = await redis.openEmptyStore(partitionCount);
+  const end =
+    gunzipSync(await readFile(file))
+      .toString()
+      .trim()
+      .split('\n')
+      .at(-1) ?? '';
+  const token = String((JSON.parse(end) as JsonObject).sha256);
+  assert.equal(await holdForRestore(target, token), 'held');
+  const [first] = entities;
+  assert.ok(first);
+  for (let time = 0; time < 2; time += 1) {
+    await restoreSnapshots(target, token, tenant, sourceId, [{ entity: first, processed: null }]);
+  }
+  const tag = target.partitions.tag(target.partitions.ofEntity(sourceId, 'a'));
+  assert.equal(await target.client.xlen(keys.stream(tag)), 1, 'a repeated call announces nothing');
+  assert.notEqual(await holdForRestore(target, 'another backup'), 'held');
+  const changed = encodeEntity(entityOf('a', 'page', { title: 'newer' }));
+  await acceptEntities(target, { tenant, sourceId, force: false, entities: [changed] });
+
+  const configOut = path.join(path.dirname(file), 'config');
+  const finished = await runCommand('restore', [file, '--config-out', configOut], { env });
+  assert.equal(finished.code, 0, finished.stderr);
+  assert.match(
+    finished.stdout,
+    /Restored 3 entities .*\nNote: .* holds another configuration than the backup/,
+  );
+  const [newer, ...others] = await readEntities(target, tenant, refs);
+  assert.deepEqual(others, entities.slice(1));
+  assert.deepEqual(newer?.properties, { title: 'newer' }, 'what was written meanwhile stays');
+  const fields = await new AutoFields(target).read(tenant, sourceId, 'page');
+  assert.deepEqual([...(fields ?? [])], [['title', 'double']]);
+  const written = await readConfiguration(configOut);
+  assert.equal(written.ok && written.configuration.digest, (await activeConfiguration(target)).digest);
+  assert.equal(await holdForRestore(target, token), 'notEmpty', 'a finished restore holds nothing');
+  const again = restoreSnapshots(target, token, tenant, sourceId, [{ entity: first, processed: null }]);
+  await assert.rejects(again, FencedError);
+});
+
+async function activeConfiguration(store: Store): Promise<Configuration> {
+  const published = await readPublished(store);
+  const loaded = loadConfiguration(published?.documents ?? new Map());
+  assert.ok(loaded.ok);
+  return loaded.configuration;
+}
+
+async function runBackup(store: Store, file: string): Promise<void> {
+  const published = await readPublished(store);
+  assert.ok(published);
+  const configuration = await activeConfiguration(store);
+  const { signal } = new AbortController();
+  const options = { store, published, configuration, file, signal, onProgress: () => {} };
+  await writeBackup(options, async () => null);
+}
+
+test('a backup that is cut off, changed or something else is refused before anything is written', async (context) => {
+  const { file } = await smallBackup(context);
+  await redis.flush();
+  const whole = await readFile(file);
+  const text = gunzipSync(whole).toString();
+  const lines = text.trimEnd().split('\n');
+  const joined = (some: readonly string[]) => gzipSync(`${some.join('\n')}\n`);
+  const flipped = Buffer.from(whole);
+  flipped.writeUInt8(flipped.readUInt8(whole.length >> 1) ^ 0xff, whole.length >> 1);
+  const broken: Readonly<Record<string, Buffer>> = {
+    'cut in the middle': whole.subarray(0, whole.length >> 1),
+    'cut at its end': whole.subarray(0, whole.length - 1),
+    'a flipped byte': flipped,
+    'no end': joined(lines.slice(0, -1)),
+    'an entity less': joined(lines.filter((line) => !line.includes('"originId":"b"'))),
+    'an entity changed': gzipSync(text.replace('"title":"second"', '"title":"forged"')),
+    'more behind its end': joined([...lines, lines.at(-2) ?? '']),
+    'no gzip': Buffer.from(text),
+    'another file': gzipSync('{"originId":"a","type":"page","properties":{}}\n'),
+    empty: Buffer.alloc(0),
+  };
+  for (const [name, bytes] of Object.entries(broken)) {
+    const other = path.join(path.dirname(file), 'broken.gz');
+    await writeFile(other, bytes);
+    await assert.rejects(
+      checkBackup(other, () => {}),
+      /^Error: .*broken\.gz is no whole backup: /,
+      name,
+    );
+  }
+  await writeFile(file, broken['cut at its end'] ?? '');
+  assertRefused(
+    await runCommand('restore', [file], { env }),
+    /is no whole backup: .*\. Nothing was restored\.$/,
+  );
+  const later = path.join(path.dirname(file), 'later.gz');
+  await writeFile(later, gzipSync(text.replace('"version":1', '"version":2')));
+  await assert.rejects(
+    checkBackup(later, () => {}),
+    /was made by another version of Millrace/,
+  );
+  const store = await redis.openStore(partitionCount);
+  assert.deepEqual(await store.client.keys('*'), [keys.layout], 'this look alone wrote something');
+});
+
+test('what is known of claims comes back without results, and never stands for a state of the entity', async () => {
+  const store = await redis.openEmptyStore(partitionCount);
+  await holdForRestore(store, 'token');
+  const entity = { ...entityOf('a', 'page', {}), sourceId, stamp: 5_000, bornStamp: 1_000, urlStamp: 1_000 };
+  const claim = {
+    field: 'h:x',
+    host: null,
+    kind: 'page',
+    sinceStamp: 3_000,
+    display: 'x',
+    redirect: null,
+  } as const;
+  const made = (kind: 'view' | 'item', claims: readonly (typeof claim)[]) => ({
+    kind,
+    environmentId,
+    name: kind,
+    schemaDigest: 'digest',
+    bytesDigest: Buffer.from('bytes'),
+    claims,
+    dependsOn: [[sourceId, 'key']] as const,
+  });
+  const processed = {
+    stamp: 5_000,
+    type: 'page',
+    lookup: { layoutId: 'layout', keys: ['key'] },
+    made: [made('view', [claim]), made('item', [])],
+  };
+  await restoreSnapshots(store, 'token', tenant, sourceId, [{ entity, processed }]);
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, 'a'));
+  const [record] = await readProcessed(store, tag, tenant, sourceId, ['a']);
+  const bare = { ...made('view', [claim]), schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] };
+  const expected = { stamp: 5_000.5, type: 'page', lookup: null, made: [bare] };
+  assert.ok(record);
+  assert.deepEqual(encodeProcessed(record), encodeProcessed(expected));
+});
