@@ -1,6 +1,5 @@
 /** Claims of views on URLs and handles, and the list of routes that they make. */
 import { normalizeUrl } from '../config/url.ts';
-import { groupBy } from '../contract/group-by.ts';
 import { storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import { claimField, keys } from './keys.ts';
@@ -13,7 +12,7 @@ import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
 
 const claimScript = new Script<number>('claim', 3);
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
-const claimsPerCall = 200;
+const claimsPerCall = 400;
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
@@ -48,41 +47,75 @@ export async function writeClaims(
   caller: Caller,
   writes: readonly ClaimWrite[],
 ): Promise<void> {
-  const groups = groupBy(writes, ({ scope, field }) => partitionOf(store, scope, field));
+  const groups = new Map<number, ClaimCall[]>();
+  for (const write of writes) {
+    const subject = claimSubject(write.scope, write.field);
+    const partition = store.partitions.ofText(subject);
+    const calls = groups.get(partition) ?? [];
+    groups.set(partition, calls);
+    const last = calls.at(-1);
+    if (last?.add(write, subject)) continue;
+    const call = new ClaimCall(store.partitions.tag(partition), caller);
+    call.add(write, subject);
+    calls.push(call);
+  }
   await Promise.all(
-    [...groups].map(async ([partition, group]) => {
+    [...groups].map(async ([partition, calls]) => {
       const tag = store.partitions.tag(partition);
       caller.reached?.add(tag);
-      for (let at = 0; at < group.length; at += claimsPerCall) {
-        const portion = group.slice(at, at + claimsPerCall);
-        await claimScript.run(
-          store.client,
-          [keys.fence(tag), keys.clock(tag), keys.changes(tag)],
-          [
-            caller.partition,
-            caller.epoch,
-            changesKept,
-            ...portion.flatMap((write) => claimArguments(tag, write)),
-          ],
-        );
-      }
+      const callKeys = [keys.fence(tag), keys.clock(tag), keys.changes(tag)];
+      for (const call of calls) await claimScript.run(store.client, callKeys, call.arguments);
     }),
   );
 }
 
-function claimArguments(tag: string, { action, scope, field, claim }: ClaimWrite): ScriptArgument[] {
-  const { tenant, environmentId } = scope;
-  return [
-    action,
-    keys.claims(tag, tenant, environmentId),
-    keys.routes(tag, tenant, environmentId),
-    keys.clashes(tag, tenant, environmentId),
-    field,
-    digestOf(claimSubject(scope, field)),
-    packClaim(claim),
-  ];
+/** Claims of one partition, in the order given: runs of one action in one environment, each with its count. */
+class ClaimCall {
+  readonly arguments: ScriptArgument[];
+  #action: ClaimWrite['action'] | null = null;
+  #scope: EnvironmentScope | null = null;
+  #countAt = 0;
+  #count = 0;
+  #total = 0;
+
+  constructor(
+    private readonly tag: string,
+    { partition, epoch }: Caller,
+  ) {
+    this.arguments = [partition, epoch, changesKept];
+  }
+
+  /** False when the call is full. */
+  add({ action, scope, field, claim }: ClaimWrite, subject: string): boolean {
+    if (this.#total === claimsPerCall) return false;
+    if (action !== this.#action || !sameScope(scope, this.#scope)) this.#begin(action, scope);
+    this.#total += 1;
+    this.#count += 1;
+    this.arguments[this.#countAt] = this.#count;
+    this.arguments.push(field, digestOf(subject), claim.display, packClaim(claim));
+    return true;
+  }
+
+  #begin(action: ClaimWrite['action'], scope: EnvironmentScope): void {
+    const { tenant, environmentId } = scope;
+    this.#action = action;
+    this.#scope = scope;
+    this.arguments.push(
+      action,
+      keys.claims(this.tag, tenant, environmentId),
+      keys.routes(this.tag, tenant, environmentId),
+      keys.clashes(this.tag, tenant, environmentId),
+    );
+    this.#countAt = this.arguments.push(0) - 1;
+    this.#count = 0;
+  }
 }
 
+function sameScope(a: EnvironmentScope, b: EnvironmentScope | null): boolean {
+  return a.tenant === b?.tenant && a.environmentId === b.environmentId;
+}
+
+/** As the record of a field with this claim alone, which is what most records are. */
 function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtMs }: Claim): Buffer {
   const packed: PackedClaim = [
     host ?? false,
@@ -95,7 +128,7 @@ function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtM
     redirect ?? false,
     updatedAtMs,
   ];
-  return pack(packed);
+  return pack([packed]);
 }
 
 /** The value of a claim field. */

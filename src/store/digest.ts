@@ -1,9 +1,16 @@
 /** Short digests: of subjects in announcements, and of stored bytes to see whether they changed. */
-import { hash } from 'node:crypto';
+import xxhash from 'xxhash-wasm';
+
+const { h64, h64Raw } = await xxhash();
 
 export const digestBytes = 8;
 
-/** 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. */
+/**
+ * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Stored bytes are compared with
+ * what the same entity had before, so only chance could make two of them alike.
+ */
 export function digestOf(subject: string | Buffer): Buffer {
-  return hash('sha256', subject, 'buffer').subarray(0, digestBytes);
+  const digest = Buffer.allocUnsafe(digestBytes);
+  digest.writeBigUInt64LE(typeof subject === 'string' ? h64(subject) : h64Raw(subject));
+  return digest;
 }

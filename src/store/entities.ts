@@ -8,13 +8,13 @@ import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { surviving } from './replication.ts';
-import { Script, type ScriptArgument } from './script.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
-import type { AcceptOutcome, EncodedEntity, VersionVector } from './types.ts';
+import type { EncodedEntity, VersionVector } from './types.ts';
 
-const accept = new Script<[number, number[]]>('accept', 4);
+export { type AcceptRequest, acceptEntities } from './accept.ts';
+
 const remove = new Script<[number, number[]]>('remove', 5);
-const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
 
 type EntityRecord = [
   type: string,
@@ -54,67 +54,6 @@ export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer
 
 function shortHash(text: string, bytes: number): Buffer {
   return hash('sha256', text, 'buffer').subarray(0, bytes);
-}
-
-let lastStamp = 0;
-
-/** Microseconds since 1970, rising with every call, so that of two writes of one front the later has the later stamp. */
-function nextStamp(): number {
-  lastStamp = Math.max(lastStamp + 1, Date.now() * 1000);
-  return lastStamp;
-}
-
-export interface AcceptRequest {
-  readonly tenant: string;
-  readonly sourceId: string;
-  /** Lets an entity change its type. */
-  readonly force: boolean;
-  readonly entities: readonly EncodedEntity[];
-}
-
-/**
- * Stores entities in order, one Lua call per partition. When it returns, everything changed is stored and announced.
- * @throws StoreUnavailableError; then some partitions may have taken their part, and the same request can be sent again
- */
-export async function acceptEntities(
-  store: Store,
-  request: AcceptRequest,
-): Promise<{ outcomes: AcceptOutcome[]; version: VersionVector }> {
-  const { tenant, sourceId, entities } = request;
-  const token = randomBytes(8);
-  // In the order of the request, whatever partitions they go to: of two claims in it the later one is the latest.
-  const stamps = entities.map(nextStamp);
-  const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
-  const version = new Map<number, number>();
-  const groups = groupByPartition(store, sourceId, entities, ({ originId }) => originId);
-  await survivingIn(store, groups, async () => {
-    const calls = groups.map(async ([partition, positions]) => {
-      const tag = store.partitions.tag(partition);
-      const scriptArguments: ScriptArgument[] = [token, request.force ? '1' : '0', tenant, sourceId];
-      for (const position of positions) {
-        const entity = entities[position];
-        if (entity === undefined) continue;
-        const { originId, contentHash, urlHash, type, body } = entity;
-        scriptArguments.push(originId, contentHash, urlHash, stamps[position] ?? nextStamp(), type, body);
-      }
-      const [sequence, codes] = await accept.run(
-        store.client,
-        [
-          keys.clock(tag),
-          keys.stream(tag),
-          keys.meta(tag, tenant, sourceId),
-          keys.entities(tag, tenant, sourceId),
-        ],
-        scriptArguments,
-      );
-      version.set(partition, sequence);
-      positions.forEach((position, index) => {
-        result[position] = outcomes[codes[index] ?? 0] ?? 'unchanged';
-      });
-    });
-    await Promise.all(calls);
-  });
-  return { outcomes: result, version };
 }
 
 /** Removes entities; `removed` says which were there. @throws StoreUnavailableError */

@@ -255,26 +255,32 @@ test('a delete tells which entities were there and announces those alone', async
 });
 
 /** The scripts as the client library would send them a second time after a reconnect. */
-const acceptAgain = new Script<[number, number[]]>('accept', 4);
+const acceptAgain = new Script<[number[], Buffer]>('accept', 1);
 const removeAgain = new Script<[number, number[]]>('remove', 5);
 
 function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
   const tag = store.partitions.tag(0);
-  const sent = entities.map(encodeEntity).flatMap((encoded, index) => {
-    const { originId, contentHash, urlHash, type, body } = encoded;
-    return [originId, contentHash, urlHash, 1_000_000 + index, type, body];
+  const sent = entities.map(encodeEntity).flatMap(({ originId, contentHash, urlHash, type, body }, index) => {
+    const stamp = Buffer.alloc(8);
+    stamp.writeDoubleBE(1_000_000 + index);
+    return [
+      Buffer.concat([Buffer.from('0'), contentHash, Buffer.from(token), urlHash, stamp]),
+      originId,
+      type,
+      body,
+    ];
   });
+  const group = [
+    keys.clock(tag),
+    keys.stream(tag),
+    keys.meta(tag, tenant, sourceId),
+    keys.entities(tag, tenant, sourceId),
+    tenant,
+    sourceId,
+    entities.length,
+  ];
   acceptAgain.define(store.client);
-  return acceptAgain.run(
-    store.client,
-    [
-      keys.clock(tag),
-      keys.stream(tag),
-      keys.meta(tag, tenant, sourceId),
-      keys.entities(tag, tenant, sourceId),
-    ],
-    [token, '0', tenant, sourceId, ...sent],
-  );
+  return acceptAgain.run(store.client, [keys.clock(tag)], [...group, ...sent]);
 }
 
 test('an accept call sent twice answers the same and does nothing the second time', async () => {
@@ -291,6 +297,39 @@ test('an accept call sent twice answers the same and does nothing the second tim
   assert.deepEqual(second, first);
   assert.deepEqual(await ends(store), endsBefore);
   assert.deepEqual(await read(store, '1'), before);
+});
+
+test('requests that come together are answered each for itself, those of one entity in their order', async () => {
+  const store = await redis.openEmptyStore(4);
+  const numbers = Array.from({ length: 40 }, (_, number) => number);
+  await accept(store, [entity('same', {})]);
+  const answers = await Promise.all(
+    numbers.map((number) =>
+      accept(store, [
+        entity(`own-${number}`, { number }),
+        entity('same', {}),
+        entity('taken', { number }),
+        entity('own-0', {}, { type: 'other' }),
+      ]),
+    ),
+  );
+  for (const [number, { outcomes, version }] of answers.entries()) {
+    assert.deepEqual(outcomes, ['changed', 'unchanged', 'changed', 'typeConflict']);
+    for (const originId of [`own-${number}`, 'same', 'taken']) {
+      assert.ok((version.get(store.partitions.ofEntity(sourceId, originId)) ?? 0) > 0);
+    }
+  }
+  assert.deepEqual((await read(store, 'taken'))?.properties, { number: 39 }, 'the last one stays');
+  const entries = (await ends(store)).reduce((sum, end) => sum + end, 0);
+  assert.ok(entries < 4 * numbers.length, `gathered into fewer entries: ${entries}`);
+});
+
+test('a request larger than a call of the store is taken whole', async () => {
+  const store = await redis.openEmptyStore(2);
+  const many = Array.from({ length: 1500 }, (_, number) => entity(`${number}`, { number }));
+  const { outcomes } = await accept(store, many);
+  assert.deepEqual(new Set(outcomes), new Set(['changed']));
+  assert.deepEqual((await read(store, '1499'))?.properties, { number: 1499 });
 });
 
 test('a remove call sent twice answers the same and spares what came in between', async () => {

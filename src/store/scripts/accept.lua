@@ -1,52 +1,90 @@
 #!lua
--- Accepts source entities of one partition: compares, stores and announces each changed one, all or nothing.
--- Idempotent: a repeated call finds its own token in the compare records, and does nothing to those entities.
+-- Accepts source entities: compares, stores and announces each changed one, all or nothing.
+-- Idempotent: a repeated call finds the token of its request in the compare records, and does nothing to those entities.
 --
--- KEYS  1 clock   2 stream   3 meta   4 entities
--- ARGV  1 token (8 bytes)   2 '1' to override types   3 tenant   4 sourceId
---       then per entity: originId, contentHash (16 bytes), urlHash (8 bytes), stamp, type, body
--- Returns  {last sequence of the stream, code per entity}; codes: 0 unchanged, 1 changed, 2 type conflict
+-- KEYS  1 clock of the first group
+-- ARGV  per group (entities of one source in one partition): clock, stream, meta and entities key, tenant, sourceId,
+--       count, then per entity: head (41 bytes), originId, type, body
+--       A head is '1' to override types or '0', contentHash (16 bytes), token (8), urlHash (8), stamp (big-endian double)
+--       A call of several groups is for one Redis, where their keys may lie in different slots.
+--       Two requests of one call have no entity in common.
+-- Returns  {last sequence of each group's stream, one text of a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
 --
 -- A compare record is contentHash, token, urlHash, the three stamps, type; an entity record the three stamps, body.
 -- The stamps are stamp, bornStamp, urlStamp as big-endian doubles: read with the body they belong to the same state.
-local token, force = ARGV[1], ARGV[2] == '1'
-local codes, announced, announcedBytes, written = {}, {}, 0, {}
-for at = 5, #ARGV, 6 do
-  local originId, contentHash, urlHash = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local stamp, type, body = tonumber(ARGV[at + 3]), ARGV[at + 4], ARGV[at + 5]
-  local meta = redis.call('HGET', KEYS[3], originId)
-  local code = 1
-  local bornStamp, urlStamp = stamp, stamp
-  if meta then
-    local isOurs = string.sub(meta, 17, 24) == token
-    if isOurs and not written[originId] then
-      code = 3
-    elseif string.sub(meta, 1, 16) == contentHash then
-      code = isOurs and 3 or 0
-    elseif string.sub(meta, 57) ~= type and not force then
-      code = 2
+
+-- Arguments of one call are bounded by Lua's stack.
+local chunk = 1000
+local function each(list, act)
+  for from = 1, #list, chunk do act(from, math.min(#list, from + chunk - 1)) end
+end
+
+-- Everything is read, and every key looked at, before the first write: an error amid the writes would not undo them.
+local groups, codes = {}, {}
+local at = 1
+while at <= #ARGV do
+  local group = {
+    clock = ARGV[at], stream = ARGV[at + 1], meta = ARGV[at + 2], entities = ARGV[at + 3],
+    tenant = ARGV[at + 4], sourceId = ARGV[at + 5],
+    metas = {}, bodies = {}, announced = {}, announcedBytes = 0,
+  }
+  groups[#groups + 1] = group
+  local first, last = at + 7, at + 6 + 4 * tonumber(ARGV[at + 6])
+  at = last + 1
+  redis.call('EXISTS', group.clock, group.stream, group.entities)
+  local originIds, stored, written = {}, {}, {}
+  for entity = first, last, 4 do originIds[#originIds + 1] = ARGV[entity + 1] end
+  each(originIds, function(from, to)
+    local found = redis.call('HMGET', group.meta, unpack(originIds, from, to))
+    for index = 1, #found do stored[originIds[from + index - 1]] = found[index] end
+  end)
+  for entity = first, last, 4 do
+    local head, originId, type, body = ARGV[entity], ARGV[entity + 1], ARGV[entity + 2], ARGV[entity + 3]
+    local meta = stored[originId]
+    local code, stamps = '1', nil
+    if not meta then
+      local stamp = string.sub(head, 34)
+      stamps = stamp .. stamp .. stamp
     else
-      local lastStamp
-      lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(meta, 33, 56))
-      if stamp <= lastStamp then stamp = lastStamp + 1 end
-      if string.sub(meta, 25, 32) ~= urlHash then urlStamp = stamp end
+      local isOurs = string.sub(meta, 17, 24) == string.sub(head, 18, 25)
+      if isOurs and not written[originId] then
+        code = '1'
+      elseif string.sub(meta, 1, 16) == string.sub(head, 2, 17) then
+        code = isOurs and '1' or '0'
+      elseif string.sub(meta, 57) ~= type and string.sub(head, 1, 1) ~= '1' then
+        code = '2'
+      else
+        local stamp = struct.unpack('>d', string.sub(head, 34))
+        local lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(meta, 33, 56))
+        if stamp <= lastStamp then stamp = lastStamp + 1 end
+        if string.sub(meta, 25, 32) ~= string.sub(head, 26, 33) then urlStamp = stamp end
+        stamps = struct.pack('>ddd', stamp, bornStamp, urlStamp)
+      end
     end
+    if stamps then
+      local record = string.sub(head, 2, 33) .. stamps .. type
+      local metas, bodies = group.metas, group.bodies
+      metas[#metas + 1], metas[#metas + 2] = originId, record
+      bodies[#bodies + 1], bodies[#bodies + 2] = originId, stamps .. body
+      stored[originId], written[originId] = record, true
+      group.announced[#group.announced + 1] = originId
+      group.announcedBytes = group.announcedBytes + #body
+    end
+    codes[#codes + 1] = code
   end
-  if code == 1 then
-    local stamps = struct.pack('>ddd', stamp, bornStamp, urlStamp)
-    redis.call('HSET', KEYS[3], originId, contentHash .. token .. urlHash .. stamps .. type)
-    redis.call('HSET', KEYS[4], originId, stamps .. body)
-    written[originId] = true
-    announced[#announced + 1] = originId
-    announcedBytes = announcedBytes + #body
+end
+
+local sequences = {}
+for index, group in ipairs(groups) do
+  if #group.announced > 0 then
+    each(group.metas, function(from, to) redis.call('HSET', group.meta, unpack(group.metas, from, to)) end)
+    each(group.bodies, function(from, to) redis.call('HSET', group.entities, unpack(group.bodies, from, to)) end)
+    local sequence = redis.call('HINCRBY', group.clock, 'stream', 1)
+    local entry = { group.tenant, group.sourceId, group.announced, group.announcedBytes }
+    redis.call('XADD', group.stream, sequence .. '-0', 'e', cmsgpack.pack(entry))
+    sequences[index] = sequence
+  else
+    sequences[index] = tonumber(redis.call('HGET', group.clock, 'stream') or 0)
   end
-  codes[#codes + 1] = code == 3 and 1 or code
 end
-local sequence
-if #announced > 0 then
-  sequence = redis.call('HINCRBY', KEYS[1], 'stream', 1)
-  redis.call('XADD', KEYS[2], sequence .. '-0', 'e', cmsgpack.pack({ ARGV[3], ARGV[4], announced, announcedBytes }))
-else
-  sequence = tonumber(redis.call('HGET', KEYS[1], 'stream') or 0)
-end
-return { sequence, codes }
+return { sequences, table.concat(codes) }

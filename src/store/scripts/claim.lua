@@ -4,9 +4,10 @@
 --
 -- KEYS  1 fence   2 clock   3 changes
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
---       then per claim: 'put' | 'drop', claims key, routes key, clashes key, field, digest (8 bytes), packed claim
+--       then per run of claims: 'put' | 'drop', claims key, routes key, clashes key, count, and of each claim: field,
+--       digest (8 bytes), display, packed list of the one claim. A run is done before the next one.
 --       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs}
--- Returns  number of claim fields whose service changed; error FENCED
+-- Returns  number of times that the service of a field changed; error FENCED
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
   return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
 end
@@ -48,61 +49,95 @@ local function visible(claims)
   return cmsgpack.pack(seen)
 end
 
--- Changes the claims of a field; true when requests can see it.
-local function change(action, claimsKey, routesKey, clashesKey, field, claim)
-  local stored = redis.call('HGET', claimsKey, field)
-  local isUrl = string.sub(field, 1, 2) == 'u:'
-  if not stored and action == 'put' then
-    -- The first claim of a field, as nearly all are: there is nothing to compare with.
-    redis.call('HSET', claimsKey, field, cmsgpack.pack({ claim }))
-    if isUrl then redis.call('ZADD', routesKey, 0, claim[7]) end
-    return true
+-- Arguments of one call are bounded by Lua's stack.
+local chunk = 1000
+local function callEach(command, key, list)
+  for from = 1, #list, chunk do
+    redis.call(command, key, unpack(list, from, math.min(#list, from + chunk - 1)))
   end
-  local old = stored and cmsgpack.unpack(stored) or {}
-  local new = {}
-  for _, other in ipairs(old) do
-    if not sameClaim(other, claim) then new[#new + 1] = other end
-  end
-  if action == 'put' then new[#new + 1] = claim end
-  table.sort(new, before)
+end
 
-  if #new == 0 then
-    redis.call('HDEL', claimsKey, field)
-  else
-    redis.call('HSET', claimsKey, field, cmsgpack.pack(new))
+local digests = {}
+
+-- What one run makes of its keys: read at once, changed here, written at once.
+local function changeRun(action, claimsKey, routesKey, clashesKey, first, last)
+  local fields, stored = {}, {}
+  for at = first, last, 4 do fields[#fields + 1] = ARGV[at] end
+  for from = 1, #fields, chunk do
+    local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
+    for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
-  if #new > 1 then
-    redis.call('HSET', clashesKey, field, #new)
-  else
-    redis.call('HDEL', clashesKey, field)
-  end
-  if isUrl then
-    local gone, serving = winners(old), winners(new)
-    gone[claim[7]] = true
-    for url in pairs(gone) do
-      if not serving[url] then redis.call('ZREM', routesKey, url) end
+  -- By field: claims, and how many they are; by URL: whether it is served.
+  local counts, served = {}, {}
+  for at = first, last, 4 do
+    local field, digest, display = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+    local isUrl = string.sub(field, 1, 2) == 'u:'
+    if not stored[field] and action == 'put' then
+      -- The first claim of a field, as nearly all are: there is nothing to compare with.
+      stored[field] = ARGV[at + 3]
+      if isUrl then served[display] = true end
+      digests[#digests + 1] = digest
+    else
+      local claim = cmsgpack.unpack(ARGV[at + 3])[1]
+      local old = stored[field] and cmsgpack.unpack(stored[field]) or {}
+      local new = {}
+      for _, other in ipairs(old) do
+        if not sameClaim(other, claim) then new[#new + 1] = other end
+      end
+      if action == 'put' then new[#new + 1] = claim end
+      table.sort(new, before)
+      stored[field] = #new > 0 and cmsgpack.pack(new)
+      counts[field] = #new
+      if isUrl then
+        served[display] = false
+        for url in pairs(winners(old)) do served[url] = false end
+        for url in pairs(winners(new)) do served[url] = true end
+      end
+      if visible(old) ~= visible(new) then digests[#digests + 1] = digest end
     end
-    for url in pairs(serving) do
-      redis.call('ZADD', routesKey, 0, url)
+  end
+
+  local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
+  for field, value in pairs(stored) do
+    if value then
+      puts[#puts + 1], puts[#puts + 2] = field, value
+    else
+      drops[#drops + 1] = field
     end
   end
-  return visible(old) ~= visible(new)
+  for field, count in pairs(counts) do
+    if count > 1 then
+      clashes[#clashes + 1], clashes[#clashes + 2] = field, count
+    else
+      clears[#clears + 1] = field
+    end
+  end
+  for url, isServed in pairs(served) do
+    if isServed then
+      routes[#routes + 1], routes[#routes + 2] = 0, url
+    else
+      gone[#gone + 1] = url
+    end
+  end
+  callEach('HSET', claimsKey, puts)
+  callEach('HDEL', claimsKey, drops)
+  callEach('HSET', clashesKey, clashes)
+  callEach('HDEL', clashesKey, clears)
+  callEach('ZREM', routesKey, gone)
+  callEach('ZADD', routesKey, routes)
 end
 
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
-local checked = {}
-for at = 4, #ARGV, 7 do
-  for key = at + 1, at + 3 do
-    if not checked[ARGV[key]] then redis.call('EXISTS', ARGV[key]) end
-    checked[ARGV[key]] = true
-  end
+local at = 4
+while at <= #ARGV do
+  redis.call('EXISTS', ARGV[at + 1], ARGV[at + 2], ARGV[at + 3])
+  at = at + 5 + 4 * tonumber(ARGV[at + 4])
 end
-local digests = {}
-for at = 4, #ARGV, 7 do
-  local claim = cmsgpack.unpack(ARGV[at + 6])
-  if change(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], claim) then
-    digests[#digests + 1] = ARGV[at + 5]
-  end
+at = 4
+while at <= #ARGV do
+  local last = at + 4 + 4 * tonumber(ARGV[at + 4])
+  changeRun(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], at + 5, last)
+  at = last + 1
 end
 if #digests > 0 then
   local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)

@@ -1,0 +1,251 @@
+/**
+ * Accepting source entities. What comes while a call to Redis is under way goes with the next one, whatever requests it
+ * belongs to: under load a call carries hundreds of entities, and alone nobody waits.
+ */
+import { randomBytes } from 'node:crypto';
+import { groupBy } from '../contract/group-by.ts';
+import { StoreUnavailableError } from './connection.ts';
+import { keys } from './keys.ts';
+import { surviving } from './replication.ts';
+import { Script, type ScriptArgument } from './script.ts';
+import type { Store } from './store.ts';
+import type { AcceptOutcome, EncodedEntity, VersionVector } from './types.ts';
+
+const accept = new Script<[sequences: number[], codes: Buffer]>('accept', 1);
+/** By the digits of the script. */
+const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
+const digitZero = 0x30;
+
+/** Bounds of one call, which Redis does in one go; a request beyond them is a call by itself. */
+const callEntitiesMax = 1000;
+const callBytesMax = 4 * 1024 * 1024;
+
+export interface AcceptRequest {
+  readonly tenant: string;
+  readonly sourceId: string;
+  /** Lets an entity change its type. */
+  readonly force: boolean;
+  readonly entities: readonly EncodedEntity[];
+}
+
+/**
+ * Stores entities in order, those of one partition all or none. When it returns, everything changed is stored and
+ * announced. @throws StoreUnavailableError; then some partitions may have taken their part, and the same request can be
+ * sent again
+ */
+export async function acceptEntities(
+  store: Store,
+  request: AcceptRequest,
+): Promise<{ outcomes: AcceptOutcome[]; version: VersionVector }> {
+  const { sourceId, entities } = request;
+  const groups = groupBy(entities.keys(), (position) =>
+    store.partitions.ofEntity(sourceId, entities[position]?.originId ?? ''),
+  );
+  const heads = headsOf(request);
+  const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
+  const version = new Map<number, number>();
+  const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
+  await surviving(store.replication, tags, async () => {
+    const lanes = groupBy(groups, ([partition]) => laneOf(store, partition));
+    await Promise.all(
+      [...lanes].map(([lane, ofLane]) => lane.accept({ request, heads, groups: ofLane, result, version })),
+    );
+  });
+  return { outcomes: result, version };
+}
+
+let lastStamp = 0;
+
+/** Microseconds since 1970, rising with every call, so that of two writes of one front the later has the later stamp. */
+function nextStamp(): number {
+  lastStamp = Math.max(lastStamp + 1, Date.now() * 1000);
+  return lastStamp;
+}
+
+const headBytes = 41;
+const tokenBytes = 8;
+
+/**
+ * What the script wants to know of each entity beside its texts; see `scripts/accept.lua`. Stamps rise in the order of
+ * the request, whatever partitions its entities go to: of two claims in it the later one is the latest.
+ */
+function headsOf({ force, entities }: AcceptRequest): Buffer[] {
+  const token = randomBytes(tokenBytes);
+  const all = Buffer.allocUnsafe(headBytes * entities.length);
+  return entities.map(({ contentHash, urlHash }, index) => {
+    const head = all.subarray(index * headBytes, (index + 1) * headBytes);
+    head[0] = digitZero + (force ? 1 : 0);
+    contentHash.copy(head, 1);
+    token.copy(head, 17);
+    urlHash.copy(head, 25);
+    head.writeDoubleBE(nextStamp(), 33);
+    return head;
+  });
+}
+
+/** What of one request goes through one lane; `result` and `version` are filled by it. */
+interface Parcel {
+  readonly request: AcceptRequest;
+  readonly heads: readonly Buffer[];
+  readonly groups: readonly (readonly [partition: number, positions: readonly number[]])[];
+  readonly result: AcceptOutcome[];
+  readonly version: Map<number, number>;
+}
+
+interface Waiting {
+  readonly parcel: Parcel;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const lanesOf = new WeakMap<Store, Map<number, AcceptLane>>();
+
+/** In a cluster a call reaches one slot alone, so there each partition has a lane of its own. */
+function laneOf(store: Store, partition: number): AcceptLane {
+  const lanes = lanesOf.get(store) ?? new Map<number, AcceptLane>();
+  lanesOf.set(store, lanes);
+  const number = store.address.kind === 'cluster' ? partition : 0;
+  const lane = lanes.get(number) ?? new AcceptLane(store);
+  lanes.set(number, lane);
+  return lane;
+}
+
+/** One call at a time; so two calls with one entity are done, and repeated by the client library, in their order. */
+class AcceptLane {
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  constructor(private readonly store: Store) {}
+
+  accept(parcel: Parcel): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ parcel, resolve, reject });
+      if (this.#isRunning) return;
+      this.#isRunning = true;
+      // The requests that arrived together are read in one turn of the event loop; this comes behind them.
+      setImmediate(() => void this.#run());
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const taken = this.#take();
+      try {
+        await new AcceptCall(this.store, taken).run();
+        for (const { resolve } of taken) resolve();
+      } catch (error) {
+        for (const { reject } of taken) reject(error);
+        if (error instanceof StoreUnavailableError) this.#refuseWaiting(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** Who waited for a call that failed has waited long enough: behind it would be no other answer. */
+  #refuseWaiting(error: StoreUnavailableError): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) reject(error);
+  }
+
+  /** As many as fit into a call, at least one. No two of them have an entity in common (`scripts/accept.lua`). */
+  #take(): Waiting[] {
+    const named = new Map<string, Set<string>>();
+    let [entities, bytes, count] = [0, 0, 0];
+    for (const { parcel } of this.#waiting) {
+      const { request, groups } = parcel;
+      const source = `${request.tenant}:${request.sourceId}`;
+      const names = named.get(source) ?? new Set<string>();
+      const own: string[] = [];
+      for (const [, positions] of groups) {
+        for (const position of positions) {
+          const entity = request.entities[position];
+          if (entity === undefined) continue;
+          own.push(entity.originId);
+          bytes += entity.body.length;
+        }
+      }
+      entities += own.length;
+      if (count > 0 && (entities > callEntitiesMax || bytes > callBytesMax)) break;
+      if (count > 0 && own.some((originId) => names.has(originId))) break;
+      for (const originId of own) names.add(originId);
+      named.set(source, names);
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+}
+
+/** Entities of one source in one partition. */
+interface Group {
+  readonly partition: number;
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly arguments: ScriptArgument[];
+  /** Of each entity, in the order of the arguments. */
+  readonly places: { readonly parcel: Parcel; readonly position: number }[];
+  readonly parcels: Set<Parcel>;
+}
+
+class AcceptCall {
+  readonly #groups = new Map<string, Group>();
+
+  constructor(
+    private readonly store: Store,
+    taken: readonly Waiting[],
+  ) {
+    for (const { parcel } of taken) {
+      for (const [partition, positions] of parcel.groups) this.#add(parcel, partition, positions);
+    }
+  }
+
+  async run(): Promise<void> {
+    const groups = [...this.#groups.values()];
+    const [first] = groups;
+    if (first === undefined) return;
+    const { client, partitions } = this.store;
+    const clock = keys.clock(partitions.tag(first.partition));
+    const [sequences, codes] = await accept.run(client, [clock], this.#arguments(groups));
+    let at = 0;
+    groups.forEach(({ partition, places, parcels }, index) => {
+      for (const parcel of parcels) parcel.version.set(partition, sequences[index] ?? 0);
+      for (const { parcel, position } of places) {
+        parcel.result[position] = outcomes[(codes[at] ?? digitZero) - digitZero] ?? 'unchanged';
+        at += 1;
+      }
+    });
+  }
+
+  #add(parcel: Parcel, partition: number, positions: readonly number[]): void {
+    const { request, heads } = parcel;
+    const group = this.#group(partition, request);
+    group.parcels.add(parcel);
+    for (const position of positions) {
+      const [entity, head] = [request.entities[position], heads[position]];
+      if (entity === undefined || head === undefined) continue;
+      group.arguments.push(head, entity.originId, entity.type, entity.body);
+      group.places.push({ parcel, position });
+    }
+  }
+
+  #group(partition: number, { tenant, sourceId }: AcceptRequest): Group {
+    const name = `${partition}:${tenant}:${sourceId}`;
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    const group = { partition, tenant, sourceId, arguments: [], places: [], parcels: new Set<Parcel>() };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  #arguments(groups: readonly Group[]): ScriptArgument[] {
+    const list: ScriptArgument[] = [];
+    for (const { partition, tenant, sourceId, places, arguments: ofEntities } of groups) {
+      const tag = this.store.partitions.tag(partition);
+      list.push(keys.clock(tag), keys.stream(tag));
+      list.push(keys.meta(tag, tenant, sourceId), keys.entities(tag, tenant, sourceId));
+      list.push(tenant, sourceId, places.length);
+      for (const argument of ofEntities) list.push(argument);
+    }
+    return list;
+  }
+}
