@@ -10,6 +10,8 @@ export interface Answer {
   readonly headers?: readonly HeaderField[];
   /** Ends the connection behind the answer. */
   readonly close?: boolean;
+  /** Of the body the length alone is told: a client that asked with HEAD takes what follows for the next answer. */
+  readonly isHead?: boolean;
 }
 
 export const jsonType = 'application/json; charset=utf-8';

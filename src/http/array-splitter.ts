@@ -70,7 +70,6 @@ export class ArraySplitter {
 
   /** Says that no more comes. @throws SplitError when the array is not whole */
   end(): void {
-    if (this.#expecting === 'array') throw new SplitError('broken');
     if (this.#expecting !== 'end') throw new SplitError('broken');
   }
 
@@ -80,7 +79,7 @@ export class ArraySplitter {
     if (isSpace(byte)) return at + 1;
     switch (this.#expecting) {
       case 'array':
-        if (byte !== openBracket) throw new SplitError(byte === openBrace ? 'notArray' : 'broken');
+        if (byte !== openBracket) throw new SplitError(beginsOtherJson(byte) ? 'notArray' : 'broken');
         this.#expecting = 'firstElement';
         return at + 1;
       case 'separator':
@@ -182,6 +181,11 @@ export class ArraySplitter {
     this.#count += 1;
     this.#sink.element(bytes, this.#count - 1, whole);
   }
+}
+
+/** An object, a text, a number, true, false or null. */
+function beginsOtherJson(byte: number): boolean {
+  return '{"-0123456789tfn'.includes(String.fromCharCode(byte));
 }
 
 function scalarEnd(piece: Uint8Array, from: number): number {

@@ -48,7 +48,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
         ],
       },
     },
-    problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
+    problemStatuses: [400, 401, 403, 408, 429, 500, 503],
   },
   {
     name: 'querySourceGroup',

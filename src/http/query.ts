@@ -48,14 +48,7 @@ async function single(
 
 export function querySources(services: Services): Handler {
   return async (call) => {
-    const entries = multiRequests(await readBody(call));
-    const malformed = entries.filter(({ mistakes }) => mistakes.length > 0);
-    if (malformed.length > 0) {
-      return multiRefusal(
-        malformed.map(({ request, mistakes }) => ({ request, status: 400, errors: mistakes })),
-      );
-    }
-    const requests = entries.map(({ request }) => request);
+    const requests = multiRequests(await readBody(call));
     const outcomes = await run(services, call, requests);
     const bad = requests.flatMap((request, index) => {
       const outcome = outcomes[index];
@@ -136,32 +129,25 @@ function pathText(call: Call, at: number): string {
   throw new ProblemError(problems.queryInvalid(['The path must be percent-encoded UTF-8']));
 }
 
-interface CheckedEntry {
-  readonly request: QueryRequest;
-  readonly mistakes: readonly string[];
-}
-
 /** @throws ProblemError 400 when the body is no list of queries */
-function multiRequests(body: Json): CheckedEntry[] {
+function multiRequests(body: Json): QueryRequest[] {
   if (Array.isArray(body) && body.length <= queriesPerRequestMax) return body.map(multiRequest);
   throw new ProblemError(
     problems.queryInvalid([`The body must be an array of at most ${queriesPerRequestMax} queries`]),
   );
 }
 
-function multiRequest(query: Json): CheckedEntry {
-  const mistakes: string[] = isJsonObject(query) ? [] : ['The query must be an object'];
+function multiRequest(body: Json): QueryRequest {
+  const mistakes: string[] = isJsonObject(body) ? [] : ['The query must be an object'];
   const text = (name: string): string | null => {
-    const value = isJsonObject(query) ? (getOwn(query, name) ?? null) : null;
+    const value = isJsonObject(body) ? (getOwn(body, name) ?? null) : null;
     if (typeof value === 'string') return value;
-    if (isJsonObject(query) && (name !== 'name' || value !== null)) mistakes.push(`${name} must be a text`);
+    if (isJsonObject(body) && (name !== 'name' || value !== null)) mistakes.push(`${name} must be a text`);
     return null;
   };
-  const target = {
-    kind: 'auto',
-    sourceGroup: text('sourceGroupAlias') ?? '',
-    type: text('sourceEntityType') ?? '',
-  } as const;
+  const sourceGroup = text('sourceGroupAlias');
+  const type = text('sourceEntityType');
   const name = text('name');
-  return { request: { target, body: query, ...(name === null ? {} : { name }) }, mistakes };
+  const target = { kind: 'auto', sourceGroup: sourceGroup ?? '', type: type ?? '' } as const;
+  return { target, body, ...(name === null ? {} : { name }), mistakes };
 }

@@ -12,16 +12,20 @@ const statusLines = new Map(
 );
 
 /** True for an answer that is written in one go, whatever the socket takes of it now. */
-export function isSmall({ body }: Answer): boolean {
-  return body.length <= bufferedBytesMax;
+export function isSmall({ body, isHead }: Answer): boolean {
+  return isHead === true || body.length <= bufferedBytesMax;
 }
 
 /** Writes a small answer. Inside uWebSockets.js' own handlers, which are corked. */
 export function writeSmall(res: HttpResponse, answer: Answer): void {
   writeHead(res, answer);
-  // Any argument, even undefined, is taken for a length; the connection of a 304 stays until the server closes it.
+  // Any argument, even undefined, is taken for a length that is then waited for; so such a connection stays until the
+  // server closes it.
   if (answer.status === 304) res.endWithoutBody();
-  else res.end(answer.body, answer.close);
+  else if (answer.isHead === true) {
+    res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
+    res.endWithoutBody();
+  } else res.end(answer.body, answer.close);
 }
 
 /** Writes the whole answer; `done` is called once the socket has taken all of it, never after an abort. */

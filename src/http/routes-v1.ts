@@ -46,12 +46,16 @@ export function listRoutesV1(services: Services): Handler {
   };
 }
 
+/** In digits: `Number` would also take `1e2` and `0x64`. */
+const wholeNumber = /^\d+$/;
+
 /** @throws ProblemError 422 */
 function pageRequest(query: string, unseal: (token: string) => string | null): PageRequest {
   const valuesOf = parameterValues(query);
   const [first, last] = [valuesOf('first'), valuesOf('last')];
-  const limit = Number(first[0] ?? last[0]);
-  const sound = Number.isInteger(limit) && limit >= routesPageMin && limit <= routesPageMax;
+  const written = first[0] ?? last[0] ?? '';
+  const limit = wholeNumber.test(written) ? Number(written) : 0;
+  const sound = limit >= routesPageMin && limit <= routesPageMax;
   if (first.length + last.length !== 1 || !sound) throw new ProblemError(problems.pageSizeInvalid);
   const cursorOf = (name: string): string | null => {
     const [token] = valuesOf(name);

@@ -37,6 +37,8 @@ interface ServedRoute {
   readonly plan: HeaderPlan;
   readonly parameterCount: number;
   readonly metrics: RouteMetrics;
+  /** Answers HEAD: as GET, without the body. */
+  readonly isHead: boolean;
 }
 
 export class HttpServer {
@@ -57,7 +59,7 @@ export class HttpServer {
     this.#rateLimit = rateLimit === 0 ? null : new RateLimit(rateLimit);
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     this.#refuseOtherMethods();
-    this.#app.any('/*', (res) => this.#refuse(res, problems.pathUnknown));
+    this.#app.any('/*', (res, req) => this.#refuse(res, req, problems.pathUnknown));
     const { metrics } = services;
     metrics.gauge('millrace_http_requests_active', 'Requests being answered', () => this.#active);
     metrics.gauge(
@@ -122,27 +124,33 @@ export class HttpServer {
       plan: planHeaders(plain, prefixed, this.#services.headerPrefixes),
       parameterCount: path.split('{').length - 1,
       metrics: this.#services.metrics.forRoute(definition),
+      isHead: false,
     };
     const serve = (res: HttpResponse, req: HttpRequest) => this.#answer(route, res, req);
     const pattern = uwsPattern(path);
-    if (method === 'get') this.#app.get(pattern, serve);
-    else if (method === 'post') this.#app.post(pattern, serve);
+    if (method === 'get') {
+      this.#app.get(pattern, serve);
+      const headRoute: ServedRoute = { ...route, isHead: true };
+      this.#app.head(pattern, (res, req) => this.#answer(headRoute, res, req));
+    } else if (method === 'post') this.#app.post(pattern, serve);
     else this.#app.del(pattern, serve);
   }
 
   #refuseOtherMethods(): void {
     const methodsOf = new Map<string, string[]>();
     for (const { path, method } of routeTable) {
-      methodsOf.set(path, [...(methodsOf.get(path) ?? []), method.toUpperCase()]);
+      const names = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
+      methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...names]);
     }
     for (const [path, methods] of methodsOf) {
       const allow = methods.join(', ');
-      this.#app.any(uwsPattern(path), (res) => this.#refuse(res, problems.methodWrong(allow)));
+      this.#app.any(uwsPattern(path), (res, req) => this.#refuse(res, req, problems.methodWrong(allow)));
     }
   }
 
-  #refuse(res: HttpResponse, problem: Problem): void {
-    reply(res, this.#finished(problemAnswer('plain', problem)), () => {});
+  #refuse(res: HttpResponse, req: HttpRequest, problem: Problem): void {
+    const isHead = req.getMethod() === 'head';
+    reply(res, this.#finished(problemAnswer('plain', problem), isHead), () => {});
   }
 
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
@@ -153,7 +161,7 @@ export class HttpServer {
       // What follows such a head cannot be told from another request.
       const close = req.getHeader('transfer-encoding') === '';
       const answer = { ...problemAnswer('plain', problems.lengthRequired), close };
-      reply(res, this.#finished(answer), () => {});
+      reply(res, this.#finished(answer, route.isHead), () => {});
       route.metrics.observe(answer.status, performance.now() - startedAtMs);
       return;
     }
@@ -163,7 +171,7 @@ export class HttpServer {
     const answer = this.#handled(route, req, body, startedAtMs);
     if (body === null && !(answer instanceof Promise) && isSmall(answer)) {
       // The way of cached answers: nothing outlives this call, so nothing is kept for it.
-      writeSmall(res, this.#finished(answer));
+      writeSmall(res, this.#finished(answer, route.isHead));
       route.metrics.observe(answer.status, performance.now() - startedAtMs);
       return;
     }
@@ -211,7 +219,7 @@ export class HttpServer {
       if (this.#active === 0) this.#onIdle?.();
     };
     const send = (settled: Answer) => {
-      reply(res, this.#finished(settled), () => {
+      reply(res, this.#finished(settled, route.isHead), () => {
         route.metrics.observe(settled.status, performance.now() - startedAtMs);
         over();
       });
@@ -244,8 +252,9 @@ export class HttpServer {
     return problem.status === 408 ? { ...answer, close: true } : answer;
   }
 
-  #finished(answer: Answer): Answer {
-    return this.#draining ? { ...answer, close: true } : answer;
+  #finished(answer: Answer, isHead: boolean): Answer {
+    if (!this.#draining && !isHead) return answer;
+    return { ...answer, close: this.#draining || answer.close === true, isHead };
   }
 }
 

@@ -1,5 +1,6 @@
 /** The front's side of a query: checks it, scatters it to the workers, merges what they answer. */
 import type { ClientPrincipal } from '../config/types.ts';
+import { isJsonObject, type Json } from '../contract/json.ts';
 import { minVersionWaitMs, queryPageUnitsMax, queryWaitMs } from '../contract/limits.ts';
 import { checkQuery, queryIdentity } from '../search/check-query.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
@@ -146,9 +147,10 @@ export class ScatterQueryService implements QueryService {
 
   async #prepare(
     principal: ClientPrincipal,
-    { target: asked, body }: QueryRequest,
+    { target: asked, body, mistakes = [] }: QueryRequest,
     commitSum: number,
   ): Promise<PreparedQuery | BadOutcome> {
+    if (mistakes.length > 0) return withMistakes(mistakes, body);
     const resolution = await this.#targets.resolve(principal, asked, commitSum);
     if (!resolution.ok) return { ok: false, status: 404, errors: [resolution.mistake] };
     const { target } = resolution;
@@ -191,6 +193,13 @@ export class ScatterQueryService implements QueryService {
       aliases,
     };
   }
+}
+
+/** Of a query whose target is not known: what is wrong whatever fields there are. */
+function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
+  const query = isJsonObject(body) ? body : {};
+  const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });
+  return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
 }
 
 const pageTooLarge: BadOutcome = {

@@ -14,6 +14,8 @@ export interface QueryRequest {
   readonly body: Json;
   /** Label of a query within a multi-query; only echoed. */
   readonly name?: string;
+  /** What is wrong about the target or the name, which is told with the query's other mistakes; absent for nothing. */
+  readonly mistakes?: readonly string[];
 }
 
 export interface QueryOptions {

@@ -55,6 +55,9 @@ test('mistakes of the request as a whole are 422 s-1001', async () => {
     assert.deepEqual([status, json.status, json.errorCode], [422, 422, 's-1001'], body.slice(0, 20));
     assert.equal(typeof json.message, 'string');
   }
+  for (const body of ['{"a":1}', 'null', '"x"', ' -5', 'true']) {
+    assert.match((await bulk(body)).json.message, /must be a JSON array/, body);
+  }
   assert.equal(await stored('0'), null);
 });
 

@@ -23,7 +23,8 @@ const good: GoodOutcome = {
 };
 
 /** What the query room would say is written into the query: this tests the HTTP around it. */
-function outcomeOf({ body }: QueryRequest): QueryOutcome {
+function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
+  if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
   const { say } = body as { say?: string };
   if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
   if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
@@ -104,11 +105,20 @@ test('mistakes are 400 or 404 with all of them; a multi-query tells them per que
     [multi.status, multi.json],
     [400, [{ name: 'q', message: 'Query is not valid', errors: ['no such index'], status: 404 }]],
   );
-  const nameless = await post('/v1/source', [query, { name: 'n', sourceEntityType: 5 }, 7]);
+  const nameless = await post('/v1/source', [
+    query,
+    { name: 'n', sourceEntityType: 5 },
+    7,
+    { ...query, say: 'bad' },
+  ]);
   assert.equal(nameless.status, 400);
   assert.deepEqual(
-    nameless.json.map(({ name }: { name: unknown }) => name),
-    ['n', null],
+    nameless.json.map(({ name, errors }: { name: unknown; errors: unknown[] }) => [name, errors.length]),
+    [
+      ['n', 2],
+      [null, 1],
+      ['q', 2],
+    ],
   );
   for (const body of ['', '{', [], 5, '{"a":1e999}']) {
     const { status, json } = await post('/v1/things', body);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startFront, type TestFront } from './support/front.ts';
@@ -89,6 +91,18 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.deepEqual([status, json.views], [200, {}]);
   });
 
+  test('HEAD is answered as GET without the body, and the connection goes on', async () => {
+    // A body behind the head would be the beginning of the next answer.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const paths = ['/health/live', '/openapi.json', '/v2?handle=h', '/v2', '/ingest/v2', '/nowhere'];
+    for (const path of paths) {
+      const [got, told] = [await ask(agent, 'GET', path), await ask(agent, 'HEAD', path)];
+      assert.deepEqual({ ...told, text: got.text }, { ...got, wasReused: true }, path);
+      assert.equal(told.text, '', path);
+    }
+    agent.destroy();
+  });
+
   test('one connection serves request after request', async () => {
     const { text } = await exchange(front.port, [live, 100, live, 100, live], 3);
     assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
@@ -125,3 +139,12 @@ test('bodies that were dropped hold no memory', async () => {
   assert.equal(await heldBytes(), 0);
   assert.equal(front.server.active, 0);
 });
+
+async function ask(agent: Agent, method: string, path: string) {
+  const sent = request({ agent, port: front.port, method, path, headers: { 'X-Api-Key': apiKeys.client } });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  const text: string = (await response.setEncoding('utf8').toArray()).join('');
+  const { date: _, ...headers } = response.headers;
+  return { status: response.statusCode, headers, text, wasReused: sent.reusedSocket };
+}

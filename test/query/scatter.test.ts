@@ -140,6 +140,24 @@ test('one bad query keeps the others from running and tells every mistake of its
   assert.equal(cluster.service.counters.scatters, 0);
 });
 
+test('a query whose target is wrong is told its other mistakes too', async (context) => {
+  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const target = { kind: 'auto', sourceGroup: '', type: '' } as const;
+  const mistakes = ['sourceGroupAlias must be a text'];
+  const bodies = [{ pagination: { pageSize: 1001 }, sort: 5 }, 7, {}];
+  const requests = bodies.map((body) => ({ target, body, mistakes }));
+  const outcomes = await cluster.service.run(clientOf(cluster.tenant), requests, { minVersion: null });
+  assert.deepEqual(
+    outcomes.map((outcome) => !outcome.ok && [outcome.status, outcome.errors.length, outcome.errors[0]]),
+    [
+      [400, 3, mistakes[0]],
+      [400, 1, mistakes[0]],
+      [400, 1, mistakes[0]],
+    ],
+  );
+  assert.equal(cluster.service.counters.scatters, 0);
+});
+
 test('an unknown index, source group or entity type is not found, and a group that is not auto-indexed neither', async (context) => {
   const cluster = await startCluster(context, { partitions: 1, workers: 1 });
   const targets = [

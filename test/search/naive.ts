@@ -29,15 +29,16 @@ interface Bound {
 export function naiveQuery(items: readonly IndexItem[], types: Types, body: JsonObject): NaiveAnswer {
   const { filters, search, sort, facets, pagination } = body as Record<string, never>;
   const rows: NaiveRow[] = [];
+  const scoreOf = search ? naiveScorer(search) : () => 0;
   for (const item of items) {
-    const score = search ? naiveScore(item, search) : 0;
+    const score = scoreOf(item);
     if (search && score === 0) continue;
     if (filters && !groupHolds(item, types, filters)) continue;
     rows.push({ item, score });
   }
   const keys: { field: string; order?: string }[] =
     sort && (sort as Json[]).length > 0 ? sort : [{ field: search ? '_score' : '_updatedAt', order: 'desc' }];
-  rows.sort((a, b) => compareRows(a, b, keys, types));
+  sortRows(rows, keys, types);
   const { page = 0, pageSize = 10 } = (pagination ?? {}) as { page?: number; pageSize?: number };
   return {
     total: rows.length,
@@ -262,33 +263,57 @@ export function naiveDistance(first: string, second: string): number {
   return cell(a.length, b.length);
 }
 
-function naiveScore(item: IndexItem, search: { field: string; value: string; literal?: boolean }): number {
-  const value = valueOfField(item, search.field);
-  const texts = Array.isArray(value) ? (value as string[]) : value === null ? [] : [value as string];
-  const own = texts.flatMap(naiveWords);
-  let words = 0;
-  let edits = 0;
-  for (const word of naiveWords(search.value)) {
-    const length = [...word].length;
-    const allowed = search.literal ? 0 : length <= 2 ? 0 : length <= 5 ? 1 : 2;
-    const nearest = Math.min(...own.map((other) => naiveDistance(word, other)));
-    if (nearest > allowed) continue;
-    words += 1;
-    edits += nearest;
-  }
-  return words === 0 ? 0 : words - 1 + 1 / (1 + edits);
+interface NaiveSearch {
+  readonly field: string;
+  readonly value: string;
+  readonly literal?: boolean;
+}
+
+function naiveScorer({ field, value: searched, literal }: NaiveSearch): (item: IndexItem) => number {
+  const asked = naiveWords(searched).map((word) => nearnessTo(word, literal === true));
+  return (item) => {
+    const value = valueOfField(item, field);
+    const texts = Array.isArray(value) ? (value as string[]) : value === null ? [] : [value as string];
+    const own = texts.flatMap(naiveWords);
+    let words = 0;
+    let edits = 0;
+    for (const nearness of asked) {
+      const nearest = Math.min(...own.map(nearness));
+      if (nearest === Number.POSITIVE_INFINITY) continue;
+      words += 1;
+      edits += nearest;
+    }
+    return words === 0 ? 0 : words - 1 + 1 / (1 + edits);
+  };
+}
+
+/** The distance of other words to a word, infinite beyond what its length allows. */
+function nearnessTo(word: string, literal: boolean): (other: string) => number {
+  const { length } = [...word];
+  const allowed = literal ? 0 : length <= 2 ? 0 : length <= 5 ? 1 : 2;
+  // Large data has the same words again and again.
+  const known = new Map<string, number>();
+  return (other) => {
+    const before = known.get(other);
+    if (before !== undefined) return before;
+    const isFar = Math.abs([...other].length - length) > allowed;
+    const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
+    const nearness = distance > allowed ? Number.POSITIVE_INFINITY : distance;
+    known.set(other, nearness);
+    return nearness;
+  };
 }
 
 // Order
 
 function compareCodePoints(first: string, second: string): number {
-  const a = [...first].map((char) => char.codePointAt(0) ?? 0);
-  const b = [...second].map((char) => char.codePointAt(0) ?? 0);
-  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
+  let at = 0;
+  while (at < first.length && at < second.length) {
+    const [a = 0, b = 0] = [first.codePointAt(at), second.codePointAt(at)];
+    if (a !== b) return a - b;
+    at += a > 0xffff ? 2 : 1;
   }
-  return a.length - b.length;
+  return first.length - second.length;
 }
 
 function compareScalars(type: string, a: Json, b: Json): number {
@@ -299,34 +324,56 @@ function compareScalars(type: string, a: Json, b: Json): number {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-function sortValue(row: NaiveRow, field: string, isDescending: boolean, type: string): Json {
-  if (field === '_score') return row.score;
-  const value = valueOfField(row.item, field);
-  if (!Array.isArray(value)) return value;
-  const items = [...value].sort((a, b) => compareScalars(type, a, b));
-  return (isDescending ? items.at(-1) : items[0]) ?? null;
+type NaiveSort = readonly { field: string; order?: string }[];
+
+function sortRows(rows: NaiveRow[], keys: NaiveSort, types: Types): void {
+  const comparisons = keys.map((key) => comparisonBy(key, types));
+  rows.sort((a, b) => {
+    for (const compare of comparisons) {
+      const compared = compare(a, b);
+      if (compared !== 0) return compared;
+    }
+    return (
+      compareCodePoints(a.item.originId, b.item.originId) ||
+      compareCodePoints(a.item.sourceId, b.item.sourceId)
+    );
+  });
 }
 
-function compareRows(
-  a: NaiveRow,
-  b: NaiveRow,
-  keys: { field: string; order?: string }[],
+function comparisonBy(
+  { field, order }: NaiveSort[number],
   types: Types,
-): number {
-  for (const { field, order } of keys) {
-    const isDescending = order === 'desc';
-    const type = field === '_score' ? 'double' : typeOf(types, field);
-    const valueA = sortValue(a, field, isDescending, type);
-    const valueB = sortValue(b, field, isDescending, type);
-    if (valueA === null && valueB === null) continue;
-    if (valueA === null) return 1;
-    if (valueB === null) return -1;
-    const compared = compareScalars(type, valueA, valueB);
-    if (compared !== 0) return isDescending ? -compared : compared;
-  }
-  return (
-    compareCodePoints(a.item.originId, b.item.originId) || compareCodePoints(a.item.sourceId, b.item.sourceId)
-  );
+): (a: NaiveRow, b: NaiveRow) => number {
+  const isDescending = order === 'desc';
+  const type = field === '_score' ? 'double' : typeOf(types, field);
+  const known = new Map<NaiveRow, Num | string | null>();
+  const keyOf = (row: NaiveRow) => {
+    const before = known.get(row);
+    if (before !== undefined) return before;
+    const value = sortValue(row, field, isDescending, type);
+    known.set(row, value);
+    return value;
+  };
+  return (a, b) => {
+    const [valueA, valueB] = [keyOf(a), keyOf(b)];
+    if (valueA === null || valueB === null) return Number(valueA === null) - Number(valueB === null);
+    const compared =
+      typeof valueA === 'string' && typeof valueB === 'string'
+        ? compareCodePoints(valueA, valueB)
+        : Number(valueA > valueB) - Number(valueA < valueB);
+    return isDescending ? -compared : compared;
+  };
+}
+
+/** What a row is sorted by: a text, or a number that orders as its value does. */
+function sortValue(row: NaiveRow, field: string, isDescending: boolean, type: string): Num | string | null {
+  if (field === '_score') return row.score;
+  const value = valueOfField(row.item, field);
+  const items = Array.isArray(value) ? [...value].sort((a, b) => compareScalars(type, a, b)) : [value];
+  const one = (isDescending ? items.at(-1) : items[0]) ?? null;
+  if (one === null) return null;
+  if (/^(keyword|text)/.test(type)) return one as string;
+  return type.startsWith('boolean') ? Number(one) : (asNumber(type, one) ?? 0);
 }
 
 // Facets
