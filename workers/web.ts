@@ -78,6 +78,7 @@ runProcess('web', async () => {
           host: hostname(),
           pid: process.pid,
           generation: configuration.generation,
+          layouts: 0,
           partitions: [],
           waitingFor: [],
           metrics: text,

@@ -4,7 +4,6 @@
  * Everything outside the partition happens here and is idempotent: a crash at any line is repaired by doing the
  * batch again from the checkpoint, which has not moved.
  */
-import type { Configuration } from '../config/types.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { type ClaimWrite, writeClaims } from '../store/claims.ts';
@@ -31,19 +30,27 @@ import { type Build, buildsOf, runBuilds } from './build.ts';
 import { claimsOf } from './claims.ts';
 import { diagnosticsOf, typeWithoutRoom } from './diagnostics.ts';
 import { Footing } from './footing.ts';
-import { claimKey, formerClaims, formerThings, isStored, sameClaim, thingKey } from './former.ts';
+import {
+  claimKey,
+  formerClaims,
+  formerThings,
+  isStored,
+  outdatedDigest,
+  sameClaim,
+  thingKey,
+} from './former.ts';
 import type { Intents } from './intents.ts';
 import { AutoTypes, type Misfit, storedItem } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
 import type { Maker } from './maker.ts';
-import { CausedMarks, newEntries, publishTurns, standingOf } from './publish.ts';
-import { loadTurns, type Turn } from './turn.ts';
+import { CausedMarks, newEntries, publishTurns, standingsOf } from './publish.ts';
+import { type Basis, loadTurns, type Turn } from './turn.ts';
 import type { EntityWork } from './work.ts';
 
 export interface BatchContext {
   readonly store: Store;
   readonly lease: Lease;
-  readonly configuration: Configuration;
+  readonly basis: Basis;
   readonly autoFields: AutoFields;
   readonly intents: Intents;
 }
@@ -86,8 +93,8 @@ async function tryBatch(
   footing: Footing,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, configuration, autoFields, intents } = context;
-  const turns = await loadTurns(store, lease.tag, configuration, works, intents);
+  const { store, lease, basis, autoFields, intents } = context;
+  const turns = await loadTurns(store, lease.tag, basis, works, intents);
   const caused = new CausedMarks();
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await footing.confirmInside();
@@ -97,7 +104,7 @@ async function tryBatch(
   const autoTypes = new AutoTypes();
   await autoTypes.decide(autoFields, asked);
   const builds = asked.filter((build) => autoTypes.admits(build));
-  const lookups = new LookupSource(store, footing.caller);
+  const lookups = new LookupSource(store, footing.caller, basis.layouts);
   await runBuilds(builds, lookups);
 
   const assembly = new Assembly(lease.tag, autoTypes, lookups);
@@ -141,12 +148,19 @@ class Assembly {
     const made = new Map<string, MadeThing>();
     for (const build of builds) {
       const former = formerMade.get(thingKey(build.maker)) ?? null;
+      if (build.isDeferred) {
+        this.#unregister(turn, build, [], former?.dependsOn ?? []);
+        // What is there stays, marked as outdated, so that no later configuration takes it for its own.
+        if (former !== null) made.set(thingKey(former), { ...former, schemaDigest: outdatedDigest });
+        continue;
+      }
       const thing = this.#addBuild(turn, build, former);
       made.set(thingKey(thing), thing);
     }
     for (const [key, former] of formerMade) {
       if (made.has(key)) continue;
-      if (turn.only === null) this.#removeThing(turn, former);
+      // A part that was asked for and has no maker goes too: nothing would tell later that it missed a change.
+      if (turn.only === null || turn.only.has(memberOfThing(turn, former))) this.#removeThing(turn, former);
       else made.set(key, former);
     }
     this.#addRecord(turn, made);
@@ -164,7 +178,7 @@ class Assembly {
     const record: ProcessedRecord =
       only !== null && former !== null
         ? { ...former, made: things }
-        : { stamp: entity.stamp, type: entity.type, lookup: standingOf(turn), made: things };
+        : { stamp: entity.stamp, type: entity.type, lookups: standingsOf(turn), made: things };
     const encoded = encodeProcessed(record);
     if (former !== null && turn.repair === null && encodeProcessed(former).equals(encoded)) return;
     this.writes.set(key, originId, encoded);
@@ -182,7 +196,7 @@ class Assembly {
     if (former?.bytesDigest.equals(bytesDigest)) this.counts.unchanged += 1;
     const { kind, environmentId, name, schemaDigest } = maker;
     const claims = this.#addClaims(turn, scope, build, former);
-    this.#unregister(turn, build, former);
+    this.#unregister(turn, build, former?.dependsOn ?? [], build.dependsOn);
     return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn: build.dependsOn };
   }
 
@@ -278,12 +292,12 @@ class Assembly {
     this.digests.push(digestOf(claimSubject(scope, field)));
   }
 
-  /** Drops registrations of the former result, and of rounds on the way, that the result does not rest on. */
-  #unregister(turn: Turn, build: Build, former: MadeThing | null): void {
-    const kept = new Set(build.dependsOn.map(([sourceId, lookupKey]) => `${sourceId}:${lookupKey}`));
-    const all = [...(former?.dependsOn ?? []), ...build.registered.values()];
-    const gone = new Map(all.map((key) => [`${key[0]}:${key[1]}`, key]));
-    for (const key of kept) gone.delete(key);
+  /** Drops registrations from before, and of rounds on the way, that the result does not rest on. */
+  #unregister(turn: Turn, build: Build, before: MadeThing['dependsOn'], kept: MadeThing['dependsOn']): void {
+    const gone = new Map(
+      [...before, ...build.registered.values()].map((key) => [`${key[0]}:${key[1]}`, key]),
+    );
+    for (const [sourceId, lookupKey] of kept) gone.delete(`${sourceId}:${lookupKey}`);
     this.#drop(turn, [...gone.values()], build.member);
   }
 

@@ -17,6 +17,8 @@ export interface Build {
   /** Lookup keys that this build was registered under, by `<source>:<key>`. */
   readonly registered: Map<string, readonly [sourceId: string, lookupKey: string]>;
   built: Built;
+  /** It needs a lookup index that is not whole yet: nothing is made now, and the rebuild job comes back to it. */
+  isDeferred: boolean;
   /** Lookups that the result rests on. */
   demands: readonly LookupDemand[];
   /** Keys of the lookups that the result rests on. */
@@ -25,8 +27,6 @@ export interface Build {
 
 /** Longest time without letting other work of the process run. */
 const sliceMs = 15;
-/** Lookups inside the items of lookups: each level takes a round. */
-const roundsMax = 16;
 
 /** What the turns ask to build, not yet built. */
 export function buildsOf(turns: readonly Turn[]): Build[] {
@@ -40,17 +40,20 @@ export function buildsOf(turns: readonly Turn[]): Build[] {
         ...build,
         registered: new Map(),
         built: { kind: 'item' as const, item: null },
+        isDeferred: false,
         demands: [],
         dependsOn: [],
       }));
   });
 }
 
-/** Runs the builds until no lookup is open. @throws FencedError, StoreUnavailableError */
+/**
+ * Runs the builds until no lookup is open. Each round answers at least one lookup of each open build, and a build does a
+ * bounded number of them (`lookupsPerBuildMax`), so the rounds end. @throws FencedError, StoreUnavailableError */
 export async function runBuilds(builds: readonly Build[], lookups: LookupAnswers): Promise<void> {
   let open = builds;
   let sliceStartMs = performance.now();
-  for (let round = 0; open.length > 0 && round < roundsMax; round += 1) {
+  while (open.length > 0) {
     const demands: LookupDemand[] = [];
     const waiting: Build[] = [];
     for (const build of open) {
@@ -94,7 +97,8 @@ function runOnce(build: Build, lookups: LookupAnswers): LookupDemand[] {
   for (const { sourceId, lookupKey } of pending.flatMap(keysOf)) {
     build.registered.set(`${sourceId}:${lookupKey}`, [sourceId, lookupKey]);
   }
-  return pending;
+  build.isDeferred = !pending.every((demand) => lookups.isAnswerable(demand));
+  return build.isDeferred ? [] : pending;
 }
 
 function buildWith(maker: Maker, input: ReturnType<typeof buildInput>): Built {

@@ -74,8 +74,11 @@ export function formerThings({ former, repair }: Turn): Map<string, MadeThing> {
   return things;
 }
 
+/** Schema digest of a thing that no schema of now is known to have made. */
+export const outdatedDigest = '';
+
 function suspectThing(suspect: Exclude<Suspect, { kind: 'lookup' }>): MadeThing {
-  const none = { schemaDigest: '', bytesDigest: Buffer.alloc(0), claims: [], dependsOn: [] };
+  const none = { schemaDigest: outdatedDigest, bytesDigest: Buffer.alloc(0), claims: [], dependsOn: [] };
   const { environmentId } = suspect;
   if (suspect.kind !== 'claim') return { ...none, kind: suspect.kind, environmentId, name: suspect.name };
   const { alias, claimKind, field, host, display } = suspect;

@@ -4,8 +4,9 @@
  */
 import type { Source, Tenant } from '../config/types.ts';
 import type { StoredEntity } from '../contract/entity.ts';
-import type { LookupQuery } from '../schemas/types.ts';
+import type { LookupLayout, LookupQuery } from '../schemas/types.ts';
 import { readEntities } from '../store/entities.ts';
+import type { LayoutStates } from '../store/layouts.ts';
 import type { Caller } from '../store/lease.ts';
 import { type LookupKey, readCandidates, registerDependents } from '../store/lookups.ts';
 import type { Store } from '../store/store.ts';
@@ -21,6 +22,8 @@ export interface LookupDemand {
 
 /** Where builds get the results of their lookups from. */
 export interface LookupAnswers {
+  /** False while no index is whole that the lookup could be answered from. */
+  isAnswerable(demand: LookupDemand): boolean;
   /** Undefined while the result is not known to this member. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined;
   /** Makes the results of all demands known. */
@@ -38,7 +41,12 @@ export class LookupSource implements LookupAnswers {
   constructor(
     private readonly store: Store,
     private readonly caller: Caller,
+    private readonly layouts: LayoutStates,
   ) {}
+
+  isAnswerable(demand: LookupDemand): boolean {
+    return lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null;
+  }
 
   /** A result that this member may use: one that was read after the member was registered for it. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined {
@@ -78,8 +86,8 @@ export class LookupSource implements LookupAnswers {
   async #read(demand: LookupDemand, key: string): Promise<readonly StoredEntity[]> {
     const { tenant, query } = demand;
     const source = lookupSource(demand);
-    const layout = source === null ? undefined : tenant.lookupLayouts.get(source.id);
-    if (source === null || layout === undefined) return [];
+    const layout = wholeLayout(demand, this.layouts);
+    if (source === null || layout === null) throw new Error(`no index answers the lookup at ${query.place}`);
     const candidates = await readCandidates(this.store, layout.id, keysOf(demand));
     const { originIds, cut } = query.select(layout, candidates);
     if (cut) this.#cut.add(key);
@@ -87,6 +95,14 @@ export class LookupSource implements LookupAnswers {
     const entities = await readEntities(this.store, tenant.alias, refs);
     return entities.filter((entity) => entity !== null);
   }
+}
+
+/** The layout from which the lookup is answered: one that is whole, whatever configuration asked for it. */
+export function wholeLayout(demand: LookupDemand, layouts: LayoutStates): LookupLayout | null {
+  const source = lookupSource(demand);
+  if (source === null) return null;
+  const whole = layouts.wholeOf({ tenant: demand.tenant.alias, sourceId: source.id });
+  return whole !== null && demand.query.isAnsweredBy(whole) ? whole : null;
 }
 
 /** The keys that a demand's lookup reads. */

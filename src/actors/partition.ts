@@ -3,7 +3,6 @@
  * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
-import type { Configuration } from '../config/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { commit, encodeDirty, readDirty } from '../store/commit.ts';
 import { FencedError, StoreUnavailableError } from '../store/connection.ts';
@@ -19,6 +18,7 @@ import { Intents } from './intents.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 import { wholePartition } from './rescan.ts';
+import type { Basis } from './turn.ts';
 import type { TurnQueue } from './turns.ts';
 import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './work.ts';
 
@@ -34,9 +34,8 @@ export interface PartitionContext {
   readonly items: ItemSink;
   /** Rebuild portions of all partitions of the worker take turns. */
   readonly rebuildTurns: TurnQueue;
-  configuration(): Configuration;
-  /** Generation of that configuration. */
-  generation(): number;
+  /** What a batch that begins now works by. */
+  basis(): Basis & { readonly generation: number };
   /** Called for what ends a batch but not the worker. */
   onTrouble(partition: number, error: unknown): void;
 }
@@ -51,8 +50,8 @@ export class PartitionActor {
   #stopping = false;
   #ended = false;
   #loaded = false;
-  /** Generation that the batch under way works with; null between batches. */
-  #batchGeneration: number | null = null;
+  /** What the batch under way works by; null between batches. */
+  #batchBasis: ReturnType<PartitionContext['basis']> | null = null;
   #readable: Promise<IntakeEntry[]> | null = null;
   /** Our place in the line for a rebuild, and what to call when the turn that came is over. */
   #request: Promise<void> | null = null;
@@ -74,9 +73,9 @@ export class PartitionActor {
     return this.#loaded;
   }
 
-  /** Configuration generation that everything from now on is made with. */
-  get generation(): number {
-    return this.#batchGeneration ?? this.context.generation();
+  /** What everything from now on is made by. */
+  get basis(): ReturnType<PartitionContext['basis']> {
+    return this.#batchBasis ?? this.context.basis();
   }
 
   /** Runs until stopped or fenced. @throws FencedError when another worker owns the partition now; StoreUnavailableError */
@@ -220,9 +219,9 @@ export class PartitionActor {
   async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
     const { store, autoFields } = this.context;
     const intents = await this.#openIntents();
-    const configuration = this.context.configuration();
-    const context = { store, lease: this.lease, configuration, autoFields, intents };
-    this.#batchGeneration = this.context.generation();
+    const basis = this.context.basis();
+    const context = { store, lease: this.lease, basis, autoFields, intents };
+    this.#batchBasis = basis;
     try {
       return await processBatch(context, works);
     } catch (error) {
@@ -253,7 +252,7 @@ export class PartitionActor {
     const commits = await commit(store, this.lease, result.writes, announcement, this.#commits);
     this.#checkpoint = checkpoint;
     this.#commits = commits;
-    this.#batchGeneration = null;
+    this.#batchBasis = null;
     this.#intents?.settle(result.settled);
     items.apply(this.lease.partition, commits, result.itemChanges);
     metrics.commits.inc();
@@ -271,7 +270,7 @@ export class PartitionActor {
       this.lease.partition,
       new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),
     );
-    for await (const works of wholePartition(store, this.lease, this.context.configuration())) {
+    for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
       await this.#commit(await this.#batch(works), this.#checkpoint);
     }
     await this.#commit(await this.#batch([]), last);

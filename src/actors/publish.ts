@@ -9,7 +9,7 @@ import { formatDependent, parseDependent } from '../store/dependents.ts';
 import { markForRebuild } from '../store/intake.ts';
 import type { Caller } from '../store/lease.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../store/lookups.ts';
-import type { ProcessedRecord } from '../store/processed.ts';
+import type { LookupStanding } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
 import type { Suspect } from '../store/suspects.ts';
 import { buildInput, makersFor } from './maker.ts';
@@ -18,22 +18,35 @@ import type { Turn } from './turn.ts';
 /** Members of one stream entry: a portion of the stream holds at least one entry whole. */
 const membersPerMark = 1000;
 
-/** Where an entity stands in its source's lookup indexes after this turn. */
-export function standingOf({ place, entity, sourceId }: Turn): ProcessedRecord['lookup'] {
-  const layout = place?.tenant.lookupLayouts.get(sourceId);
-  if (layout === undefined || entity === null) return null;
-  return { layoutId: layout.id, keys: entriesOf(layout, entity) };
+/** Asked for more than once in a turn. */
+const standings = new WeakMap<Turn, readonly LookupStanding[]>();
+
+/** Where an entity stands in the lookup indexes of its source after this turn. */
+export function standingsOf(turn: Turn): readonly LookupStanding[] {
+  const known = standings.get(turn);
+  if (known !== undefined) return known;
+  const { layouts, entity } = turn;
+  const found = (entity === null ? [] : layouts).map((layout) => ({
+    layoutId: layout.id,
+    keys: entity === null ? [] : entriesOf(layout, entity),
+  }));
+  standings.set(turn, found);
+  return found;
 }
 
 /** Lookup entries that this turn is about to publish and that its processed record does not have. */
 export function newEntries(turn: Turn): Suspect[] {
-  const standing = turn.only === null ? standingOf(turn) : null;
-  if (standing === null) return [];
-  const { layoutId } = standing;
-  const known = new Set(turn.former?.lookup?.layoutId === layoutId ? turn.former.lookup.keys : []);
-  return standing.keys
-    .filter((lookupKey) => !known.has(lookupKey))
-    .map((lookupKey) => ({ kind: 'lookup', layoutId, lookupKey }));
+  if (turn.only !== null) return [];
+  return standingsOf(turn).flatMap(({ layoutId, keys }) => {
+    const known = new Set(keysIn(turn.former?.lookups, layoutId));
+    return keys
+      .filter((lookupKey) => !known.has(lookupKey))
+      .map((lookupKey) => ({ kind: 'lookup' as const, layoutId, lookupKey }));
+  });
+}
+
+function keysIn(standings: readonly LookupStanding[] | undefined, layoutId: string): readonly string[] {
+  return standings?.find((standing) => standing.layoutId === layoutId)?.keys ?? [];
 }
 
 /** Last marks sent, by tenant and partition. */
@@ -81,32 +94,41 @@ function indexChanges(
   const writes: IndexWrite[] = [];
   const touched = new Map<string, LookupKey>();
   for (const turn of turns) {
-    const former = turn.former?.lookup ?? null;
-    const standing = standingOf(turn);
+    const { sourceId } = turn;
+    const touch = (lookupKey: string) =>
+      touched.set(`${sourceId}:${lookupKey}`, { tenant, sourceId, lookupKey });
     for (const suspect of turn.repair ?? []) {
       if (suspect.kind !== 'lookup') continue;
-      const { layoutId, lookupKey } = suspect;
-      const { sourceId, originId } = turn;
-      writes.push({ tenant, sourceId, lookupKey, originId, layoutId, projection: null });
-      touched.set(`${sourceId}:${lookupKey}`, { tenant, sourceId, lookupKey });
+      writes.push(entryOf(turn, suspect.layoutId, suspect.lookupKey, null));
+      touch(suspect.lookupKey);
     }
-    if (!turn.isChange && former?.layoutId === standing?.layoutId && turn.repair === null) continue;
-    const { sourceId, originId, entity, place } = turn;
-    const layout = place?.tenant.lookupLayouts.get(sourceId);
-    const stays = new Set(standing?.layoutId === former?.layoutId ? standing?.keys : []);
-    for (const lookupKey of former?.keys ?? []) {
-      touched.set(`${sourceId}:${lookupKey}`, { tenant, sourceId, lookupKey });
-      if (former === null || stays.has(lookupKey)) continue;
-      writes.push({ tenant, sourceId, lookupKey, originId, layoutId: former.layoutId, projection: null });
+    const isChange = turn.isChange || turn.repair !== null;
+    const formers = turn.former?.lookups ?? [];
+    const now = standingsOf(turn);
+    // An entity that comes under another layout is no change to those who look it up.
+    if (isChange) for (const { keys } of [...formers, ...now]) for (const key of keys) touch(key);
+    for (const { layoutId, keys } of formers) {
+      const stays = new Set(keysIn(now, layoutId));
+      for (const key of keys) if (!stays.has(key)) writes.push(entryOf(turn, layoutId, key, null));
     }
-    if (standing === null || entity === null || layout === undefined) continue;
-    const projection = JSON.stringify(project(layout, entity));
-    for (const lookupKey of standing.keys) {
-      touched.set(`${sourceId}:${lookupKey}`, { tenant, sourceId, lookupKey });
-      writes.push({ tenant, sourceId, lookupKey, originId, layoutId: standing.layoutId, projection });
+    for (const { layoutId, keys } of now) {
+      const isThere = formers.some((former) => former.layoutId === layoutId);
+      const layout = turn.layouts.find(({ id }) => id === layoutId);
+      if ((isThere && !isChange) || layout === undefined || turn.entity === null) continue;
+      const projection = JSON.stringify(project(layout, turn.entity));
+      for (const key of keys) writes.push(entryOf(turn, layoutId, key, projection));
     }
   }
   return { writes, touched: [...touched.values()] };
+}
+
+function entryOf(
+  { tenantAlias: tenant, sourceId, originId }: Turn,
+  layoutId: string,
+  lookupKey: string,
+  projection: string | null,
+): IndexWrite {
+  return { tenant, sourceId, lookupKey, originId, layoutId, projection };
 }
 
 /** What the `actions` of the schemas ask to process when the entity changes. */

@@ -2,9 +2,11 @@
 import type { Configuration, Source, Tenant } from '../config/types.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import { groupBy } from '../contract/group-by.ts';
+import type { LookupLayout } from '../schemas/types.ts';
 import { formatDependent } from '../store/dependents.ts';
 import { readEntities } from '../store/entities.ts';
 import type { Intent } from '../store/intents.ts';
+import type { LayoutStates } from '../store/layouts.ts';
 import { type ProcessedRecord, readProcessed } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
 import type { Suspect } from '../store/suspects.ts';
@@ -12,12 +14,20 @@ import type { Intents } from './intents.ts';
 import { placeOf } from './maker.ts';
 import type { EntityWork } from './work.ts';
 
+/** What a batch works by, from its beginning to its end. */
+export interface Basis {
+  readonly configuration: Configuration;
+  readonly layouts: LayoutStates;
+}
+
 export interface Turn {
   readonly tenantAlias: string;
   readonly sourceId: string;
   readonly originId: string;
   /** Null when the source is configured no more. */
   readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
+  /** Lookup layouts that are kept for its source. */
+  readonly layouts: readonly LookupLayout[];
   /** Null when the entity was deleted. */
   readonly entity: StoredEntity | null;
   readonly former: ProcessedRecord | null;
@@ -35,7 +45,7 @@ const noIntents = { of: () => null };
 export async function loadTurns(
   store: Store,
   tag: string,
-  configuration: Configuration,
+  { configuration, layouts }: Basis,
   works: readonly EntityWork[],
   intents: Pick<Intents, 'of'> = noIntents,
 ): Promise<Turn[]> {
@@ -51,10 +61,12 @@ export async function loadTurns(
         readProcessed(store, tag, tenant, sourceId, originIds),
       ]);
       const place = placeOf(configuration, tenant, sourceId);
+      const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
+      const kept = layouts.keptOf({ tenant, sourceId }, wanted);
       return group.map((work, index) =>
         turnOf(
           withIntent(work, intents.of(tenant, sourceId, work.originId)),
-          place,
+          { place, layouts: kept },
           entities[index] ?? null,
           records[index] ?? null,
         ),
@@ -71,7 +83,7 @@ function withIntent(work: EntityWork, intent: Intent | null): EntityWork {
 
 function turnOf(
   work: EntityWork,
-  place: Turn['place'],
+  { place, layouts }: Pick<Turn, 'place' | 'layouts'>,
   entity: StoredEntity | null,
   former: ProcessedRecord | null,
 ): Turn {
@@ -82,6 +94,7 @@ function turnOf(
     sourceId: work.sourceId,
     originId: work.originId,
     place,
+    layouts,
     entity,
     former,
     only: only && new Set(only.map(formatDependent)),

@@ -86,16 +86,15 @@ export class Worker {
     const { store, configuration, waitingFor } = this.options;
     this.#measureLagOnce();
     const metrics = await this.metrics.registry.metrics();
+    const bases = configuration.loaded ? [...this.#owned.values()].map(({ actor }) => actor.basis) : [];
     await beat(store, {
       id: this.id,
       role: 'worker',
       host: hostname(),
       pid: process.pid,
-      // A batch that began under the former configuration still counts as running it.
-      generation: Math.min(
-        configuration.generation,
-        ...[...this.#owned.values()].map(({ actor }) => actor.generation),
-      ),
+      // A batch that began by what was before still counts.
+      generation: Math.min(configuration.generation, ...bases.map(({ generation }) => generation)),
+      layouts: Math.min(configuration.layouts.version, ...bases.map(({ layouts }) => layouts.version)),
       partitions: [...this.covered().keys()].sort((a, b) => a - b),
       waitingFor: waitingFor(),
       metrics,
@@ -156,8 +155,10 @@ export class Worker {
         items,
         metrics: this.metrics,
         rebuildTurns: this.#rebuildTurns,
-        configuration: () => configuration.current,
-        generation: () => configuration.generation,
+        basis: () => {
+          const { current, generation, layouts } = configuration;
+          return { configuration: current, generation, layouts };
+        },
         onTrouble: (partition, error) => onTrouble(`partition ${partition}`, error),
       },
       lease,

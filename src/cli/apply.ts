@@ -56,7 +56,7 @@ async function apply(
   isWaiting: boolean,
 ): Promise<number> {
   const { active } = await readGenerations(store);
-  const generation = await publishConfiguration(store, documents, configuration.digest);
+  const generation = await publishConfiguration(store, documents, configuration);
   console.log(
     generation === active
       ? `The configuration is as it was (generation ${generation}).`

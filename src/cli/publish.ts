@@ -30,7 +30,7 @@ export async function publish(
 ): Promise<number> {
   return await withStore(address, partitionCount, redisTimeoutMs, async (store) => {
     try {
-      return await publishConfiguration(store, documents, configuration.digest);
+      return await publishConfiguration(store, documents, configuration);
     } catch (error) {
       throw noAnswer(address, error);
     }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../config/types.ts';
 import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
+import { AutoFields } from '../store/auto-fields.ts';
 import { countClashes } from '../store/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { JobRunner } from '../store/jobs-queue.ts';
@@ -20,13 +21,14 @@ import {
   rebuildQueueName,
   rebuildState,
 } from './rebuild-queue.ts';
+import { Slots } from './slots.ts';
 import { Throttle } from './throttle.ts';
 
 const enqueueTickMs = 300;
 const measureMs = 2_000;
 const clashesMs = 15_000;
 /** Partitions that are rebuilt at a time. */
-const concurrency = 2;
+const slots = 2;
 
 export interface JobsOptions {
   readonly store: Store;
@@ -51,13 +53,16 @@ export class JobsProcess {
     const context = {
       store,
       configuration,
+      autoFields: new AutoFields(store),
+      slots: new Slots(slots),
       throttle: new Throttle(rebuildEntitiesPerSecondMax),
       onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),
     };
     this.#runner = new JobRunner(
       store,
       rebuildQueueName,
-      concurrency,
+      // Jobs wait for those of other partitions; only as many work at a time as there are slots.
+      store.partitions.count,
       (run) => runRebuild(context, run),
       onTrouble,
     );
@@ -94,6 +99,7 @@ export class JobsProcess {
       host: hostname(),
       pid: process.pid,
       generation: configuration.generation,
+      layouts: 0,
       partitions: [],
       waitingFor: [],
       metrics: await this.metrics.registry.metrics(),

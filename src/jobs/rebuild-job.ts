@@ -4,26 +4,40 @@
  *
  * There is no list of differences between two configurations that could be lost: a job that is run twice, or broken
  * off anywhere, ends in the same state. Passes are repeated until one finds nothing.
+ *
+ * Where the configuration asks for other lookup indexes, they are filled in all partitions first (`layout-change.ts`);
+ * what cannot be made without them is deferred by the workers until then, and found by the passes that follow.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../actors/rescan.ts';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { formatDependent } from '../store/dependents.ts';
 import { originIdsPortion, readEntities } from '../store/entities.ts';
 import { markForRebuild, outsideCaller } from '../store/intake.ts';
 import type { JobRun } from '../store/jobs-queue.ts';
+import { readLayouts } from '../store/layouts.ts';
 import { readOwners } from '../store/lease.ts';
 import { readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
-import { countProcessed, processedPortion, readProcessed } from '../store/processed.ts';
+import {
+  countProcessed,
+  type ProcessedPortion,
+  processedPortion,
+  readProcessed,
+} from '../store/processed.ts';
 import { liveProcesses, storeTimeMs } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
+import { advanceLayouts, type LayoutChange, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
+import type { Slots } from './slots.ts';
 import type { Throttle } from './throttle.ts';
 
 const pollMs = 20;
+/** How often the jobs of all partitions look whether lookup indexes are whole. */
+const layoutsPollMs = 200;
 const saveEveryMs = 500;
 /** Marks that travel in one stream entry. */
 const marksPerEntry = 50;
@@ -36,9 +50,13 @@ const passesMax = 5;
 export interface RebuildContext {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
+  readonly autoFields: AutoFields;
   readonly throttle: Throttle;
+  readonly slots: Slots;
   onMarked(count: number): void;
 }
+
+type ProcessedEntity = ProcessedPortion['records'][number];
 
 interface Source {
   readonly key: string;
@@ -46,7 +64,11 @@ interface Source {
   readonly sourceId: string;
 }
 
+/** True for a record whose entity must be looked at. */
+type Criterion = (source: Source, records: readonly ProcessedEntity[]) => Promise<(at: number) => boolean>;
+
 const beginning: RebuildProgress = {
+  phase: 'fill',
   pass: 1,
   place: null,
   scanned: 0,
@@ -81,18 +103,76 @@ class RebuildRun {
   }
 
   async run(): Promise<void> {
+    const { slots } = this.context;
+    if (this.#progress.phase === 'fill') {
+      const changes = await slots.hold(() => this.#fill());
+      await this.#changeLayouts(changes);
+      this.#progress = { ...this.#progress, phase: 'rebuild', pass: 1, place: null, markedInPass: 0 };
+    }
+    await slots.hold(() => this.#rebuild());
+    this.#progress = { ...this.#progress, done: true };
+    await this.job.save(this.#progress);
+  }
+
+  /** Has every entity come under the lookup layouts that the configuration asks for. @returns those not read yet */
+  async #fill(): Promise<LayoutChange[]> {
     await this.#waitForWorkers();
+    const { store, configuration } = this.context;
+    const changes = await layoutChanges(store, configuration);
+    const wanted = new Map(
+      changes.map(({ tenant, sourceId, wanted }) => [`${tenant}|${sourceId}`, wanted?.id ?? null]),
+    );
+    const sources = await this.#sources();
+    const changed = sources.filter(({ key }) => (wanted.get(key) ?? null) !== null);
+    if (this.#progress.place === null && this.#progress.pass === 1)
+      await this.#count([...sources, ...changed]);
+    await this.#passes(changed, async ({ key }, records) => {
+      const layoutId = wanted.get(key);
+      return (at) => !records[at]?.record.lookups.some((standing) => standing.layoutId === layoutId);
+    });
+    return changes;
+  }
+
+  /** Waits, without holding up the jobs of other partitions, until lookups read the layouts that the configuration asks for. */
+  async #changeLayouts(changes: readonly LayoutChange[]): Promise<void> {
+    const { store } = this.context;
+    const { generation, partition } = this.job.task;
+    if (changes.length === 0 && (await readLayouts(store)).retiring.length === 0) return;
+    while (!this.#isSuperseded() && !(await advanceLayouts(store, generation, partition, changes))) {
+      await this.#pause(layoutsPollMs);
+    }
+  }
+
+  async #rebuild(): Promise<void> {
+    await this.#waitForWorkers();
+    await this.#passes(await this.#sources(), (source, records) => this.#outdated(source, records));
+  }
+
+  async #outdated(
+    { tenant, sourceId }: Source,
+    records: readonly ProcessedEntity[],
+  ): Promise<(at: number) => boolean> {
+    const { store, configuration, autoFields } = this.context;
+    const basis = { configuration: configuration.current, layouts: await readLayouts(store) };
+    const types = [...new Set(records.map(({ record }) => record.type))];
+    const withoutRoom = await autoFields.typesWithoutRoom(tenant, sourceId, types);
+    return (at) => {
+      const record = records[at]?.record;
+      return (
+        record !== undefined && isOutdated(basis, tenant, sourceId, record, (type) => withoutRoom.has(type))
+      );
+    };
+  }
+
+  /** Passes over the sources until one finds nothing. */
+  async #passes(sources: readonly Source[], criterion: Criterion): Promise<void> {
     while (!this.#isSuperseded()) {
-      const sources = await this.#sources();
-      if (this.#progress.place === null && this.#progress.pass === 1) await this.#count(sources);
-      await this.#pass(sources);
+      await this.#pass(sources, criterion);
       await this.#waitForMarks();
       const { pass, markedInPass } = this.#progress;
       if (markedInPass === 0 || pass >= passesMax) break;
       this.#progress = { ...this.#progress, pass: pass + 1, place: null, markedInPass: 0 };
     }
-    this.#progress = { ...this.#progress, done: true };
-    await this.job.save(this.#progress);
   }
 
   /** A newer configuration has jobs of its own, which look at everything again. */
@@ -136,24 +216,25 @@ class RebuildRun {
     this.#progress = { ...this.#progress, total: counts.reduce((sum, count) => sum + count, 0) };
   }
 
-  async #pass(sources: readonly Source[]): Promise<void> {
+  async #pass(sources: readonly Source[], criterion: Criterion): Promise<void> {
     const from = this.#progress.place;
     for (const source of sources) {
       if (from !== null && source.key < from.source) continue;
       const place = from?.source === source.key ? from : null;
-      if (place?.scan !== 'entities') await this.#scanRecords(source, place?.cursor ?? '0');
+      if (place?.scan !== 'entities') await this.#scanRecords(source, place?.cursor ?? '0', criterion);
       await this.#scanEntities(source, place?.scan === 'entities' ? place.cursor : '0');
       if (this.#isSuperseded()) return;
     }
   }
 
-  async #scanRecords({ key, tenant, sourceId }: Source, from: string): Promise<void> {
-    const { store, configuration } = this.context;
+  async #scanRecords(source: Source, from: string, criterion: Criterion): Promise<void> {
+    const { key, tenant, sourceId } = source;
+    const { store } = this.context;
     let cursor = from;
     do {
       const { next, records } = await processedPortion(store, this.#tag, tenant, sourceId, cursor);
-      const { current } = configuration;
-      const outdated = records.filter(({ record }) => isOutdated(current, tenant, sourceId, record));
+      const isAsked = await criterion(source, records);
+      const outdated = records.filter((_, at) => isAsked(at));
       await this.#mark(
         tenant,
         sourceId,
@@ -273,7 +354,7 @@ class RebuildRun {
     await this.job.save(this.#progress);
   }
 
-  async #pause(): Promise<void> {
-    await setTimeout(pollMs, undefined, { signal: this.job.signal });
+  async #pause(ms = pollMs): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.job.signal });
   }
 }

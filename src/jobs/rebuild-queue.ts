@@ -21,11 +21,13 @@ export interface RebuildPlace {
 }
 
 export interface RebuildProgress {
-  /** From 1; a pass that finds nothing outdated is the last. */
+  /** `fill`: entities come under the lookup layouts that the configuration asks for; `rebuild`: all that is outdated. */
+  readonly phase: 'fill' | 'rebuild';
+  /** Of the phase, from 1; a pass that finds nothing outdated is the last. */
   readonly pass: number;
   /** Null: at its beginning. */
   readonly place: RebuildPlace | null;
-  /** Records looked at in the first pass, and records there were when it began. */
+  /** Records looked at in the first passes, and records that there were to look at when the job began. */
   readonly scanned: number;
   readonly total: number;
   /** Entities found outdated: in this pass, and in all. */
@@ -108,6 +110,6 @@ function percentOf(status: JobStatus<RebuildProgress> | null, isEnqueued: boolea
   if (status.state === 'done') return 100;
   const { progress } = status;
   if (progress === null) return 0;
-  if (progress.pass > 1) return 99;
+  if (progress.phase === 'rebuild' && progress.pass > 1) return 99;
   return Math.min(99, (100 * progress.scanned) / Math.max(1, progress.total));
 }

@@ -50,7 +50,7 @@ export async function openProcess(role: Role, commandTimeoutMs?: number): Promis
 async function publishFolder(store: Store, configDir: string): Promise<number> {
   const outcome = await readConfiguration(configDir);
   if (!outcome.ok) throw new Error(issueText(outcome.issues));
-  return await publishConfiguration(store, outcome.documents, outcome.configuration.digest);
+  return await publishConfiguration(store, outcome.documents, outcome.configuration);
 }
 
 /** Calls `stop` once at the first SIGTERM or SIGINT, then ends the process. */

@@ -7,7 +7,14 @@ import { compileTest, type FilterTest, Reads } from './filter-test.ts';
 import { type Ranked, rankComparer } from './lookup-order.ts';
 import type { Slots } from './lookup-slots.ts';
 import type { Frame } from './scope.ts';
-import type { LookupCandidate, LookupLayout, LookupPlan, LookupQuery, PropertyPath } from './types.ts';
+import type {
+  LookupCandidate,
+  LookupIndex,
+  LookupLayout,
+  LookupPlan,
+  LookupQuery,
+  PropertyPath,
+} from './types.ts';
 
 export interface Order {
   /** Where the value is looked for, best first. */
@@ -38,6 +45,7 @@ export class CompiledLookup {
   /** Indexes among the plan's `reads`. */
   readonly #orderReads: readonly number[];
   readonly #compare: (a: Ranked, b: Ranked) => number;
+  readonly #answeredBy = new WeakMap<LookupLayout, boolean>();
   readonly #placesByLayout = new WeakMap<LookupLayout, readonly number[]>();
 
   constructor(parts: LookupParts) {
@@ -62,8 +70,21 @@ export class CompiledLookup {
       sourceGroup: this.#parts.sourceGroup,
       keys: [...new Set(this.#terms.flatMap((term) => term.keys(values)))],
       place: this.#parts.place,
+      isAnsweredBy: (layout) => this.#isAnsweredBy(layout),
       select: (layout, candidates) => this.#select(layout, candidates, values, top),
     };
+  }
+
+  #isAnsweredBy(layout: LookupLayout): boolean {
+    const known = this.#answeredBy.get(layout);
+    if (known !== undefined) return known;
+    const indexes = new Set(layout.indexes.map(indexText));
+    const paths = new Set(layout.projection.map((path) => JSON.stringify(path)));
+    const answers =
+      this.plan.indexes.every((index) => indexes.has(indexText(index))) &&
+      this.plan.reads.every((path) => paths.has(JSON.stringify(path)));
+    this.#answeredBy.set(layout, answers);
+    return answers;
   }
 
   #select(
@@ -109,6 +130,10 @@ export class CompiledLookup {
     this.#placesByLayout.set(layout, places);
     return places;
   }
+}
+
+function indexText({ type, kind, path }: LookupIndex): string {
+  return JSON.stringify([type, kind, path]);
 }
 
 const noValues: readonly Json[] = [];

@@ -88,6 +88,26 @@ export class AutoFields {
     }
   }
 
+  /** Those of the entity types that do not exist and cannot come to be: their source has no room. @throws StoreUnavailableError */
+  async typesWithoutRoom(
+    tenant: string,
+    sourceId: string,
+    types: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const tag = this.#tag(tenant, sourceId);
+    const { client } = this.store;
+    try {
+      const taken = Number((await client.get(keys.autoIndexed(tag, tenant, sourceId))) ?? 0);
+      if (taken < autoIndexedNamesMax) return new Set();
+      const known = await Promise.all(
+        types.map((type) => client.exists(keys.autoFields(tag, tenant, sourceId, type))),
+      );
+      return new Set(types.filter((_, index) => known[index] === 0));
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
   /** @returns the worst outcome of all portions */
   async #claim(
     tenant: string,

@@ -3,25 +3,30 @@ import { loadConfiguration } from '../config/load.ts';
 import type { ConfigDocuments, Configuration } from '../config/types.ts';
 import { connectBlocking, type RedisClient, storeError } from './connection.ts';
 import { keys, platformTag } from './keys.ts';
+import { LayoutStates, layoutsVersion, readLayouts, wantedLayouts } from './layouts.ts';
 import { pack, unpack } from './pack.ts';
 import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
-const publishScript = new Script<number>('publish', 1);
+const publishScript = new Script<number>('publish', 2);
 const pollMs = 1000;
 
 /**
  * Makes documents the active configuration and tells every process. Callers have validated them.
- * @param digest of the loaded configuration. @returns its generation. @throws StoreUnavailableError
+ * @param configuration loaded from the documents. @returns its generation. @throws StoreUnavailableError
  */
 export async function publishConfiguration(
   store: Store,
   documents: ConfigDocuments,
-  digest: string,
+  configuration: Configuration,
 ): Promise<number> {
   const generation = await surviving(store.replication, [platformTag], () =>
-    publishScript.run(store.client, [keys.configuration], [digest, pack([...documents])]),
+    publishScript.run(
+      store.client,
+      [keys.configuration, keys.layouts],
+      [configuration.digest, pack([...documents]), ...wantedLayouts(configuration)],
+    ),
   );
   try {
     await store.client.publish(keys.configurationChannel, String(generation));
@@ -66,6 +71,7 @@ export type ConfigurationListener = (current: Configuration, former: Configurati
 export class ActiveConfiguration {
   #current: Configuration | null = null;
   #generation = 0;
+  #layouts = LayoutStates.none;
   #subscriber: RedisClient | null = null;
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
@@ -85,6 +91,11 @@ export class ActiveConfiguration {
 
   get generation(): number {
     return this.#generation;
+  }
+
+  /** Which lookup layouts are whole, as this process knows it. */
+  get layouts(): LayoutStates {
+    return this.#layouts;
   }
 
   onChange(listener: ConfigurationListener): void {
@@ -116,18 +127,29 @@ export class ActiveConfiguration {
   }
 
   async #load(): Promise<void> {
+    const loaded = await this.#loadNewer();
+    // After the configuration, whose first one says itself that its layouts are whole.
+    if ((await layoutsVersion(this.store)) !== this.#layouts.version) {
+      this.#layouts = await readLayouts(this.store);
+    }
+    if (loaded === null) return;
+    const former = this.#current;
+    this.#current = loaded.configuration;
+    this.#generation = loaded.generation;
+    for (const listener of this.#listeners) listener(loaded.configuration, former);
+  }
+
+  /** Null when the current one is the active one. */
+  async #loadNewer(): Promise<{ configuration: Configuration; generation: number } | null> {
     const active = await activeGeneration(this.store);
-    if (active === this.#generation) return;
+    if (active === this.#generation) return null;
     // One that a failover takes back would have been worked by in vain.
     const published = await surviving(this.store.replication, [platformTag], () => readPublished(this.store));
-    if (published === null || published.generation === this.#generation) return;
+    if (published === null || published.generation === this.#generation) return null;
     const loaded = loadConfiguration(published.documents);
     // Only validated documents are published; another version of this program may still disagree.
     if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);
-    const former = this.#current;
-    this.#current = loaded.configuration;
-    this.#generation = published.generation;
-    for (const listener of this.#listeners) listener(loaded.configuration, former);
+    return { configuration: loaded.configuration, generation: published.generation };
   }
 
   close(): void {

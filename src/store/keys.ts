@@ -19,6 +19,11 @@ export const keys = {
   layout: `${platformTag}:layout`,
   /** Hash: generation, digest, documents, rebuilt (last generation whose rebuild was put into the queue). */
   configuration: `${platformTag}:configuration`,
+  /**
+   * Hash: version; `r|<tenant>|<sourceId>` -> lookup layout that is read; `b|…` -> the one before, still kept up;
+   * `f|…|<partition>` -> generation for whose layout the partition is filled.
+   */
+  layouts: `${platformTag}:layouts`,
   /** Pub/sub channel that a new configuration generation is told on. */
   configurationChannel: 'millrace:configuration',
   /** Hash: process id -> packed heartbeat. */

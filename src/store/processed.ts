@@ -29,18 +29,23 @@ export interface MadeThing {
   readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
 }
 
+export interface LookupStanding {
+  readonly layoutId: string;
+  readonly keys: readonly string[];
+}
+
 export interface ProcessedRecord {
   /** Stamp of the entity's state that was processed. */
   readonly stamp: number;
   readonly type: string;
-  /** Under what it stands in the lookup indexes of its source; null when none are kept. */
-  readonly lookup: { readonly layoutId: string; readonly keys: readonly string[] } | null;
+  /** Under what it stands in each lookup layout that is kept for its source. */
+  readonly lookups: readonly LookupStanding[];
   readonly made: readonly MadeThing[];
 }
 
 type PackedClaim = [string, string | null, 0 | 1, number, string, string | null];
 type PackedThing = [0 | 1, string, string, string, Buffer, PackedClaim[], [string, string][]];
-type PackedRecord = [number, string, [string, string[]] | null, PackedThing[]];
+type PackedRecord = [number, string, [string, string[]][], PackedThing[]];
 
 export function encodeProcessed(record: ProcessedRecord): Buffer {
   const made = record.made.map<PackedThing>((thing) => [
@@ -59,16 +64,16 @@ export function encodeProcessed(record: ProcessedRecord): Buffer {
     ]),
     thing.dependsOn.map(([sourceId, lookupKey]) => [sourceId, lookupKey]),
   ]);
-  const lookup: PackedRecord[2] = record.lookup && [record.lookup.layoutId, [...record.lookup.keys]];
-  return pack([record.stamp, record.type, lookup, made]);
+  const lookups = record.lookups.map<PackedRecord[2][number]>(({ layoutId, keys }) => [layoutId, [...keys]]);
+  return pack([record.stamp, record.type, lookups, made]);
 }
 
 export function decodeProcessed(stored: Buffer): ProcessedRecord {
-  const [stamp, type, lookup, made] = unpack<PackedRecord>(stored);
+  const [stamp, type, lookups, made] = unpack<PackedRecord>(stored);
   return {
     stamp,
     type,
-    lookup: lookup && { layoutId: lookup[0], keys: lookup[1] },
+    lookups: lookups.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys })),
     made: made.map(([kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn]) => ({
       kind: kind === 0 ? 'view' : 'item',
       environmentId,

@@ -20,6 +20,8 @@ export interface ProcessBeat {
   readonly pid: number;
   /** Configuration generation that it runs. */
   readonly generation: number;
+  /** Version of the lookup layouts that it knows; 0 for processes that do not follow them. */
+  readonly layouts: number;
   /** Partitions that it serves; empty but for workers. */
   readonly partitions: readonly number[];
   /** What it still waits for before it can serve; empty when ready. */

@@ -87,7 +87,7 @@ function withoutResults({ stamp, type, made }: ProcessedRecord): ProcessedRecord
   return {
     stamp: stamp + 0.5,
     type,
-    lookup: null,
+    lookups: [],
     made: made
       .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
       .map((view) => ({ ...view, schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] })),

@@ -11,6 +11,7 @@ import { readClaimFields } from '../store/claims.ts';
 import { countEntities, scanOriginIds } from '../store/entities.ts';
 import { keys } from '../store/keys.ts';
 import { scanFields } from '../store/keyspace.ts';
+import { type LayoutStates, readLayouts } from '../store/layouts.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, EnvironmentScope } from '../store/types.ts';
 import { thingSubject } from './finding.ts';
@@ -40,7 +41,8 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
   const tenants = [...configuration.tenants.values()].filter(
     ({ alias }) => asked === null || alias === asked,
   );
-  const lookups = new ReadOnlyLookups(store, new IndexedCandidates(store));
+  const layouts = await readLayouts(store);
+  const lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, layouts));
   const autoFields = new AutoFields(store);
   const places = tenants.flatMap((tenant) =>
     [...tenant.sources.keys()].flatMap((sourceId) =>
@@ -56,7 +58,11 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
     for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
       for (let at = 0; at < originIds.length; at += entitiesPerPortion) {
         const portion = originIds.slice(at, at + entitiesPerPortion);
-        await diagnosePortion(options, { lookups, autoFields, partition, tenant, sourceId }, portion);
+        await diagnosePortion(
+          options,
+          { layouts, lookups, autoFields, partition, tenant, sourceId },
+          portion,
+        );
         done += portion.length;
         options.onProgress(done, total);
       }
@@ -67,6 +73,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
 }
 
 interface PortionContext {
+  readonly layouts: LayoutStates;
   readonly lookups: ReadOnlyLookups;
   readonly autoFields: AutoFields;
   readonly partition: number;
@@ -76,12 +83,12 @@ interface PortionContext {
 
 async function diagnosePortion(
   { store, configuration, onDiagnostic }: DiagnoseOptions,
-  { lookups, autoFields, partition, tenant, sourceId }: PortionContext,
+  { layouts, lookups, autoFields, partition, tenant, sourceId }: PortionContext,
   originIds: readonly string[],
 ): Promise<void> {
   lookups.beginPortion();
   const works = originIds.map((originId) => ({ tenant, sourceId, originId, only: null, repair: null }));
-  const turns = await loadTurns(store, store.partitions.tag(partition), configuration, works);
+  const turns = await loadTurns(store, store.partitions.tag(partition), { configuration, layouts }, works);
   const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.read(autoFields, asked);
@@ -91,6 +98,7 @@ async function diagnosePortion(
     onDiagnostic({ tenant, subject: thingSubject(build.turn, build.maker), ...typeWithoutRoom(build) });
   }
   for (const build of builds) {
+    if (build.isDeferred) continue;
     const misfits = storedItem(build, autoTypes)?.misfits ?? [];
     const subject = thingSubject(build.turn, build.maker);
     for (const diagnostic of diagnosticsOf(build, misfits, (demand) => lookups.isCut(demand))) {

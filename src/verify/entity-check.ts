@@ -8,6 +8,7 @@ import { loadTurns } from '../actors/turn.ts';
 import type { Configuration } from '../config/types.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
+import { readLayouts } from '../store/layouts.ts';
 import type { MadeClaim } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
 import { StoredState } from '../store/stored-state.ts';
@@ -50,7 +51,12 @@ export async function checkEntities(
     only: null,
     repair: null,
   }));
-  const turns = await loadTurns(store, store.partitions.tag(partition), configuration, works);
+  const turns = await loadTurns(
+    store,
+    store.partitions.tag(partition),
+    { configuration, layouts: await readLayouts(store) },
+    works,
+  );
   const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.read(autoFields, asked);

@@ -1,43 +1,43 @@
 /** Compares what an entity stands under in the lookup indexes, and whom a change would rebuild, with what should be. */
 import type { Build } from '../actors/build.ts';
 import { thingKey } from '../actors/former.ts';
-import { standingOf } from '../actors/publish.ts';
+import { standingsOf } from '../actors/publish.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup-layout.ts';
 import { lookupPlace } from '../store/lookups.ts';
-import type { ProcessedRecord } from '../store/processed.ts';
+import type { LookupStanding } from '../store/processed.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';
 
-/** Where the entity should stand. */
-export function expectedEntries({ store, turn }: TurnState): (Place & { readonly lookupKey: string })[] {
-  const { tenantAlias: tenant, sourceId, originId } = turn;
-  const standing = standingOf(turn);
-  return (standing?.keys ?? []).map((lookupKey) => ({
-    lookupKey,
-    key: lookupPlace(store, { tenant, sourceId, lookupKey }).entries(standing?.layoutId ?? ''),
-    field: originId,
-  }));
+/** Where the entity should stand, with which values. */
+export function expectedEntries({
+  store,
+  turn,
+}: TurnState): (Place & { readonly lookupKey: string; readonly projection: string })[] {
+  const { tenantAlias: tenant, sourceId, originId, entity, layouts } = turn;
+  return standingsOf(turn).flatMap(({ layoutId, keys }) => {
+    const layout = layouts.find(({ id }) => id === layoutId);
+    if (layout === undefined || entity === null) return [];
+    const projection = JSON.stringify(project(layout, entity));
+    return keys.map((lookupKey) => ({
+      lookupKey,
+      projection,
+      key: lookupPlace(store, { tenant, sourceId, lookupKey }).entries(layoutId),
+      field: originId,
+    }));
+  });
 }
 
 export function checkEntries(state: TurnState, entries: ReturnType<typeof expectedEntries>): Finding[] {
   const { turn } = state;
-  const { entity, former, place, sourceId } = turn;
-  const layout = place?.tenant.lookupLayouts.get(sourceId);
   const subject = formatEntityId(turn);
-  const expected = standingText(
-    layout === undefined || entity === null
-      ? null
-      : { layoutId: layout.id, keys: entries.map(({ lookupKey }) => lookupKey) },
-  );
-  const remembered = standingText(former?.lookup ?? null);
+  const expected = standingsText(standingsOf(turn));
+  const remembered = standingsText(turn.former?.lookups ?? []);
   const findings =
-    former === null || remembered === expected
+    turn.former === null || remembered === expected
       ? []
       : [finding(subject, 'remembers other lookup keys than it stands under', remembered, expected)];
-  if (layout === undefined || entity === null) return findings;
-  const projection = JSON.stringify(project(layout, entity));
-  for (const entry of entries) {
+  for (const { projection, ...entry } of entries) {
     const stored = state.read(entry);
     if (stored?.toString() === projection) continue;
     const message = stored === null ? 'is missing under' : 'has other values under';
@@ -48,8 +48,8 @@ export function checkEntries(state: TurnState, entries: ReturnType<typeof expect
   return findings;
 }
 
-function standingText(standing: ProcessedRecord['lookup']): string {
-  return JSON.stringify(standing && [standing.layoutId, [...standing.keys].sort()]);
+function standingsText(standings: readonly LookupStanding[]): string {
+  return JSON.stringify(standings.map(({ layoutId, keys }) => [layoutId, [...keys].sort()]).sort());
 }
 
 export function wantDependents({ store, stored, turn }: TurnState, build: Build): void {

@@ -5,22 +5,33 @@ import {
   type LookupDemand,
   lookupSource,
   resultKey,
+  wholeLayout,
 } from '../actors/lookup-source.ts';
 import type { Source } from '../config/types.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
 import { readEntities } from '../store/entities.ts';
+import type { LayoutStates } from '../store/layouts.ts';
 import { readCandidates } from '../store/lookups.ts';
 import type { Store } from '../store/store.ts';
 
 /** Where candidates come from: enough to hold every match. */
 export interface CandidateSource {
+  /** The layout of the candidates' values; null when there is nothing to answer the lookup from. */
+  layoutFor(demand: LookupDemand): LookupLayout | null;
   candidates(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<Iterable<LookupCandidate>>;
 }
 
 /** As the workers do it: from the property index in Redis. */
 export class IndexedCandidates implements CandidateSource {
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly layouts: LayoutStates,
+  ) {}
+
+  layoutFor(demand: LookupDemand): LookupLayout | null {
+    return wholeLayout(demand, this.layouts);
+  }
 
   candidates(demand: LookupDemand, _: Source, layout: LookupLayout): Promise<LookupCandidate[]> {
     return readCandidates(this.store, layout.id, keysOf(demand));
@@ -51,6 +62,10 @@ export class ReadOnlyLookups implements LookupAnswers {
   beginPortion(): void {
     this.#results.clear();
     this.#cut.clear();
+  }
+
+  isAnswerable(demand: LookupDemand): boolean {
+    return lookupSource(demand) === null || this.source.layoutFor(demand) !== null;
   }
 
   known(demand: LookupDemand): readonly StoredEntity[] | undefined {
@@ -92,8 +107,8 @@ export class ReadOnlyLookups implements LookupAnswers {
 
   async #find(demand: LookupDemand): Promise<Answer> {
     const source = lookupSource(demand);
-    const layout = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
-    if (source === null || layout === undefined) return { sourceId: '', originIds: [], isCut: false };
+    const layout = this.source.layoutFor(demand);
+    if (source === null || layout === null) return { sourceId: '', originIds: [], isCut: false };
     const candidates = await this.source.candidates(demand, source, layout);
     const { originIds, cut } = demand.query.select(layout, candidates);
     return { sourceId: source.id, originIds, isCut: cut };

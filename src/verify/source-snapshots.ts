@@ -2,11 +2,12 @@
  * All entities of the sources that lookups read, as far as conditions and orders need them: lookups are answered from
  * these and not from the property index, so that a mistake of the index is found.
  */
-import { keysOf, type LookupDemand } from '../actors/lookup-source.ts';
+import { keysOf, type LookupDemand, lookupSource } from '../actors/lookup-source.ts';
 import type { Source } from '../config/types.ts';
 import { entriesOf, project } from '../schemas/lookup-layout.ts';
 import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
 import { readEntities, scanOriginIds } from '../store/entities.ts';
+import { LayoutStates } from '../store/layouts.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';
 
@@ -31,7 +32,12 @@ export class SourceSnapshots implements CandidateSource {
     private readonly store: Store,
     private readonly onNote: (note: string) => void,
   ) {
-    this.#indexed = new IndexedCandidates(store);
+    this.#indexed = new IndexedCandidates(store, LayoutStates.none);
+  }
+
+  layoutFor(demand: LookupDemand): LookupLayout | null {
+    const source = lookupSource(demand);
+    return source === null ? null : (demand.tenant.lookupLayouts.get(source.id) ?? null);
   }
 
   async candidates(

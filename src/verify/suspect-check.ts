@@ -11,7 +11,9 @@ import type { Place, TurnState } from './turn-state.ts';
 export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boolean {
   if (former === null) return false;
   if (suspect.kind === 'lookup') {
-    return former.lookup?.layoutId === suspect.layoutId && former.lookup.keys.includes(suspect.lookupKey);
+    return former.lookups.some(
+      ({ layoutId, keys }) => layoutId === suspect.layoutId && keys.includes(suspect.lookupKey),
+    );
   }
   const { environmentId } = suspect;
   const [kind, name] =

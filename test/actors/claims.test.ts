@@ -44,7 +44,7 @@ class Life {
       claims: claimsOf(state, claims, formerClaims(turn, { ...maker, name })),
       dependsOn: [],
     }));
-    this.record = { stamp: state.stamp, type: state.type, lookup: null, made };
+    this.record = { stamp: state.stamp, type: state.type, lookups: [], made };
     return made[0]?.claims ?? [];
   }
 }

@@ -184,8 +184,10 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         metrics,
         items: new RecordingSink(store),
         rebuildTurns,
-        configuration: () => configuration.current,
-        generation: () => configuration.generation,
+        basis: () => {
+          const { current, generation, layouts } = configuration;
+          return { configuration: current, generation, layouts };
+        },
         onTrouble: (_, error) => assert.fail(String(error)),
       },
       lease,

@@ -229,7 +229,7 @@ async function smallBackup(context: TestContext): Promise<{ file: string; store:
   );
   const loaded = loadConfiguration(documents);
   assert.ok(loaded.ok);
-  await publishConfiguration(store, documents, loaded.configuration.digest);
+  await publishConfiguration(store, documents, loaded.configuration);
   for (const title of ['first', 'second']) {
     const entities = ['a', 'b', 'c'].map((originId) =>
       encodeEntity(entityOf(originId, 'page', { title, originId }, { url: `/${originId}` })),
@@ -390,14 +390,14 @@ test('what is known of claims comes back without results, and never stands for a
   const processed = {
     stamp: 5_000,
     type: 'page',
-    lookup: { layoutId: 'layout', keys: ['key'] },
+    lookups: [{ layoutId: 'layout', keys: ['key'] }],
     made: [made('view', [claim]), made('item', [])],
   };
   await restoreSnapshots(store, 'token', tenant, sourceId, [{ entity, processed }]);
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, 'a'));
   const [record] = await readProcessed(store, tag, tenant, sourceId, ['a']);
   const bare = { ...made('view', [claim]), schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] };
-  const expected = { stamp: 5_000.5, type: 'page', lookup: null, made: [bare] };
+  const expected = { stamp: 5_000.5, type: 'page', lookups: [], made: [bare] };
   assert.ok(record);
   assert.deepEqual(encodeProcessed(record), encodeProcessed(expected));
 });

@@ -78,7 +78,7 @@ const records: fc.Arbitrary<ProcessedRecord> = fc.record(
   {
     stamp,
     type: text,
-    lookup: fc.option(fc.record({ layoutId: name, keys: fc.array(text) }, plain), { nil: null }),
+    lookups: fc.array(fc.record({ layoutId: name, keys: fc.array(text) }, plain)),
     made: fc.array(
       fc.record(
         {

@@ -20,7 +20,7 @@ function documents(title: string): Map<string, string> {
 async function publish(store: Store, files: ReadonlyMap<string, string>): Promise<number> {
   const loaded = loadConfiguration(files);
   assert.ok(loaded.ok);
-  return publishConfiguration(store, files, loaded.configuration.digest);
+  return publishConfiguration(store, files, loaded.configuration);
 }
 
 test('a published configuration comes back as it was, with a generation', async () => {

@@ -20,6 +20,7 @@ const worker: ProcessBeat = {
   role: 'worker',
   host: 'here',
   pid: 7,
+  layouts: 0,
   generation: 3,
   partitions: [0, 2],
   waitingFor: ['index items'],

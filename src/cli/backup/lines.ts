@@ -97,7 +97,7 @@ function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>):
     claims: claims.map((claim) => ({ ...claim, redirect: null })),
     dependsOn: [],
   }));
-  return { stamp, type, lookup: null, made };
+  return { stamp, type, lookups: [], made };
 }
 
 export function fieldsLine({ tenant, sourceId, type, fields }: AutoFieldTypes): FieldsLine {

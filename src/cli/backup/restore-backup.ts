@@ -2,6 +2,7 @@ import type { Configuration } from '../../config/types.ts';
 import { groupBy } from '../../contract/group-by.ts';
 import { AutoFields } from '../../store/auto-fields.ts';
 import { publishConfiguration } from '../../store/configuration.ts';
+import { declareWhole } from '../../store/layouts.ts';
 import { noteEnqueued } from '../../store/rebuild-generation.ts';
 import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/restore.ts';
 import type { Store } from '../../store/store.ts';
@@ -55,8 +56,9 @@ async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promi
 
 /** Before any entity too: a worker that does not know a source makes nothing of what is in it. */
 async function restoreConfiguration({ store, backup, configuration }: RestoreOptions): Promise<void> {
-  const generation = await publishConfiguration(store, backup.documents, configuration.digest);
+  const generation = await publishConfiguration(store, backup.documents, configuration);
   // Nothing was made yet, so there is nothing to make again.
+  await declareWhole(store, configuration);
   await noteEnqueued(store, generation);
   await waitForProcesses(store, generation);
 }

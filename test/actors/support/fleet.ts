@@ -81,7 +81,7 @@ export async function publishDocuments(store: Store, plain: ReadonlyMap<string, 
   const loaded = loadConfiguration(documents);
   if (!loaded.ok)
     throw new Error(loaded.issues.map(({ file, path, message }) => `${file} ${path} ${message}`).join('\n'));
-  await publishConfiguration(store, documents, loaded.configuration.digest);
+  await publishConfiguration(store, documents, loaded.configuration);
 }
 
 export interface Member {

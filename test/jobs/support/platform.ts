@@ -137,7 +137,7 @@ export class Platform {
     const documents = hashKeys(new Map(texts));
     const loaded = loadConfiguration(documents);
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues));
-    return await publishConfiguration(this.store, documents, loaded.configuration.digest);
+    return await publishConfiguration(this.store, documents, loaded.configuration);
   }
 
   async #follow(): Promise<{ store: Store; configuration: ActiveConfiguration; close(): Promise<void> }> {
@@ -217,13 +217,17 @@ export class Platform {
     await waitUntilSettled(this.store);
   }
 
-  async rebuilt(generation: number): Promise<void> {
+  async rebuilt(generation: number, timeoutMs?: number): Promise<void> {
     const queue = rebuildJobs(this.store);
     try {
-      await until(`generation ${generation} is rebuilt`, async () => {
-        const { isDone, isEnqueued } = await rebuildState(this.store, queue, generation);
-        return isDone && isEnqueued;
-      });
+      await until(
+        `generation ${generation} is rebuilt`,
+        async () => {
+          const { isDone, isEnqueued } = await rebuildState(this.store, queue, generation);
+          return isDone && isEnqueued;
+        },
+        timeoutMs,
+      );
     } finally {
       await queue.close();
     }

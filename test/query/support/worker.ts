@@ -75,6 +75,7 @@ export class TestWorker {
       role: 'worker',
       host: 'test',
       pid: process.pid,
+      layouts: 0,
       generation: 1,
       partitions: [...this.covered().keys()],
       waitingFor: [],

@@ -229,7 +229,7 @@ export class System {
     const generation = await publishConfiguration(
       await this.store(),
       outcome.documents,
-      outcome.configuration.digest,
+      outcome.configuration,
     );
     this.#configuration = configuration;
     return generation;

@@ -1,0 +1,81 @@
+/**
+ * Brings the lookup indexes from one layout to another when a configuration asks for it, in steps that no lookup can
+ * notice: entities come under the new layout beside the old one; once that holds in all partitions, lookups read the
+ * new one; once all workers know, the old one is given up. See `store/layouts.ts`.
+ */
+
+import type { LookupLayout } from '../schemas/types.ts';
+import type { ActiveConfiguration } from '../store/configuration.ts';
+import {
+  type LayoutStates,
+  noteFilled,
+  readLayouts,
+  retireFormer,
+  type SourcePlace,
+} from '../store/layouts.ts';
+import { readOwners } from '../store/lease.ts';
+import { liveProcesses, storeTimeMs } from '../store/registry.ts';
+import type { Store } from '../store/store.ts';
+
+/** A source whose whole layout is not the one that the configuration asks for. */
+export interface LayoutChange extends SourcePlace {
+  /** Null when no lookup reads the source any more. */
+  readonly wanted: LookupLayout | null;
+}
+
+/** @throws StoreUnavailableError */
+export async function layoutChanges(
+  store: Store,
+  { current }: Pick<ActiveConfiguration, 'current'>,
+): Promise<LayoutChange[]> {
+  const layouts = await readLayouts(store);
+  const wanted = new Map<string, LayoutChange>();
+  for (const { tenant, sourceId } of layouts.sources) {
+    wanted.set(`${tenant}|${sourceId}`, { tenant, sourceId, wanted: null });
+  }
+  for (const { alias: tenant, lookupLayouts } of current.tenants.values()) {
+    for (const [sourceId, layout] of lookupLayouts) {
+      wanted.set(`${tenant}|${sourceId}`, { tenant, sourceId, wanted: layout });
+    }
+  }
+  return [...wanted.values()].filter((change) => !isWhole(layouts, change));
+}
+
+function isWhole(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boolean {
+  return layouts.wholeOf(place)?.id === wanted?.id;
+}
+
+/**
+ * One step towards the wanted layouts, on behalf of a partition whose entities all stand under them.
+ * @returns true when lookups read the wanted layouts and nothing else is kept. @throws StoreUnavailableError
+ */
+export async function advanceLayouts(
+  store: Store,
+  generation: number,
+  partition: number,
+  changes: readonly LayoutChange[],
+): Promise<boolean> {
+  const layouts = await readLayouts(store);
+  if (layouts.retiring.length > 0) {
+    if (await allWorkersKnow(store, generation, layouts.version)) await retireFormer(store, layouts);
+    return false;
+  }
+  const open = changes.filter((change) => !isWhole(layouts, change));
+  for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
+  return open.length === 0 && (await allWorkersKnow(store, generation, layouts.version));
+}
+
+/** True when whoever may own a partition is heard of, and works by the configuration and the layouts. */
+async function allWorkersKnow(store: Store, generation: number, layouts: number): Promise<boolean> {
+  const [processes, owners, nowMs] = await Promise.all([
+    liveProcesses(store),
+    readOwners(store),
+    storeTimeMs(store),
+  ]);
+  const workers = new Map(processes.filter(({ role }) => role === 'worker').map((one) => [one.id, one]));
+  return (
+    owners.every(
+      ({ workerId, leaseUntilMs }) => workerId !== null && leaseUntilMs >= nowMs && workers.has(workerId),
+    ) && [...workers.values()].every((one) => one.generation >= generation && one.layouts >= layouts)
+  );
+}
