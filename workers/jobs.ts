@@ -12,7 +12,7 @@ runProcess('jobs', async () => {
   });
   jobs.start();
   log.info({ id: jobs.id }, 'ready');
-  stopOnSignal(async () => {
+  stopOnSignal(log, async () => {
     await jobs.stop();
     configuration.close();
     await store.close();

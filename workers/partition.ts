@@ -38,8 +38,7 @@ runProcess('worker', async () => {
   worker.start();
   log.info({ id: worker.id }, 'worker is running');
 
-  stopOnSignal(async () => {
-    log.info({ id: worker.id }, 'worker is stopping');
+  stopOnSignal(log, async () => {
     await worker.stop();
     await responder.close();
     configuration.close();

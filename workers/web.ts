@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { checkTlsFiles } from '../src/config/tls-files.ts';
-import { drainMs, redisCommandTimeoutMs } from '../src/contract/limits.ts';
+import { redisCommandTimeoutMs } from '../src/contract/limits.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
@@ -15,9 +15,6 @@ import { ScatterQueryService } from '../src/query/query-service.ts';
 import { AutoFields } from '../src/store/auto-fields.ts';
 import { Progress } from '../src/store/progress.ts';
 import { beat, heartbeatMs, leave, liveProcesses } from '../src/store/registry.ts';
-
-/** A stop that waits for a Redis that does not answer ends all the same. */
-const stopMs = drainMs + 1_500;
 
 runProcess('web', async () => {
   const { settings, store, configuration, log } = await openProcess('web', redisCommandTimeoutMs);
@@ -90,9 +87,7 @@ runProcess('web', async () => {
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
 
-  stopOnSignal(async () => {
-    log.info({ id }, 'web is stopping');
-    setTimeout(() => process.exit(1), stopMs).unref();
+  stopOnSignal(log, async () => {
     await server.close();
     clearInterval(heartbeat);
     await query.close();

@@ -64,6 +64,8 @@ export const ingestBacklogEntriesMax = 10_000;
 export const retryAfterSeconds = 1;
 /** How long requests may go on after SIGTERM. */
 export const drainMs = 8_000;
+/** How long a process may take to end after SIGTERM; then it ends as if it were killed. */
+export const stopMs = 9_500;
 /** Longest command of a front to Redis; then its request is answered 503. */
 export const redisCommandTimeoutMs = 5_000;
 /** How long a write to a cluster waits for a replica to have it; without one by then it is answered 503. */

@@ -4,6 +4,7 @@ import { environmentWithFile } from '../config/environment.ts';
 import { issueText } from '../config/issue-text.ts';
 import { readConfiguration } from '../config/read.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
+import { stopMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/log.ts';
 import { ActiveConfiguration, publishConfiguration } from '../store/configuration.ts';
 import type { Role } from '../store/registry.ts';
@@ -53,12 +54,23 @@ async function publishFolder(store: Store, configDir: string): Promise<number> {
   return await publishConfiguration(store, outcome.documents, outcome.configuration);
 }
 
-/** Calls `stop` once at the first SIGTERM or SIGINT, then ends the process. */
-export function stopOnSignal(stop: () => Promise<void>): void {
+/**
+ * Calls `stop` once at the first SIGTERM or SIGINT, then ends the process; after `stopMs` in any case, for a stop may
+ * wait for a Redis that is gone. What it leaves undone is done again by whoever takes its place.
+ */
+export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = () => {
     if (stopping) return;
     stopping = true;
+    log.info({}, 'stopping');
+    setTimeout(() => {
+      log.warn(
+        { afterMs: stopMs },
+        'not everything could be finished in time; the next process does it again',
+      );
+      process.exit(1);
+    }, stopMs).unref();
     stop().then(
       () => process.exit(0),
       () => process.exit(1),

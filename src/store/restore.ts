@@ -3,6 +3,7 @@ import { groupBy } from '../contract/group-by.ts';
 import { encodeEntity, packStamps } from './entities.ts';
 import { keys } from './keys.ts';
 import { encodeProcessed, type ProcessedRecord } from './processed.ts';
+import { surviving } from './replication.ts';
 import { Script, type ScriptArgument } from './script.ts';
 import type { EntitySnapshot } from './snapshots.ts';
 import type { Store } from './store.ts';
@@ -22,9 +23,10 @@ export type HoldOutcome = 'held' | 'notEmpty' | 'otherRestore';
  * @throws StoreUnavailableError
  */
 export async function holdForRestore(store: Store, token: string): Promise<HoldOutcome> {
-  const replies = await Promise.all(
-    store.partitions.tags.map((tag) =>
-      hold.run(store.client, [keys.restore(tag), keys.clock(tag)], ['take', token]),
+  const { tags } = store.partitions;
+  const replies = await surviving(store.replication, tags, () =>
+    Promise.all(
+      tags.map((tag) => hold.run(store.client, [keys.restore(tag), keys.clock(tag)], ['take', token])),
     ),
   );
   const refusal = replies.find((reply) => reply !== 1);
@@ -54,23 +56,36 @@ export async function restoreSnapshots(
   snapshots: readonly EntitySnapshot[],
 ): Promise<void> {
   const groups = groupBy(snapshots, ({ entity }) => store.partitions.ofEntity(sourceId, entity.originId));
-  await Promise.all(
-    [...groups].map(async ([partition, group]) => {
-      const tag = store.partitions.tag(partition);
-      const scriptKeys = [
-        keys.restore(tag),
-        keys.clock(tag),
-        keys.stream(tag),
-        keys.meta(tag, tenant, sourceId),
-        keys.entities(tag, tenant, sourceId),
-        keys.processed(tag, tenant, sourceId),
-      ];
-      for (let at = 0; at < group.length; at += entitiesPerCall) {
-        const scriptArguments = group.slice(at, at + entitiesPerCall).flatMap(argumentsOf);
-        await restore.run(store.client, scriptKeys, [token, tenant, sourceId, ...scriptArguments]);
-      }
-    }),
+  const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
+  await surviving(store.replication, tags, () =>
+    Promise.all(
+      [...groups].map(([partition, group]) =>
+        restoreInPartition(store, store.partitions.tag(partition), token, tenant, sourceId, group),
+      ),
+    ),
   );
+}
+
+async function restoreInPartition(
+  store: Store,
+  tag: string,
+  token: string,
+  tenant: string,
+  sourceId: string,
+  snapshots: readonly EntitySnapshot[],
+): Promise<void> {
+  const scriptKeys = [
+    keys.restore(tag),
+    keys.clock(tag),
+    keys.stream(tag),
+    keys.meta(tag, tenant, sourceId),
+    keys.entities(tag, tenant, sourceId),
+    keys.processed(tag, tenant, sourceId),
+  ];
+  for (let at = 0; at < snapshots.length; at += entitiesPerCall) {
+    const scriptArguments = snapshots.slice(at, at + entitiesPerCall).flatMap(argumentsOf);
+    await restore.run(store.client, scriptKeys, [token, tenant, sourceId, ...scriptArguments]);
+  }
 }
 
 function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {

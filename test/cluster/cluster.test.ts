@@ -12,7 +12,7 @@ import { System } from '../system/support/system.ts';
 import { article, assertTrue, categories, files, keepWriting, sendAgain } from './support/articles.ts';
 import { RedisCluster } from './support/cluster.ts';
 
-const articleCount = 2_000;
+const articleCount = 800;
 /** What may pass between a failover and the next write that is acknowledged. */
 const recoveryMs = 5_000;
 const slot = 0;

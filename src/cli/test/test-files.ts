@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-const systemFolders = ['system', 'hostile'];
-/** Run when they are named: they start a Redis Cluster of six, and take minutes. */
-const onDemandFolders = ['cluster'];
+const systemFolders = ['system', 'hostile', 'cluster'];
 
 /** The tests of all rooms, those of the system left out; paths relative to the repository. */
 export function roomTests(root: string): string[] {
@@ -16,17 +14,12 @@ export function systemTests(root: string): string[] {
 }
 
 function isSystemTest(file: string): boolean {
-  return isIn(systemFolders, file);
-}
-
-function isIn(folders: readonly string[], file: string): boolean {
-  return folders.some((folder) => file.startsWith(path.join('test', folder, '')));
+  return systemFolders.some((folder) => file.startsWith(path.join('test', folder, '')));
 }
 
 function testFiles(root: string): string[] {
   return readdirSync(path.join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => path.join('test', file))
-    .filter((file) => !isIn(onDemandFolders, file))
     .sort();
 }
