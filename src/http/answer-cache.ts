@@ -7,17 +7,10 @@
  */
 import type { ClientPrincipal } from '../config/types.ts';
 import { subjectKey } from '../store/subjects.ts';
-
-/** Headers and bodies of one answer; compressed forms are added when they are first asked for. */
-export interface CachedAnswer {
-  readonly etag: string;
-  readonly identity: Uint8Array;
-  br: Uint8Array | null;
-  gzip: Uint8Array | null;
-}
+import type { FinishedAnswer } from './finished-answer.ts';
 
 interface Entry {
-  readonly answer: CachedAnswer;
+  readonly answer: FinishedAnswer;
   readonly owner: Map<string, Entry>;
   readonly query: string;
   readonly subjects: readonly string[];
@@ -74,7 +67,7 @@ export class AnswerCache {
   }
 
   /** @param query text that, with the principal, decides the answer */
-  find(principal: ClientPrincipal, query: string): CachedAnswer | null {
+  find(principal: ClientPrincipal, query: string): FinishedAnswer | null {
     const entry = this.#byPrincipal.get(principal)?.get(query);
     if (entry === undefined) {
       this.#misses += 1;
@@ -96,28 +89,38 @@ export class AnswerCache {
   end(_computation: Computation): void {
     this.#computing -= 1;
     // Nobody asks any more what changed before now.
-    if (this.#computing === 0) this.#changedAt.clear();
+    if (this.#computing === 0 && this.#changedAt.size > 0) this.#changedAt.clear();
   }
 
-  /** Keeps an answer, unless something that it read has changed since the computation began. */
+  /** How many changes were heard of. */
+  get changesSeen(): number {
+    return this.#changesSeen;
+  }
+
+  /**
+   * Keeps an answer, unless something that it read has changed since the computation began.
+   * @returns whether nothing of it has, as far as this front has heard
+   */
   store(
     computation: Computation,
     principal: ClientPrincipal,
     query: string,
-    answer: CachedAnswer,
-    reads: readonly string[],
-  ): void {
-    const subjects = [...new Set(reads.map(subjectKey))];
+    answer: FinishedAnswer,
+    reads: () => readonly string[],
+  ): boolean {
+    // Naming what was read costs a good part of an answer; where nothing is kept and nothing changed nobody asks.
+    if (this.bytesMax === 0 && this.#changesSeen === computation.beganAt) return true;
+    const subjects = [...new Set(reads().map(subjectKey))];
     const isCurrent =
       this.#emptiedAt <= computation.beganAt &&
       subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
-    const bytes = answer.identity.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
-    if (!isCurrent || bytes > this.bytesMax / 8) return;
+    const bytes = answer.body.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
+    if (!isCurrent || bytes > this.bytesMax / 8) return isCurrent;
     const owner = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();
     this.#byPrincipal.set(principal, owner);
     const former = owner.get(query);
     // A slow reader must not bring back what a later one has replaced.
-    if (former !== undefined && former.serial > computation.serial) return;
+    if (former !== undefined && former.serial > computation.serial) return true;
     if (former !== undefined) this.#drop(former);
     const { serial } = computation;
     const entry: Entry = { answer, owner, query, subjects, serial, bytes, used: false };
@@ -130,21 +133,15 @@ export class AnswerCache {
       else readers.add(entry);
     }
     this.#sweep();
+    return true;
   }
 
-  /** Adds a compressed form to an entry that may have gone in the meantime. */
-  addCoded(
-    principal: ClientPrincipal,
-    query: string,
-    answer: CachedAnswer,
-    coding: 'br' | 'gzip',
-    body: Uint8Array,
-  ): void {
-    answer[coding] = body;
+  /** Counts a compressed form that was added to an answer, which may have gone in the meantime. */
+  noteGrown(principal: ClientPrincipal, query: string, answer: FinishedAnswer, bytes: number): void {
     const entry = this.#byPrincipal.get(principal)?.get(query);
     if (entry?.answer !== answer) return;
-    entry.bytes += body.length;
-    this.#bytes += body.length;
+    entry.bytes += bytes;
+    this.#bytes += bytes;
     this.#sweep();
   }
 

@@ -1,4 +1,4 @@
-/** One request as a handler sees it. Everything is copied from uWebSockets.js' request, which is dead after an await. */
+/** One request as a handler sees it; uWebSockets.js' own is dead after an await. */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/types.ts';
 import type { RequestBody } from './body.ts';
@@ -25,8 +25,10 @@ export function planHeaders(
 }
 
 export class Call {
+  /** Null once it is dead. */
+  #request: HttpRequest | null;
   readonly #plan: HeaderPlan;
-  readonly #values: readonly string[];
+  #values: readonly string[] = [];
 
   constructor(
     request: HttpRequest,
@@ -36,8 +38,8 @@ export class Call {
     /** Null where the endpoint takes none. */
     readonly requestBody: RequestBody | null,
   ) {
+    this.#request = request;
     this.#plan = plan;
-    this.#values = plan.names.map((name) => request.getHeader(name));
     // Against its declaration it is undefined for a URL without `?`.
     this.query = (request.getQuery() as string | undefined) ?? '';
     this.parameters =
@@ -49,10 +51,22 @@ export class Call {
   /** Path parameters as they came, percent-encoded. */
   readonly parameters: readonly string[];
 
+  /**
+   * Copies the headers of the plan. Called before uWebSockets.js takes the request back, unless the call is answered by
+   * then: an answer from the cache looks at two or three of them.
+   */
+  keepHeaders(): void {
+    const request = this.#request;
+    if (request === null) return;
+    this.#values = this.#plan.names.map((name) => request.getHeader(name));
+    this.#request = null;
+  }
+
   /** A header of the plan, '' when it is absent. */
   header(name: string): string {
-    const at = this.#plan.names.indexOf(name);
-    return headerText(this.#values[at] ?? '');
+    const raw =
+      this.#request === null ? this.#values[this.#plan.names.indexOf(name)] : this.#request.getHeader(name);
+    return raw === undefined || raw === '' ? '' : headerText(raw);
   }
 
   /** The first value that one of the prefixes gives, '' when all are absent. */

@@ -1,16 +1,15 @@
 /** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
-import type { ClientPrincipal } from '../config/types.ts';
-import { normalizeUrl } from '../config/url.ts';
 import { parseViewId } from '../contract/ids.ts';
-import { readClaims } from '../store/claims.ts';
-import { claimField } from '../store/keys.ts';
+import { unpackClaims } from '../store/claims.ts';
 import type { Store } from '../store/store.ts';
 import { claimSubject, viewSubject } from '../store/subjects.ts';
-import type { Claim, EnvironmentScope } from '../store/types.ts';
+import type { Claim, EnvironmentScope, ViewTarget } from '../store/types.ts';
+import { viewTarget } from '../store/views.ts';
 import { servedClaim } from './claim-choice.ts';
+import type { DeliveryPlan } from './delivery-plan.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
-import { type LoadedView, Rendering } from './render.ts';
-import { LoadedViews, type ViewTarget, viewKey } from './view-loading.ts';
+import { type LoadedView, type MissingReference, Rendering } from './render.ts';
+import { LoadedViews } from './view-loading.ts';
 
 export interface Delivered {
   /** JSON text in UTF-8. */
@@ -19,7 +18,7 @@ export interface Delivered {
    * Subjects of everything that was read, found or missing, as the changes streams announce them: the answer stays
    * true until one of them changes (design promise 10).
    */
-  readonly reads: readonly string[];
+  readonly reads: () => readonly string[];
 }
 
 /** What a key of `views` stands for. */
@@ -28,34 +27,29 @@ interface AskedView {
   readonly target: ViewTarget;
 }
 
-/** @param withRoute a GET, whose answer has a `route`. @throws StoreUnavailableError; ProblemError 422 beyond a limit */
-export async function deliver(
-  store: Store,
-  principal: ClientPrincipal,
-  request: DeliveryRequest,
-  withRoute: boolean,
-): Promise<Delivered> {
-  const scope = { tenant: principal.tenant.alias, environmentId: principal.environment.id };
-  const normal = request.url === null ? null : normalizeUrl(request.url);
-  const paths = normal === null ? [] : [normal.path];
-  const claims =
-    paths.length + request.handles.length === 0
-      ? { paths: [], handles: [] }
-      : await readClaims(store, scope, { paths, handles: request.handles });
-  const claim = servedClaim(claims.paths[0] ?? [], normal?.host ?? null, principal.domains);
-  const asked = askedViews(request, scope, claims.handles);
+/**
+ * @param withRoute a GET, whose answer has a `route`
+ * @throws StoreUnavailableError; ProblemError 422 beyond a limit
+ */
+export async function deliver(store: Store, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
+  const { principal, request, scope, url, claimFields, foreseen } = plan;
+  const stored = await store.fields.read(plan.places);
   const views = new LoadedViews();
-  const routeTarget = claim?.kind === 'page' ? claim.view : null;
+  views.putAhead(foreseen, stored, claimFields.length);
+  const claims = claimFields.map((_, index) => unpackClaims(stored[index]));
+  const claim = url === null ? null : servedClaim(claims.shift() ?? [], url.host, principal.domains);
+  const asked = askedViews(request, scope, claims);
+  const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
   await views.load(store, scope, [
     ...(routeTarget === null ? [] : [routeTarget]),
     ...asked.map(({ target }) => target),
   ]);
+  plan.foresee(views.targets);
   const routeView = routeTarget === null ? null : views.get(routeTarget);
-  const fields = [...paths.map(claimField.url), ...request.handles.map(claimField.handle)];
   return {
     body: bodyOf({ request, withRoute, claim, routeView, asked, views }),
-    reads: [
-      ...fields.map((field) => claimSubject(scope, field)),
+    reads: () => [
+      ...claimFields.map((field) => claimSubject(scope, field)),
       ...views.targets.map((target) => viewSubject(scope, target)),
     ],
   };
@@ -70,11 +64,12 @@ function askedViews(
   const asked: AskedView[] = [];
   for (const id of new Set(ids)) {
     const target = parseViewId(id);
-    if (target !== null && target.environmentId === environmentId) asked.push({ key: id, target });
+    if (target !== null && target.environmentId === environmentId)
+      asked.push({ key: id, target: viewTarget(target) });
   }
   handles.forEach((handle, index) => {
     const [claim] = claimsOfHandles[index] ?? [];
-    if (claim !== undefined) asked.push({ key: handle, target: claim.view });
+    if (claim !== undefined) asked.push({ key: handle, target: viewTarget(claim.view) });
   });
   return asked;
 }
@@ -88,20 +83,37 @@ interface AnswerParts {
   readonly views: LoadedViews;
 }
 
+const routeStart = Buffer.from(',"route":');
+const noRoute = Buffer.from('null');
+const viewsStart = Buffer.from(',"views":{');
+const end = Buffer.from('}}');
+/** What nearly every answer begins with. */
+const plainMeta = Buffer.from(metaText(200, null, []));
+
 function bodyOf({ request, withRoute, claim, routeView, asked, views }: AnswerParts): Buffer {
   const rendering = new Rendering((target) => views.get(target));
   if (withRoute) {
-    rendering.write(Buffer.from(',"route":'));
-    if (routeView === null) rendering.write(Buffer.from('null'));
+    rendering.write(routeStart);
+    if (routeView === null) rendering.write(noRoute);
     else rendering.view(routeView, 'route');
   }
-  rendering.write(Buffer.from(',"views":{'));
-  writeViews(rendering, request.includeDuplicateViews, asked, views);
-  rendering.write(Buffer.from('}}'));
+  rendering.write(viewsStart);
+  if (asked.length > 0) writeViews(rendering, request.includeDuplicateViews, asked, views);
+  rendering.write(end);
   const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
   const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
-  const meta = { status, redirect, missingViewReferences: rendering.missing };
-  return Buffer.concat([Buffer.from(`{"meta":${JSON.stringify(meta)}`), ...rendering.pieces]);
+  const { missing, pieces } = rendering;
+  const isPlain = status === 200 && missing.length === 0;
+  const meta = isPlain ? plainMeta : Buffer.from(metaText(status, redirect, missing));
+  return Buffer.concat([meta, ...pieces]);
+}
+
+function metaText(
+  status: number,
+  redirect: string | null,
+  missingViewReferences: readonly MissingReference[],
+): string {
+  return `{"meta":${JSON.stringify({ status, redirect, missingViewReferences })}`;
 }
 
 function writeViews(
@@ -114,11 +126,10 @@ function writeViews(
   const keys = new Set<string>();
   for (const { key, target } of asked) {
     const view = views.get(target);
-    const name = viewKey(target);
-    if (view === null || keys.has(key) || (!includeDuplicates && delivered.has(name))) continue;
+    if (view === null || keys.has(key) || (!includeDuplicates && delivered.has(target.field))) continue;
     rendering.write(Buffer.from(`${keys.size === 0 ? '' : ','}${JSON.stringify(key)}:`));
     rendering.view(view, `views['${key.replaceAll(/[\\']/g, '\\$&')}']`);
     keys.add(key);
-    delivered.add(name);
+    delivered.add(target.field);
   }
 }

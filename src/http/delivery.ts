@@ -1,65 +1,50 @@
 /** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
 import { ProblemError, problems } from '../contract/errors.ts';
 import { smallBodyBytesMax } from '../contract/limits.ts';
-import { type Answer, type HeaderField, jsonType } from './answer.ts';
-import type { CachedAnswer } from './answer-cache.ts';
+import type { Answer } from './answer.ts';
+import type { AnswerCache } from './answer-cache.ts';
 import type { Call } from './call.ts';
 import { codingFor, compressed } from './content-coding.ts';
 import { deliver } from './deliver.ts';
-import { requestOfBody, requestOfQuery } from './delivery-request.ts';
+import { DeliveryPlan, type QueryPlan, QueryPlans } from './delivery-plan.ts';
+import { requestOfBody } from './delivery-request.ts';
 import { parseJson } from './entity-reading.ts';
-import { etagOf, namesTag } from './etag.ts';
+import { namesTag } from './etag.ts';
+import { FinishedAnswer } from './finished-answer.ts';
 import type { Handler } from './handler.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import type { Services } from './services.ts';
+import { type ComputedAnswer, sharedAnswer } from './shared-answers.ts';
 
-/** The API key is part of what decides an answer, so shared caches must not mix clients. */
-const vary: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
 const tooLarge = new ProblemError(
   problems.deliveryBodyInvalid([`It may have at most ${smallBodyBytesMax} bytes`]),
 );
 
 export function deliverByQuery(services: Services): Handler {
+  const plans = new QueryPlans(services.store);
   return (call) => {
     const version = askedVersion(call, 422);
-    if (version === null) return cachedAnswer(services, call);
+    if (version === null) return answerOfQuery(services, plans, call);
     return waitForVersion(services, call.client.tenant.alias, version).then(() =>
-      cachedAnswer(services, call),
+      answerOfQuery(services, plans, call),
     );
   };
 }
 
 /** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
-function cachedAnswer(services: Services, call: Call): Answer | Promise<Answer> {
-  const cached = services.cache.find(call.client, call.query);
-  return cached === null ? computedAnswer(services, call) : answerWith(services, call, cached);
+function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answer | Promise<Answer> {
+  const { cache } = services;
+  const known = cache.find(call.client, call.query);
+  if (known !== null) return inItsForm(cache, call, known);
+  const plan = plans.of(call.client, call.query);
+  return sharedAnswer(cache, plan, () => computedAnswer(services, plan)).then((answer) =>
+    inItsForm(cache, call, answer),
+  );
 }
 
-async function computedAnswer(services: Services, call: Call): Promise<Answer> {
-  const { cache, store } = services;
-  const request = requestOfQuery(call.query);
-  const computation = cache.begin();
-  try {
-    const { body, reads } = await deliver(store, call.client, request, true);
-    const answer: CachedAnswer = { etag: etagOf(body), identity: body, br: null, gzip: null };
-    cache.store(computation, call.client, call.query, answer, reads);
-    return await answerWith(services, call, answer);
-  } finally {
-    cache.end(computation);
-  }
-}
-
-function answerWith(services: Services, call: Call, answer: CachedAnswer): Answer | Promise<Answer> {
-  const { etag, identity } = answer;
-  if (namesTag(call.header('if-none-match'), etag)) return notModified(etag);
-  const coding = codingFor(identity, call.header('accept-encoding'));
-  if (coding === 'identity') return found(etag, identity, []);
-  const known = answer[coding];
-  if (known !== null) return found(etag, known, [['Content-Encoding', coding]]);
-  return compressed(identity, coding).then((body) => {
-    services.cache.addCoded(call.client, call.query, answer, coding, body);
-    return found(etag, body, [['Content-Encoding', coding]]);
-  });
+async function computedAnswer({ store }: Services, plan: QueryPlan): Promise<ComputedAnswer> {
+  const { body, reads } = await deliver(store, plan, true);
+  return { answer: new FinishedAnswer(body), reads };
 }
 
 export function deliverByBody(services: Services): Handler {
@@ -70,19 +55,21 @@ export function deliverByBody(services: Services): Handler {
     const request = requestOfBody(call.query, body);
     const version = askedVersion(call, 422);
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
-    const delivered = await deliver(services.store, call.client, request, false);
-    const etag = etagOf(delivered.body);
-    if (namesTag(call.header('if-none-match'), etag)) return notModified(etag);
-    const coding = codingFor(delivered.body, call.header('accept-encoding'));
-    if (coding === 'identity') return found(etag, delivered.body, []);
-    return found(etag, await compressed(delivered.body, coding), [['Content-Encoding', coding]]);
+    const { store, cache } = services;
+    const delivered = await deliver(store, new DeliveryPlan(store, call.client, request), false);
+    return inItsForm(cache, call, new FinishedAnswer(delivered.body));
   };
 }
 
-function found(etag: string, body: Uint8Array, headers: readonly HeaderField[]): Answer {
-  return { status: 200, body, contentType: jsonType, headers: [['ETag', etag], vary, ...headers] };
-}
-
-function notModified(etag: string): Answer {
-  return { status: 304, body: '', contentType: jsonType, headers: [['ETag', etag], vary] };
+/** The form that the client asked for: nothing new, compressed, or the body as it is. */
+function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answer | Promise<Answer> {
+  if (namesTag(call.header('if-none-match'), answer.etag)) return answer.notModified();
+  const coding = codingFor(answer.body, call.header('accept-encoding'));
+  if (coding === 'identity') return answer.identity;
+  const known = answer[coding];
+  if (known !== null) return known;
+  return compressed(answer.body, coding).then((body) => {
+    cache.noteGrown(call.client, call.query, answer, body.length);
+    return answer.addCoded(coding, body);
+  });
 }

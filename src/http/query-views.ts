@@ -2,6 +2,7 @@
 import type { QueryRow } from '../query/types.ts';
 import type { Store } from '../store/store.ts';
 import type { EnvironmentScope } from '../store/types.ts';
+import { viewTarget } from '../store/views.ts';
 import { Rendering } from './render.ts';
 import { LoadedViews } from './view-loading.ts';
 
@@ -17,7 +18,7 @@ export async function viewsOfRows(
 ): Promise<Buffer[]> {
   const views = new LoadedViews();
   const targetsOf = ({ sourceId, originId }: QueryRow) =>
-    aliases.map((alias) => ({ sourceId, originId, alias }));
+    aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
   await views.load(store, scope, rows.flatMap(targetsOf));
   const rendering = new Rendering((target) => views.get(target));
   return rows.map((row) => {

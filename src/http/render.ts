@@ -61,6 +61,7 @@ export class Rendering {
    * @param path where it stands in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
    */
   view(view: LoadedView, path: string): void {
+    if (this.#writeLeaf(view)) return;
     const above = new Set([view.key]);
     const frames: Frame[] = [{ view, path, next: 0 }];
     for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
@@ -79,9 +80,18 @@ export class Rendering {
         this.write(nullBytes);
         continue;
       }
+      if (this.#writeLeaf(inner)) continue;
       above.add(inner.key);
       frames.push({ view: inner, path: reference.path, next: 0 });
     }
+  }
+
+  /** Writes a view that has no references, as most that are referenced; false when it has some. */
+  #writeLeaf({ body: { texts, references } }: LoadedView): boolean {
+    const [text] = texts;
+    if (references.length > 0 || text === undefined) return false;
+    this.write(text);
+    return true;
   }
 
   #resolve({ target, viewId, path }: StoredReference, frames: readonly Frame[]): LoadedView | null {

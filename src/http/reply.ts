@@ -42,9 +42,13 @@ export function reply(res: HttpResponse, answer: Answer, done: () => void): void
   });
 }
 
-function writeHead(res: HttpResponse, { status, headers, contentType }: Answer): void {
+function writeHead(res: HttpResponse, { status, headers, contentType, head }: Answer): void {
   // 200 is what uWebSockets.js writes by itself.
   if (status !== 200) res.writeStatus(statusLines.get(status) ?? String(status));
+  if (head !== undefined) {
+    res.writeHeader(head[0], head[1]);
+    return;
+  }
   if (headers !== undefined) {
     for (const [name, value] of headers) res.writeHeader(name, value);
   }

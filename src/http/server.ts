@@ -187,7 +187,10 @@ export class HttpServer {
     const { definition } = route;
     try {
       const principal = this.#admit(definition, req, startedAtMs);
-      return route.handler(new Call(req, route.plan, route.parameterCount, principal, body));
+      const call = new Call(req, route.plan, route.parameterCount, principal, body);
+      const answer = route.handler(call);
+      if (answer instanceof Promise) call.keepHeaders();
+      return answer;
     } catch (error) {
       return this.#failure(definition, error);
     }
@@ -213,35 +216,32 @@ export class HttpServer {
   ): void {
     const { definition } = route;
     this.#active += 1;
-    const over = () => {
-      body?.release();
-      this.#active -= 1;
-      if (this.#active === 0) this.#onIdle?.();
-    };
-    const send = (settled: Answer) => {
-      reply(res, this.#finished(settled, route.isHead), () => {
-        route.metrics.observe(settled.status, performance.now() - startedAtMs);
-        over();
-      });
-    };
-    let aborted = false;
+    let isAborted = false;
     res.onAborted(() => {
-      aborted = true;
+      isAborted = true;
       body?.abort();
-      over();
+      this.#over(body);
     });
-    if (!(answer instanceof Promise)) {
-      send(answer);
-      return;
-    }
-    answer
-      .catch((error: unknown) => this.#failure(definition, error))
-      .then((settled) => {
-        if (!aborted) send(settled);
-      })
-      .catch((error: unknown) =>
-        this.#log.error({ endpoint: definition.name, err: error }, 'answer not sent'),
-      );
+    const send = (settled: Answer) => {
+      if (isAborted) return;
+      try {
+        reply(res, this.#finished(settled, route.isHead), () => {
+          route.metrics.observe(settled.status, performance.now() - startedAtMs);
+          this.#over(body);
+        });
+      } catch (error) {
+        this.#log.error({ endpoint: definition.name, err: error }, 'answer not sent');
+      }
+    };
+    if (answer instanceof Promise)
+      answer.then(send, (error: unknown) => send(this.#failure(definition, error)));
+    else send(answer);
+  }
+
+  #over(body: RequestBody | null): void {
+    body?.release();
+    this.#active -= 1;
+    if (this.#active === 0) this.#onIdle?.();
   }
 
   #failure({ name, problems: style }: RouteDefinition, error: unknown): Answer {

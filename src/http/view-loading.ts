@@ -2,26 +2,21 @@
 import { ProblemError, problems } from '../contract/errors.ts';
 import { deliveryBodyBytesMax, deliveryReferencesMax } from '../contract/limits.ts';
 import type { Store } from '../store/store.ts';
-import type { EnvironmentScope, StoredBody, StoredReference } from '../store/types.ts';
-import { readViews } from '../store/views.ts';
+import type { EnvironmentScope, StoredBody, ViewTarget } from '../store/types.ts';
+import { decodeBody, placeOfView } from '../store/views.ts';
 import type { LoadedView } from './render.ts';
-
-export type ViewTarget = NonNullable<StoredReference['target']>;
 
 /** Views of one read: while the size of views is unknown few are read at once, so that a read's memory stays bounded. */
 const batchMin = 16;
 const batchFirst = 64;
 const batchMax = 1024;
 
-/** Text that tells views of one environment apart. */
-export function viewKey({ sourceId, alias, originId }: ViewTarget): string {
-  return `${sourceId}:${alias}:${originId}`;
-}
-
 /** The views of one answer. */
 export class LoadedViews {
   /** Null: asked for, and there is none. */
   readonly #views = new Map<string, LoadedView | null>();
+  /** Read before anybody knew whether they are part of the answer. */
+  readonly #ahead = new Map<string, Buffer | null>();
   readonly #targets: ViewTarget[] = [];
   #loaded = 0;
   #bytes = 0;
@@ -32,7 +27,15 @@ export class LoadedViews {
   }
 
   get(target: ViewTarget): LoadedView | null {
-    return this.#views.get(viewKey(target)) ?? null;
+    return this.#views.get(target.field) ?? null;
+  }
+
+  /** Takes in views that may be asked for. @param stored as they were read, from `at` on */
+  putAhead(targets: readonly ViewTarget[], stored: readonly (Buffer | null)[], at: number): void {
+    for (let index = 0; index < targets.length; index += 1) {
+      const target = targets[index];
+      if (target !== undefined) this.#ahead.set(target.field, stored[at + index] ?? null);
+    }
   }
 
   /**
@@ -48,25 +51,32 @@ export class LoadedViews {
       if (waiting.length > referencesAllowed) throw new ProblemError(problems.tooManyReferences);
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
-      const bodies = await readViews(store, scope, batch);
-      batch.forEach((target, index) => {
-        const body = bodies[index] ?? null;
-        const key = viewKey(target);
-        this.#views.set(key, body === null ? null : { key, body });
-        if (body === null) return;
-        this.#count(body);
-        for (const next of this.#unknown(targetsOf(body))) waiting.push(next);
-      });
+      const missing = batch.filter(({ field }) => !this.#ahead.has(field));
+      if (missing.length > 0) {
+        const places = missing.map((target) => placeOfView(store, scope, target));
+        this.putAhead(missing, await store.fields.read(places), 0);
+      }
+      for (const target of batch) waiting.push(...this.#take(target));
     }
+  }
+
+  /** Makes a view that was read part of the answer. @returns the targets of its references that were not met before */
+  #take(target: ViewTarget): readonly ViewTarget[] {
+    const key = target.field;
+    const stored = this.#ahead.get(key) ?? null;
+    if (stored === null) return [];
+    const body = decodeBody(stored);
+    this.#views.set(key, { key, body });
+    this.#count(body);
+    return body.references.length === 0 ? [] : this.#unknown(targetsOf(body));
   }
 
   /** Targets not met before; they are marked as met. */
   #unknown(targets: readonly ViewTarget[]): ViewTarget[] {
     const unknown: ViewTarget[] = [];
     for (const target of targets) {
-      const key = viewKey(target);
-      if (this.#views.has(key)) continue;
-      this.#views.set(key, null);
+      if (this.#views.has(target.field)) continue;
+      this.#views.set(target.field, null);
       this.#targets.push(target);
       unknown.push(target);
     }

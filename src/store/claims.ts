@@ -2,6 +2,7 @@
 import { normalizeUrl } from '../config/url.ts';
 import { storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
+import type { HashField } from './field-reader.ts';
 import { claimField, keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { pack, unpack } from './pack.ts';
@@ -172,18 +173,13 @@ export async function readClaimFields(
   scope: EnvironmentScope,
   fields: readonly string[],
 ): Promise<Claim[][]> {
-  try {
-    return await Promise.all(
-      fields.map(async (field) => {
-        const tag = store.partitions.tag(partitionOf(store, scope, field));
-        return unpackClaims(
-          await store.client.hgetBuffer(keys.claims(tag, scope.tenant, scope.environmentId), field),
-        );
-      }),
-    );
-  } catch (error) {
-    throw storeError(error);
-  }
+  const stored = await store.fields.read(fields.map((field) => placeOfClaims(store, scope, field)));
+  return stored.map(unpackClaims);
+}
+
+/** Where the claims on a claim field lie. */
+export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
+  return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
 }
 
 export interface RoutePageRequest {

@@ -7,6 +7,7 @@ import {
   type RedisClient,
   storeError,
 } from './connection.ts';
+import { FieldReader } from './field-reader.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { type Replication, replicationOf, surviving } from './replication.ts';
 import { defineScripts } from './script.ts';
@@ -21,6 +22,9 @@ export interface StoreOptions extends ConnectionOptions {
 }
 
 export class Store {
+  /** For reads that come in numbers. */
+  readonly fields: FieldReader;
+
   private constructor(
     readonly client: RedisClient,
     readonly address: RedisAddress,
@@ -29,7 +33,9 @@ export class Store {
     readonly secret: Buffer,
     /** What a failover must not take back. */
     readonly replication: Replication,
-  ) {}
+  ) {
+    this.fields = new FieldReader(client);
+  }
 
   /**
    * Connects and fixes the partition count at first use.

@@ -27,10 +27,17 @@ export interface EncodedEntity {
   readonly body: Buffer;
 }
 
+/** A view of an environment (`viewTarget`). */
+export interface ViewTarget extends EntityRef {
+  readonly alias: string;
+  /** Its field in its hash, which tells it from the other views of the environment. */
+  readonly field: string;
+}
+
 /** A reference as stored in a view's body. */
 export interface StoredReference {
   /** Null when the schema gave an id that is none; then nothing can be found. */
-  readonly target: (EntityRef & { readonly alias: string }) | null;
+  readonly target: ViewTarget | null;
   readonly viewId: string;
   /** Place inside the view: `.author`, `.related[1]`. */
   readonly path: string;

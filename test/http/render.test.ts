@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import { ProblemError } from '../../src/contract/errors.ts';
 import { type LoadedView, Rendering } from '../../src/http/render.ts';
 import type { StoredReference } from '../../src/store/types.ts';
+import { viewTarget } from '../../src/store/views.ts';
 import { runs } from './support/runs.ts';
 
 /** A graph: the views that each view references; numbers beyond the graph name views that are missing. */
 type Graph = readonly (readonly number[])[];
 
-const target = (originId: string) => ({ sourceId: 's', alias: 'v', originId });
+const target = (originId: string) => viewTarget({ sourceId: 's', alias: 'v', originId });
 
 /** View n is `{"n":n,"refs":[…]}`, stored as text cut at its references. */
 function storedView(graph: Graph, originId: string): LoadedView | null {

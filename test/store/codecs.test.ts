@@ -8,7 +8,7 @@ import { digestBytes, digestOf } from '../../src/store/digest.ts';
 import { pack, unpack } from '../../src/store/pack.ts';
 import { decodeProcessed, encodeProcessed, type ProcessedRecord } from '../../src/store/processed.ts';
 import { formatVersion, parseVersion } from '../../src/store/version.ts';
-import { decodeBody, encodeBody } from '../../src/store/views.ts';
+import { decodeBody, encodeBody, viewTarget } from '../../src/store/views.ts';
 import { runs } from '../support/runs.ts';
 
 const plain = { noNullPrototype: true } as const;
@@ -42,7 +42,7 @@ test('a view comes back from its stored form with the same texts and references'
         body.texts,
       );
       const expected = body.references.map(({ target, viewId, path }) => ({
-        target: target && { sourceId: target.sourceId, alias: target.alias, originId: target.originId },
+        target: target && viewTarget(target),
         viewId,
         path,
       }));
