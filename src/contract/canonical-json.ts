@@ -1,16 +1,48 @@
-import type { Json } from './json.ts';
+import { isJsonObject, type Json, type JsonObject, setOwn } from './json.ts';
 
 /**
- * JSON text with object members sorted by name at every depth, so that equal values have equal text whatever the
- * order in which they were sent. Recursive: callers bound the depth (`jsonDepthMax`) when they read the value.
+ * JSON text with object members in one order at every depth, so that equal values have equal text whatever the order
+ * in which they were sent. Recursive: callers bound the depth (`jsonDepthMax`) when they read the value.
  */
 export function canonicalJson(value: Json): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  let text = '';
-  for (const name of Object.keys(value).sort()) {
-    const member = value[name] ?? null;
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  return JSON.stringify(inOrder(value));
+}
+
+/** The value itself when it is in order already, since writing down in one go is what makes this fast. */
+function inOrder(value: Json): Json {
+  if (Array.isArray(value)) return itemsInOrder(value);
+  return isJsonObject(value) ? membersInOrder(value) : value;
+}
+
+function itemsInOrder(items: Json[]): Json[] {
+  let copy: Json[] | null = null;
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at];
+    if (typeof item !== 'object' || item === null) continue;
+    const ordered = inOrder(item);
+    if (ordered === item) continue;
+    copy ??= [...items];
+    copy[at] = ordered;
   }
-  return `{${text}}`;
+  return copy ?? items;
+}
+
+/** By name; names that are array indexes come first, where every engine puts them. */
+function membersInOrder(members: JsonObject): JsonObject {
+  const names = Object.keys(members);
+  if (isInOrder(members, names)) return members;
+  const copy: JsonObject = {};
+  for (const name of names.sort()) setOwn(copy, name, inOrder(members[name] ?? null));
+  return copy;
+}
+
+function isInOrder(members: JsonObject, names: readonly string[]): boolean {
+  let before = '';
+  for (const name of names) {
+    if (name < before) return false;
+    before = name;
+    const member = members[name];
+    if (typeof member === 'object' && member !== null && inOrder(member) !== member) return false;
+  }
+  return true;
 }
