@@ -27,7 +27,7 @@ import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
 import { System } from './support/system.ts';
 
 const queryCount = Number(process.env.MILLRACE_QUERIES ?? (hasLargeFile ? 500 : 60));
-const guestCount = hasLargeFile ? 10_000 : 1_000;
+const guestCount = hasLargeFile ? 10_000 : 600;
 const offsetWindow = 10_000;
 
 interface Target {
@@ -45,7 +45,7 @@ let entities: SourceEntity[];
 let targets: Target[];
 
 before(async () => {
-  entities = await cities(5_000);
+  entities = await cities(3_000);
   const files = siteFiles({ indexes: { cities: cityIndex } });
   system = await System.start({ web: 1, workers: 2, jobs: 1, partitions: 8, files });
   client = system.client();
