@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
+import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-queue.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
 import { readPartitionStates } from '../../src/store/partition-state.ts';
 import { liveProcesses } from '../../src/store/registry.ts';
@@ -53,6 +55,31 @@ test('a configuration that changes no result rebuilds nothing', async (context) 
     after.map(({ end, commits }) => ({ end, commits })),
     before.map(({ end, commits }) => ({ end, commits })),
   );
+});
+
+test('an auto-indexed type without room is not asked to be made again', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const group = {
+    alias: 'cms',
+    autoIndex: true,
+    sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
+  };
+  const files = (title: string) =>
+    siteFiles({ schemas: { page: pageSchema(title) }, tenant: siteTenant({ sourceGroups: [group] }) });
+  await platform.publish(files('{p.name}'));
+  const { client, partitions } = platform.store;
+  const tag = partitions.tag(partitions.ofText(`${tenant}:src-1`));
+  await client.set(keys.autoIndexed(tag, tenant, 'src-1'), autoIndexedNamesMax);
+  await platform.startWorker();
+  await platform.startJobs();
+  const others = pages.slice(10, 60).map((one) => ({ ...one, type: 'other' }));
+  await platform.ingest([...pages.slice(0, 10), ...others]);
+  await platform.settle();
+  const generation = await platform.publish(files('new {p.name}'));
+  await platform.rebuilt(generation);
+  const queue = rebuildJobs(platform.store);
+  context.after(() => queue.close());
+  assert.equal((await rebuildState(platform.store, queue, generation)).marked, 10, 'the pages alone, once');
 });
 
 test('what is configured no more vanishes: views, claims, routes, index items', async (context) => {

@@ -76,12 +76,12 @@ export async function storedItems(
   return items;
 }
 
-export async function publishDocuments(store: Store, plain: ReadonlyMap<string, string>): Promise<void> {
+export async function publishDocuments(store: Store, plain: ReadonlyMap<string, string>): Promise<number> {
   const documents = hashKeys(plain);
   const loaded = loadConfiguration(documents);
   if (!loaded.ok)
     throw new Error(loaded.issues.map(({ file, path, message }) => `${file} ${path} ${message}`).join('\n'));
-  await publishConfiguration(store, documents, loaded.configuration);
+  return await publishConfiguration(store, documents, loaded.configuration);
 }
 
 export interface Member {
