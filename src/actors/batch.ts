@@ -7,9 +7,9 @@
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { type ClaimWrite, writeClaims } from '../store/claims.ts';
-import { type CausedMark, HashWrites } from '../store/commit.ts';
+import { type CausedMark, type FieldWrites, HashWrites } from '../store/commit.ts';
 import { formatDependent } from '../store/dependents.ts';
-import { digestOf } from '../store/digest.ts';
+import { DigestList, digestOf } from '../store/digest.ts';
 import { encodeItem, itemIndexField } from '../store/items.ts';
 import { itemField, keys, viewField } from '../store/keys.ts';
 import type { Lease } from '../store/lease.ts';
@@ -69,10 +69,9 @@ export interface BatchCounts {
 export interface BatchResult {
   readonly writes: HashWrites;
   readonly itemChanges: ItemChange[];
-  readonly digests: Buffer[];
+  /** Digests of what requests can see changed. */
+  readonly digests: DigestList;
   readonly caused: readonly CausedMark[];
-  /** Intents that `writes` deletes. */
-  readonly settled: readonly string[];
   readonly counts: BatchCounts;
 }
 
@@ -94,6 +93,7 @@ async function tryBatch(
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
   const { store, lease, basis, autoFields, intents } = context;
+  intents.begin();
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
   const caused = new CausedMarks();
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
@@ -108,32 +108,35 @@ async function tryBatch(
   await runBuilds(builds, lookups);
 
   const assembly = new Assembly(lease.tag, autoTypes, lookups);
-  const buildsOfTurn = new Map<Turn, Build[]>(turns.map((turn) => [turn, []]));
-  for (const build of builds) buildsOfTurn.get(build.turn)?.push(build);
-  for (const [turn, ofTurn] of buildsOfTurn) assembly.addTurn(turn, ofTurn);
+  assembly.addTurns(turns, builds);
   assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
   await intents.note(assembly.newClaims);
-  if (assembly.newClaims.some(([, claims]) => claims.length > 0)) await footing.confirmInside();
+  if (assembly.newClaims.length > 0) await footing.confirmInside();
   await Promise.all([
     writeClaims(store, footing.caller, assembly.claimWrites),
     registerDependents(store, footing.caller, assembly.unregistrations),
   ]);
   const { writes, itemChanges, digests, counts } = assembly;
-  const settled = intents.fieldsOf(turns);
-  for (const field of settled) writes.delete(keys.intents(lease.tag), field);
-  return { writes, itemChanges, digests, caused: caused.list, settled, counts };
+  for (const field of intents.settledBy(turns)) writes.delete(keys.intents(lease.tag), field);
+  return { writes, itemChanges, digests, caused: caused.list, counts };
 }
+
+/** Value of a field that says by its name what is there. */
+const present = Buffer.from('1');
 
 /** Compares what was made with what was made before, and gathers the difference. */
 class Assembly {
   readonly writes = new HashWrites();
   readonly itemChanges: ItemChange[] = [];
-  readonly digests: Buffer[] = [];
+  readonly digests = new DigestList();
   readonly claimWrites: ClaimWrite[] = [];
   /** Claims put that no processed record has yet. */
   readonly newClaims: [Turn, Suspect[]][] = [];
   readonly unregistrations: Registration[] = [];
+  readonly #records = new Map<string, FieldWrites>();
+  /** Views or items of a maker. */
+  readonly #things = new Map<Maker, FieldWrites>();
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
 
   constructor(
@@ -142,47 +145,65 @@ class Assembly {
     private readonly lookups: LookupSource,
   ) {}
 
-  addTurn(turn: Turn, builds: readonly Build[]): void {
+  /** @param builds in the order of their turns */
+  addTurns(turns: readonly Turn[], builds: readonly Build[]): void {
+    let at = 0;
+    for (const turn of turns) {
+      const first = at;
+      while (builds[at]?.turn === turn) at += 1;
+      this.#addTurn(turn, builds.slice(first, at));
+    }
+  }
+
+  #addTurn(turn: Turn, builds: readonly Build[]): void {
     this.counts.entities += turn.only === null ? 1 : 0;
     const formerMade = formerThings(turn);
-    const made = new Map<string, MadeThing>();
+    const made: MadeThing[] = [];
     for (const build of builds) {
-      const former = formerMade.get(thingKey(build.maker)) ?? null;
+      const former = formerMade.get(build.maker.key) ?? null;
       if (build.isDeferred) {
         this.#unregister(turn, build, [], former?.dependsOn ?? []);
         // What is there stays, marked as outdated, so that no later configuration takes it for its own.
-        if (former !== null) made.set(thingKey(former), { ...former, schemaDigest: outdatedDigest });
+        if (former !== null) made.push({ ...former, schemaDigest: outdatedDigest });
         continue;
       }
-      const thing = this.#addBuild(turn, build, former);
-      made.set(thingKey(thing), thing);
+      made.push(this.#addBuild(turn, build, former));
     }
     for (const [key, former] of formerMade) {
-      if (made.has(key)) continue;
+      if (builds.some(({ maker }) => maker.key === key)) continue;
       // A part that was asked for and has no maker goes too: nothing would tell later that it missed a change.
       if (turn.only === null || turn.only.has(memberOfThing(turn, former))) this.#removeThing(turn, former);
-      else made.set(key, former);
+      else made.push(former);
     }
     this.#addRecord(turn, made);
   }
 
-  #addRecord(turn: Turn, made: ReadonlyMap<string, MadeThing>): void {
+  #addRecord(turn: Turn, made: MadeThing[]): void {
     const { tenantAlias, sourceId, originId, entity, former, only } = turn;
-    const key = keys.processed(this.tag, tenantAlias, sourceId);
     if (entity === null) {
-      if (former !== null) this.writes.delete(key, originId);
+      if (former !== null) this.writes.delete(keys.processed(this.tag, tenantAlias, sourceId), originId);
       return;
     }
-    const things = [...made.values()].sort((a, b) => (thingKey(a) < thingKey(b) ? -1 : 1));
+    if (made.length > 1) made.sort((a, b) => (thingKey(a) < thingKey(b) ? -1 : 1));
     // A part that was rebuilt does not stand for the entity's change: that still waits in the stream.
     const record: ProcessedRecord =
       only !== null && former !== null
-        ? { ...former, made: things }
-        : { stamp: entity.stamp, type: entity.type, lookups: standingsOf(turn), made: things };
+        ? { ...former, made }
+        : { stamp: entity.stamp, type: entity.type, lookups: standingsOf(turn), made };
     const encoded = encodeProcessed(record);
     if (former !== null && turn.repair === null && encodeProcessed(former).equals(encoded)) return;
-    this.writes.set(key, originId, encoded);
-    this.writes.set(keys.sources(this.tag), sourceField(tenantAlias, sourceId), Buffer.from('1'));
+    this.#recordsOf(tenantAlias, sourceId).set(originId, encoded);
+  }
+
+  /** The processed records of a source, which counts as processed here from the first of them on. */
+  #recordsOf(tenant: string, sourceId: string): FieldWrites {
+    const name = sourceField(tenant, sourceId);
+    const known = this.#records.get(name);
+    if (known !== undefined) return known;
+    const records = this.writes.hash(keys.processed(this.tag, tenant, sourceId));
+    this.#records.set(name, records);
+    this.writes.set(keys.sources(this.tag), name, present);
+    return records;
   }
 
   #addBuild(turn: Turn, build: Build, former: MadeThing | null): MadeThing {
@@ -208,10 +229,26 @@ class Assembly {
     this.#count(build, []);
     if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
-    const key = keys.views(this.tag, scope.tenant, scope.environmentId);
-    this.writes.set(key, viewField(sourceId, maker.name, originId), body);
-    this.digests.push(digestOf(viewSubject(scope, { sourceId, originId, alias: maker.name })));
+    this.#thingsOf(maker, scope).set(viewField(sourceId, maker.name, originId), body);
+    this.digests.add(viewSubject(scope, { sourceId, originId, alias: maker.name }));
     return bytesDigest;
+  }
+
+  #thingsOf(maker: Maker, scope: EnvironmentScope): FieldWrites {
+    const known = this.#things.get(maker);
+    if (known !== undefined) return known;
+    const { tenant, environmentId } = scope;
+    const { kind, name } = maker;
+    const key =
+      kind === 'view'
+        ? keys.views(this.tag, tenant, environmentId)
+        : keys.items(this.tag, tenant, environmentId, name);
+    const things = this.writes.hash(key);
+    this.#things.set(maker, things);
+    if (kind === 'item') {
+      this.writes.set(keys.itemIndexes(this.tag), itemIndexField({ scope, index: name }), present);
+    }
+    return things;
   }
 
   #addItem(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): Buffer {
@@ -224,12 +261,7 @@ class Assembly {
     if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
     const index = build.maker.name;
-    this.writes.set(
-      keys.items(this.tag, scope.tenant, scope.environmentId, index),
-      itemField(sourceId, originId),
-      encoded,
-    );
-    this.writes.set(keys.itemIndexes(this.tag), itemIndexField({ scope, index }), Buffer.from('1'));
+    this.#thingsOf(build.maker, scope).set(itemField(sourceId, originId), encoded);
     this.itemChanges.push({ scope, index, sourceId, originId, item });
     return bytesDigest;
   }
@@ -249,7 +281,7 @@ class Assembly {
     const scope: EnvironmentScope = { tenant, environmentId };
     if (former.kind === 'view') {
       this.writes.delete(keys.views(this.tag, tenant, environmentId), viewField(sourceId, name, originId));
-      this.digests.push(digestOf(viewSubject(scope, { sourceId, originId, alias: name })));
+      this.digests.add(viewSubject(scope, { sourceId, originId, alias: name }));
     } else {
       this.writes.delete(keys.items(this.tag, tenant, environmentId, name), itemField(sourceId, originId));
       this.itemChanges.push({ scope, index: name, sourceId, originId, item: null });
@@ -265,22 +297,25 @@ class Assembly {
     const { built, maker } = build;
     if (built.kind !== 'view' || turn.entity === null) return [];
     const claims = claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
-    const kept = new Set(claims.map(claimKey));
-    for (const claim of former?.claims ?? []) {
-      if (kept.has(claimKey(claim))) continue;
+    const before = former?.claims ?? [];
+    const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
+    for (const claim of before) {
+      if (kept?.has(claimKey(claim))) continue;
       this.#announceClaim(scope, claim);
       this.claimWrites.push(claimWrite('drop', turn, scope, maker.name, claim));
     }
-    const formerByKey = new Map(former?.claims.map((claim) => [claimKey(claim), claim]));
+    const formerByKey = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
+    const added: Suspect[] = [];
     for (const claim of claims) {
-      const same = sameClaim(claim, formerByKey.get(claimKey(claim)));
+      const known = formerByKey?.get(claimKey(claim));
+      if (known === undefined) added.push(claimSuspect(maker, claim));
+      const same = sameClaim(claim, known);
       // Claims carry the time of the entity's last change, for the listings.
       if (same && !turn.isChange && turn.repair === null) continue;
       if (!same || turn.repair !== null) this.#announceClaim(scope, claim);
       this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
     }
-    const added = claims.filter((claim) => !formerByKey.has(claimKey(claim)));
-    this.newClaims.push([turn, added.map((claim) => claimSuspect(maker, claim))]);
+    if (added.length > 0) this.newClaims.push([turn, added]);
     return claims;
   }
 
@@ -289,11 +324,12 @@ class Assembly {
    * request with `Min-Version` waits for.
    */
   #announceClaim(scope: EnvironmentScope, { field }: MadeClaim): void {
-    this.digests.push(digestOf(claimSubject(scope, field)));
+    this.digests.add(claimSubject(scope, field));
   }
 
   /** Drops registrations from before, and of rounds on the way, that the result does not rest on. */
   #unregister(turn: Turn, build: Build, before: MadeThing['dependsOn'], kept: MadeThing['dependsOn']): void {
+    if (before.length === 0 && build.registered.size === 0) return;
     const gone = new Map(
       [...before, ...build.registered.values()].map((key) => [`${key[0]}:${key[1]}`, key]),
     );

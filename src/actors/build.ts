@@ -1,7 +1,15 @@
 /** Builds the views and items of a batch, answering their lookups in rounds. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import type { BuildOutcome, BuiltItem, BuiltView, LookupQuery, ViewClaims } from '../schemas/types.ts';
+import type { StoredEntity } from '../contract/entity.ts';
+import type {
+  BuildInput,
+  BuildOutcome,
+  BuiltItem,
+  BuiltView,
+  LookupQuery,
+  ViewClaims,
+} from '../schemas/types.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import { buildInput, type Maker, makersFor, memberOf } from './maker.ts';
 import type { Turn } from './turn.ts';
@@ -10,41 +18,93 @@ export type Built =
   | { readonly kind: 'view'; readonly view: BuiltView; readonly claims: ViewClaims }
   | { readonly kind: 'item'; readonly item: BuiltItem | null };
 
-export interface Build {
-  readonly turn: Turn;
-  readonly maker: Maker;
-  readonly member: string;
-  /** Lookup keys that this build was registered under, by `<source>:<key>`. */
-  readonly registered: Map<string, readonly [sourceId: string, lookupKey: string]>;
-  built: Built;
+type SourceKey = readonly [sourceId: string, lookupKey: string];
+
+const notBuilt: Built = { kind: 'item', item: null };
+const noKeys: ReadonlyMap<string, SourceKey> = new Map();
+
+/** A view or an item of one turn. Most rest on no lookup, and nothing is set aside for lookups then. */
+export class Build {
+  built: Built = notBuilt;
   /** It needs a lookup index that is not whole yet: nothing is made now, and the rebuild job comes back to it. */
-  isDeferred: boolean;
+  isDeferred = false;
   /** Lookups that the result rests on. */
-  demands: readonly LookupDemand[];
+  demands: readonly LookupDemand[] = [];
   /** Keys of the lookups that the result rests on. */
-  dependsOn: (readonly [sourceId: string, lookupKey: string])[];
+  dependsOn: readonly SourceKey[] = [];
+  #member: string | null = null;
+  #registered: Map<string, SourceKey> | null = null;
+
+  constructor(
+    readonly turn: Turn,
+    readonly maker: Maker,
+  ) {}
+
+  /** Its name, as lookups register it. */
+  get member(): string {
+    this.#member ??= memberOf(this.maker, this.turn);
+    return this.#member;
+  }
+
+  /** Lookup keys that this build was registered under, by `<source>:<key>`. */
+  get registered(): ReadonlyMap<string, SourceKey> {
+    return this.#registered ?? noKeys;
+  }
+
+  /** Builds with the results that are known; returns the lookups that are not. */
+  run(lookups: LookupAnswers): readonly LookupDemand[] {
+    const { place, entity } = this.turn;
+    if (place === null || entity === null) return [];
+    this.built = builtBy(this.maker, this.#input(place, entity, lookups));
+    const outcome = outcomeOf(this.built);
+    if (outcome === null || outcome.lookups.length === 0) {
+      this.isDeferred = false;
+      this.demands = [];
+      this.dependsOn = [];
+      return [];
+    }
+    this.demands = outcome.lookups.map((query) => this.#demand(place, query));
+    this.dependsOn = [...keysByName(this.demands).values()];
+    const pending = outcome.pending.map((query) => this.#demand(place, query));
+    this.#registered ??= new Map();
+    for (const [name, key] of keysByName(pending)) this.#registered.set(name, key);
+    this.isDeferred = !pending.every((demand) => lookups.isAnswerable(demand));
+    return this.isDeferred ? [] : pending;
+  }
+
+  #input(place: NonNullable<Turn['place']>, entity: StoredEntity, lookups: LookupAnswers): BuildInput {
+    const { environmentId } = this.maker;
+    return buildInput(place.tenant, entity, environmentId, (query) =>
+      lookups.known(this.#demand(place, query)),
+    );
+  }
+
+  #demand({ tenant, source }: NonNullable<Turn['place']>, query: LookupQuery): LookupDemand {
+    const { environmentId } = this.maker;
+    return { tenant, environmentId, sourceGroup: source.sourceGroup, query, member: this.member };
+  }
+}
+
+function keysByName(demands: readonly LookupDemand[]): Map<string, SourceKey> {
+  const keys = demands.flatMap(keysOf);
+  return new Map(keys.map(({ sourceId, lookupKey }) => [`${sourceId}:${lookupKey}`, [sourceId, lookupKey]]));
 }
 
 /** Longest time without letting other work of the process run. */
 const sliceMs = 15;
 
-/** What the turns ask to build, not yet built. */
+/** What the turns ask to build, not yet built; those of one turn stand together, in the order of the turns. */
 export function buildsOf(turns: readonly Turn[]): Build[] {
-  return turns.flatMap((turn) => {
+  const builds: Build[] = [];
+  for (const turn of turns) {
     const { place, entity, only } = turn;
-    if (place === null || entity === null) return [];
-    return makersFor(place.tenant, place.source, entity.type)
-      .map((maker) => ({ turn, maker, member: memberOf(maker, entity) }))
-      .filter(({ member }) => only === null || only.has(member))
-      .map((build) => ({
-        ...build,
-        registered: new Map(),
-        built: { kind: 'item' as const, item: null },
-        isDeferred: false,
-        demands: [],
-        dependsOn: [],
-      }));
-  });
+    if (place === null || entity === null) continue;
+    for (const maker of makersFor(place.tenant, place.source, entity.type)) {
+      const build = new Build(turn, maker);
+      if (only === null || only.has(build.member)) builds.push(build);
+    }
+  }
+  return builds;
 }
 
 /**
@@ -57,9 +117,9 @@ export async function runBuilds(builds: readonly Build[], lookups: LookupAnswers
     const demands: LookupDemand[] = [];
     const waiting: Build[] = [];
     for (const build of open) {
-      const pending = runOnce(build, lookups);
+      const pending = build.run(lookups);
       if (pending.length > 0) {
-        demands.push(...pending);
+        for (const demand of pending) demands.push(demand);
         waiting.push(build);
       }
       if (performance.now() - sliceStartMs < sliceMs) continue;
@@ -71,37 +131,7 @@ export async function runBuilds(builds: readonly Build[], lookups: LookupAnswers
   }
 }
 
-/** Builds with the results that are known; returns the lookups that are not. */
-function runOnce(build: Build, lookups: LookupAnswers): LookupDemand[] {
-  const { turn, maker, member } = build;
-  const { place, entity } = turn;
-  if (place === null || entity === null) return [];
-  const { tenant, source } = place;
-  const { environmentId } = maker;
-  const demandOf = (query: LookupQuery): LookupDemand => ({
-    tenant,
-    environmentId,
-    sourceGroup: source.sourceGroup,
-    query,
-    member,
-  });
-  const input = buildInput(tenant, entity, environmentId, (query) => lookups.known(demandOf(query)));
-  build.built = buildWith(maker, input);
-  const outcome = outcomeOf(build.built);
-  build.demands = (outcome?.lookups ?? []).map(demandOf);
-  const keys = build.demands.flatMap(keysOf);
-  build.dependsOn = [...new Map(keys.map((key) => [`${key.sourceId}:${key.lookupKey}`, key])).values()].map(
-    ({ sourceId, lookupKey }) => [sourceId, lookupKey],
-  );
-  const pending = (outcome?.pending ?? []).map(demandOf);
-  for (const { sourceId, lookupKey } of pending.flatMap(keysOf)) {
-    build.registered.set(`${sourceId}:${lookupKey}`, [sourceId, lookupKey]);
-  }
-  build.isDeferred = !pending.every((demand) => lookups.isAnswerable(demand));
-  return build.isDeferred ? [] : pending;
-}
-
-function buildWith(maker: Maker, input: ReturnType<typeof buildInput>): Built {
+function builtBy(maker: Maker, input: BuildInput): Built {
   if (maker.kind === 'view') {
     return { kind: 'view', view: maker.schema.build(input), claims: maker.schema.claims(input) };
   }

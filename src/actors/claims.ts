@@ -25,23 +25,29 @@ export function claimsOf(
   { url, handles }: ViewClaims,
   former: FormerClaims,
 ): MadeClaim[] {
-  const claims = new Map<string, MadeClaim>();
-  const add = (claim: Omit<MadeClaim, 'sinceStamp'>) => {
-    const key = claimKey(claim);
-    if (claims.has(key)) return;
-    const before = former.ofView.get(key) ?? former.ofOtherViews.get(key);
-    claims.set(key, { ...claim, sinceStamp: sinceStamp(entity, claim, before, former.processed) });
-  };
+  const claims = new Claims(entity, former);
   for (const handle of handles) {
-    add({ field: claimField.handle(handle), host: null, kind: 'page', display: handle, redirect: null });
+    claims.add({
+      field: claimField.handle(handle),
+      host: null,
+      kind: 'page',
+      display: handle,
+      redirect: null,
+    });
   }
   const page = url === null ? null : normalizeUrl(url);
-  if (url === null || page === null) return [...claims.values()];
-  add({ field: claimField.url(page.path), host: page.host, kind: 'page', display: url, redirect: null });
+  if (url === null || page === null) return claims.list;
+  claims.add({
+    field: claimField.url(page.path),
+    host: page.host,
+    kind: 'page',
+    display: url,
+    redirect: null,
+  });
   for (const redirect of entity.redirects) {
     const from = normalizeUrl(redirect);
     if (from === null || (from.path === page.path && from.host === page.host)) continue;
-    add({
+    claims.add({
       field: claimField.url(from.path),
       host: from.host,
       kind: 'redirect',
@@ -49,7 +55,29 @@ export function claimsOf(
       redirect: url,
     });
   }
-  return [...claims.values()];
+  return claims.list;
+}
+
+/** Each claim once, with its age. */
+class Claims {
+  readonly list: MadeClaim[] = [];
+  readonly #keys = new Set<string>();
+
+  constructor(
+    private readonly entity: StoredEntity,
+    private readonly former: FormerClaims,
+  ) {}
+
+  add(claim: Omit<MadeClaim, 'sinceStamp'>): void {
+    const key = claimKey(claim);
+    if (this.#keys.has(key)) return;
+    this.#keys.add(key);
+    const { ofView, ofOtherViews, processed } = this.former;
+    const before = ofView.get(key) ?? ofOtherViews.get(key);
+    const { field, host, kind, display, redirect } = claim;
+    const since = sinceStamp(this.entity, claim, before, processed);
+    this.list.push({ field, host, kind, sinceStamp: since, display, redirect });
+  }
 }
 
 function sinceStamp(

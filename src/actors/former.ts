@@ -5,6 +5,7 @@ import type { FormerClaims } from './claims.ts';
 import type { Maker } from './maker.ts';
 import type { Turn } from './turn.ts';
 
+/** Tells what is made of an entity apart. */
 export function thingKey({
   kind,
   environmentId,
@@ -34,19 +35,23 @@ export function isStored(turn: Turn, former: MadeThing | null, bytesDigest: Buff
   return turn.repair === null && former !== null && former.bytesDigest.equals(bytesDigest);
 }
 
+const noClaims: ReadonlyMap<string, MadeClaim> = new Map();
+const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
+
 /** What the entity claimed before in the environment of a maker, by its record alone: nothing else knows since when. */
 export function formerClaims(
   { former, entity }: Turn,
   maker: Pick<Maker, 'environmentId' | 'name'>,
 ): FormerClaims {
-  const views = (former?.made ?? []).filter(
+  if (former === null) return noFormerClaims;
+  const views = former.made.filter(
     ({ kind, environmentId }) => kind === 'view' && environmentId === maker.environmentId,
   );
   const isOfMaker = ({ name }: MadeThing) => name === maker.name;
   return {
     ofView: oldestClaims(views.filter(isOfMaker)),
     ofOtherViews: oldestClaims(views.filter((view) => !isOfMaker(view))),
-    processed: former !== null && entity !== null && former.stamp >= entity.bornStamp ? former : null,
+    processed: entity !== null && former.stamp >= entity.bornStamp ? former : null,
   };
 }
 
@@ -59,8 +64,11 @@ function oldestClaims(views: readonly MadeThing[]): Map<string, MadeClaim> {
   return oldest;
 }
 
-/** What was made of the entity before, with what a repair was told that may be there besides. */
-export function formerThings({ former, repair }: Turn): Map<string, MadeThing> {
+const nothing: ReadonlyMap<string, MadeThing> = new Map();
+
+/** What was made of the entity before, by `thingKey`, with what a repair was told that may be there besides. */
+export function formerThings({ former, repair }: Turn): ReadonlyMap<string, MadeThing> {
+  if (former === null && repair === null) return nothing;
   const things = new Map(former?.made.map((thing) => [thingKey(thing), thing]));
   for (const suspect of repair ?? []) {
     if (suspect.kind === 'lookup') continue;

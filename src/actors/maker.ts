@@ -5,8 +5,11 @@ import type { BuildInput, FullSchema, IndexSchema, LookupQuery } from '../schema
 import { formatDependent } from '../store/dependents.ts';
 import { digestOf } from '../store/digest.ts';
 import { indexName } from '../store/keys.ts';
+import { thingKey } from './former.ts';
 
 interface MakerPlace {
+  /** Tells it from the other makers of an entity: the `thingKey` of what it makes. */
+  readonly key: string;
   readonly environmentId: string;
   /** Schema alias, or index name: the name under which the thing is stored. */
   readonly name: string;
@@ -54,18 +57,22 @@ function makersIn(environmentId: string, tenant: Tenant, source: Source, type: s
   const makers: Maker[] = [];
   for (const schema of tenant.schemasFor(group, type)) {
     const schemaDigest = `${schema.digest}.${resolution}`;
-    makers.push({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema });
+    makers.push(keyed({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema }));
   }
   for (const schema of tenant.indexesFor(group, type)) {
     const schemaDigest = `${schema.digest}.${resolution}`;
     const name = indexName.schema(schema.alias);
-    makers.push({ kind: 'item', environmentId, name, schemaDigest, schema });
+    makers.push(keyed({ kind: 'item', environmentId, name, schemaDigest, schema }));
   }
   if (tenant.sourceGroups.get(group)?.autoIndex) {
     const name = indexName.auto(group, type);
-    makers.push({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null });
+    makers.push(keyed({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null }));
   }
   return makers;
+}
+
+function keyed<T extends Omit<Maker, 'key'>>(maker: T): T & { readonly key: string } {
+  return { ...maker, key: thingKey(maker) };
 }
 
 /** Which source each group means in an environment: lookups and references of the same schema follow it. */
@@ -85,17 +92,30 @@ export function memberOf(
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 
+type LookupAnswer = (query: LookupQuery) => readonly StoredEntity[] | undefined;
+
 export function buildInput(
   tenant: Tenant,
   entity: StoredEntity,
   environmentId: string,
-  lookup: (query: LookupQuery) => readonly StoredEntity[] | undefined,
+  lookup: LookupAnswer,
 ): BuildInput {
-  return {
-    entity,
-    environmentId,
-    resolveSource: (sourceGroup) => tenant.sourceIn(sourceGroup, environmentId)?.id ?? null,
-    lookup,
-    partial: (alias) => tenant.partials.get(alias),
-  };
+  return new TenantInput(tenant, entity, environmentId, lookup);
+}
+
+class TenantInput implements BuildInput {
+  constructor(
+    private readonly tenant: Tenant,
+    readonly entity: StoredEntity,
+    readonly environmentId: string,
+    readonly lookup: LookupAnswer,
+  ) {}
+
+  resolveSource(sourceGroup: string): string | null {
+    return this.tenant.sourceIn(sourceGroup, this.environmentId)?.id ?? null;
+  }
+
+  partial(alias: string) {
+    return this.tenant.partials.get(alias);
+  }
 }

@@ -174,7 +174,7 @@ export class PartitionActor {
   async #process({ works, marks, sequence }: IntakePortion): Promise<void> {
     const result = await this.#batch(works);
     const key = keys.dirty(this.lease.tag);
-    const whole = new Set(works.map(({ tenant, sourceId, originId }) => `${tenant}:${sourceId}:${originId}`));
+    const whole = marks.length === 0 ? noNames : new Set(works.map(nameOfWork));
     for (const mark of marks) {
       for (const member of mark.members) {
         // A whole turn in this portion has seen what the mark is about.
@@ -247,13 +247,13 @@ export class PartitionActor {
       checkpoint,
       dirty: this.#queue.firstMarks(),
       caused: result.caused,
-      digests: Buffer.concat(result.digests),
+      digests: result.digests.bytes,
     };
     const commits = await commit(store, this.lease, result.writes, announcement, this.#commits);
     this.#checkpoint = checkpoint;
     this.#commits = commits;
     this.#batchBasis = null;
-    this.#intents?.settle(result.settled);
+    this.#intents?.settle();
     items.apply(this.lease.partition, commits, result.itemChanges);
     metrics.commits.inc();
     metrics.thingsBuilt.inc(result.counts.built);
@@ -276,6 +276,12 @@ export class PartitionActor {
     await this.#commit(await this.#batch([]), last);
     this.#reader.seek(last);
   }
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+function nameOfWork({ tenant, sourceId, originId }: EntityWork): string {
+  return `${tenant}:${sourceId}:${originId}`;
 }
 
 function isWholeTurn(tenant: string, member: string, whole: ReadonlySet<string>): boolean {

@@ -10,41 +10,58 @@ import type { Store } from './store.ts';
 
 const commitScript = new Script<number>('commit', 5);
 
-/** Writes to the hashes of one partition, gathered until the commit. A later write of a field wins. */
-export class HashWrites {
-  readonly #hashes = new Map<string, Map<string, Buffer | null>>();
+/** Writes to one hash. A later write of a field wins. */
+export class FieldWrites {
+  readonly #fields = new Map<string, Buffer | null>();
 
-  set(key: string, field: string, value: Buffer): void {
-    this.#hash(key).set(field, value);
+  set(field: string, value: Buffer): void {
+    this.#fields.set(field, value);
   }
 
-  delete(key: string, field: string): void {
-    this.#hash(key).set(field, null);
-  }
-
-  #hash(key: string): Map<string, Buffer | null> {
-    const known = this.#hashes.get(key);
-    if (known !== undefined) return known;
-    const fields = new Map<string, Buffer | null>();
-    this.#hashes.set(key, fields);
-    return fields;
+  delete(field: string): void {
+    this.#fields.set(field, null);
   }
 
   /** As `scripts/commit.lua` reads them. */
+  addTo(list: ScriptArgument[], key: string): void {
+    let deletes = 0;
+    for (const value of this.#fields.values()) if (value === null) deletes += 1;
+    const sets = this.#fields.size - deletes;
+    if (sets > 0) {
+      list.push('S', key, sets);
+      for (const [field, value] of this.#fields) if (value !== null) list.push(field, value);
+    }
+    if (deletes > 0) {
+      list.push('D', key, deletes);
+      for (const [field, value] of this.#fields) if (value === null) list.push(field);
+    }
+  }
+}
+
+/** Writes to the hashes of one partition, gathered until the commit. */
+export class HashWrites {
+  readonly #hashes = new Map<string, FieldWrites>();
+
+  set(key: string, field: string, value: Buffer): void {
+    this.hash(key).set(field, value);
+  }
+
+  delete(key: string, field: string): void {
+    this.hash(key).delete(field);
+  }
+
+  /** The writes to one hash, for who has many of them. */
+  hash(key: string): FieldWrites {
+    const known = this.#hashes.get(key);
+    if (known !== undefined) return known;
+    const writes = new FieldWrites();
+    this.#hashes.set(key, writes);
+    return writes;
+  }
+
   scriptArguments(): ScriptArgument[] {
     const list: ScriptArgument[] = [];
-    for (const [key, fields] of this.#hashes) {
-      const sets = [...fields].filter((entry): entry is [string, Buffer] => entry[1] !== null);
-      const deletes = [...fields].filter(([, value]) => value === null);
-      if (sets.length > 0) {
-        list.push('S', key, sets.length);
-        for (const [field, value] of sets) list.push(field, value);
-      }
-      if (deletes.length > 0) {
-        list.push('D', key, deletes.length);
-        for (const [field] of deletes) list.push(field);
-      }
-    }
+    for (const [key, writes] of this.#hashes) writes.addTo(list, key);
     return list;
   }
 }

@@ -5,12 +5,36 @@ const { h64, h64Raw } = await xxhash();
 
 export const digestBytes = 8;
 
+/** One digest, by way of which a number becomes bytes; little-endian as every machine that Node.js runs on. */
+const word = new BigUint64Array(1);
+const wordBytes = new Uint8Array(word.buffer);
+
 /**
  * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Stored bytes are compared with
  * what the same entity had before, so only chance could make two of them alike.
  */
 export function digestOf(subject: string | Buffer): Buffer {
-  const digest = Buffer.allocUnsafe(digestBytes);
-  digest.writeBigUInt64LE(typeof subject === 'string' ? h64(subject) : h64Raw(subject));
-  return digest;
+  word[0] = typeof subject === 'string' ? h64(subject) : h64Raw(subject);
+  return Buffer.from(wordBytes);
+}
+
+/** Digests of many subjects, one behind the other. */
+export class DigestList {
+  #words = new BigUint64Array(256);
+  #count = 0;
+
+  add(subject: string): void {
+    if (this.#count === this.#words.length) {
+      const larger = new BigUint64Array(this.#count * 2);
+      larger.set(this.#words);
+      this.#words = larger;
+    }
+    this.#words[this.#count] = h64(subject);
+    this.#count += 1;
+  }
+
+  /** All of them as they are now; valid until the next `add`. */
+  get bytes(): Buffer {
+    return Buffer.from(this.#words.buffer, 0, this.#count * digestBytes);
+  }
 }

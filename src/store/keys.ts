@@ -49,7 +49,7 @@ export const keys = {
   dirty: (tag: string) => `${tag}:dirty`,
   /** Hash: `<tenant>:<partition>` -> last mark that this partition's changes sent there. */
   caused: (tag: string) => `${tag}:caused`,
-  /** Hash: `<tenant>|<sourceId>|<originId>` -> what its owner is about to put outside the partition for it. */
+  /** Hash: `<epoch>.<number>` -> what the owner of that epoch is about to put outside the partition, by entity. */
   intents: (tag: string) => `${tag}:intents`,
   /** String with a time to live: outcome of a delete, so that a repeated call answers the same. */
   removal: (tag: string, token: string) => `${tag}:removal:${token}`,

@@ -140,13 +140,16 @@ test('intents come back to the next owner until a commit deletes them', async ()
     display: 'https://a.com/a',
   };
   const entry: Suspect = { kind: 'lookup', layoutId: 'l', lookupKey: 'vcity\u001fparent\u001f1' };
-  await noteIntents(store, lease, new Map([['acme|s|a|b', [claim, entry]]]));
+  await noteIntents(store, lease, new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]));
   await releaseLease(store, lease);
   const next = await takeLease(store, 0, 'next', 60_000);
   assert.ok(next !== null);
-  assert.deepEqual(await readIntents(store, next.tag), new Map([['acme|s|a|b', [claim, entry]]]));
+  assert.deepEqual(
+    await readIntents(store, next.tag),
+    new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]),
+  );
   const writes = new HashWrites();
-  writes.delete(keys.intents(next.tag), 'acme|s|a|b');
+  writes.delete(keys.intents(next.tag), '1.1');
   await commit(store, next, writes, announcing());
   assert.deepEqual(await readIntents(store, next.tag), new Map());
 });

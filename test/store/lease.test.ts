@@ -157,7 +157,7 @@ test('after a takeover every effect of the old owner is refused, in every partit
   const writes = new HashWrites();
   writes.set(`${old.tag}:views:x:y`, 'f', Buffer.from('stale'));
   await assert.rejects(commit(store, old, writes, announcement), FencedError);
-  await assert.rejects(noteIntents(store, old, new Map([['f', []]])), FencedError);
+  await assert.rejects(noteIntents(store, old, new Map([['f', new Map()]])), FencedError);
   assert.equal(await store.client.dbsize(), before, 'nothing was written');
   for (const [name, effect] of Object.entries(effectsOf(store, next))) {
     await assert.doesNotReject(effect, name);
