@@ -10,7 +10,8 @@ export function diagnosticsOf(
   { built, demands, maker }: Build,
   misfits: readonly Misfit[],
   isCut: (demand: LookupDemand) => boolean,
-): Diagnostic[] {
+): readonly Diagnostic[] {
+  if (misfits.length === 0 && demands.length === 0) return outcomeOf(built)?.diagnostics ?? [];
   return [
     ...(outcomeOf(built)?.diagnostics ?? []),
     ...misfits.map((misfit) => misfitDiagnostic(misfit, maker.name)),

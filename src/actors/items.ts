@@ -50,9 +50,10 @@ export function storedItem(
   const { fields, misfits } = fitFields(values, types);
   const withoutRoom = maker.schema === null ? fieldsWithoutRoom(values, types) : [];
   const { sourceId, originId, stamp } = entity;
+  const fieldsText = JSON.stringify(fields);
   return {
-    item: { sourceId, originId, updatedAtMs: Math.floor(stamp / 1000), fields },
-    misfits: [...misfits, ...withoutRoom],
+    item: { sourceId, originId, updatedAtMs: Math.floor(stamp / 1000), fields, fieldsText },
+    misfits: withoutRoom.length === 0 ? misfits : [...misfits, ...withoutRoom],
   };
 }
 
@@ -62,11 +63,16 @@ export function storedItem(
  */
 function decisiveValues(properties: JsonObject): JsonObject {
   const names = Object.keys(properties);
-  const isDecisive = (name: string): boolean => !decidesNothing(properties[name] ?? null);
-  if (names.every(isDecisive)) return properties;
+  if (names.every((name) => isDecisive(properties, name))) return properties;
   const values: JsonObject = {};
-  for (const name of names.filter(isDecisive)) setOwn(values, name, properties[name] ?? null);
+  for (const name of names) {
+    if (isDecisive(properties, name)) setOwn(values, name, properties[name] ?? null);
+  }
   return values;
+}
+
+function isDecisive(properties: JsonObject, name: string): boolean {
+  return !decidesNothing(properties[name] ?? null);
 }
 
 /** Values that would have decided the type of their field, and did not. */

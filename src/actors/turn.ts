@@ -4,7 +4,7 @@ import type { StoredEntity } from '../contract/entity.ts';
 import { groupBy } from '../contract/group-by.ts';
 import type { LookupLayout } from '../schemas/types.ts';
 import { formatDependent } from '../store/dependents.ts';
-import { readEntities } from '../store/entities.ts';
+import { readEntitiesIn } from '../store/entities.ts';
 import type { Intent } from '../store/intents.ts';
 import type { LayoutStates } from '../store/layouts.ts';
 import { type ProcessedRecord, readProcessed } from '../store/processed.ts';
@@ -57,7 +57,7 @@ export async function loadTurns(
       const { tenant, sourceId } = first;
       const originIds = group.map(({ originId }) => originId);
       const [entities, records] = await Promise.all([
-        readEntities(store, tenant, group),
+        readEntitiesIn(store, tag, tenant, sourceId, originIds),
         readProcessed(store, tag, tenant, sourceId, originIds),
       ]);
       const place = placeOf(configuration, tenant, sourceId);

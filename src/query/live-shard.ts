@@ -60,7 +60,11 @@ export class LiveShard {
 
   #put(partition: number, item: StoredItem): void {
     if (!this.knows(item)) this.learnFields();
-    this.shard.upsert({ partition, ...item, fields: this.#fitting(item.fields) });
+    const { sourceId, originId, updatedAtMs, fieldsText } = item;
+    const fields = this.#fitting(item.fields);
+    const isWhole = fields === item.fields && fieldsText !== undefined;
+    const text = isWhole ? { fieldsText } : {};
+    this.shard.upsert({ partition, sourceId, originId, updatedAtMs, fields, ...text });
   }
 
   /**
@@ -69,14 +73,17 @@ export class LiveShard {
    */
   #fitting(fields: JsonObject): JsonObject {
     const names = Object.keys(fields);
-    const fits = (name: string): boolean => {
-      const type = this.#fields.get(name);
-      return type !== undefined && fitField(type, getOwn(fields, name) ?? null).ok;
-    };
-    if (names.every(fits)) return fields;
+    if (names.every((name) => this.#fits(fields, name))) return fields;
     const fitting: JsonObject = {};
-    for (const name of names.filter(fits)) setOwn(fitting, name, getOwn(fields, name) ?? null);
+    for (const name of names) {
+      if (this.#fits(fields, name)) setOwn(fitting, name, getOwn(fields, name) ?? null);
+    }
     return fitting;
+  }
+
+  #fits(fields: JsonObject, name: string): boolean {
+    const type = this.#fields.get(name);
+    return type !== undefined && fitField(type, getOwn(fields, name) ?? null).ok;
   }
 
   /** Takes over the fields that this process has learnt since. */

@@ -10,9 +10,10 @@ export class Build {
   readonly root: EntityValue;
   partialDepth = 0;
   #stepsLeft = buildStepsMax;
-  readonly #lookups = new Map<string, LookupQuery>();
-  readonly #pending = new Map<string, LookupQuery>();
-  readonly #diagnostics = new Map<string, Diagnostic>();
+  /** Null while there is none: most builds of most entities meet nothing. */
+  #lookups: Map<string, LookupQuery> | null = null;
+  #pending: Map<string, LookupQuery> | null = null;
+  #diagnostics: Map<string, Diagnostic> | null = null;
 
   constructor(input: BuildInput) {
     this.input = input;
@@ -29,6 +30,7 @@ export class Build {
 
   /** The entities that a lookup matched; none, provisionally, while its result is not known. */
   lookup(query: LookupQuery): readonly StoredEntity[] {
+    this.#lookups ??= new Map();
     if (!this.#lookups.has(query.id) && this.#lookups.size >= lookupsPerBuildMax) {
       this.limitReached(
         query.place,
@@ -39,8 +41,10 @@ export class Build {
     this.#lookups.set(query.id, query);
     // Without keys nothing can match, so there is nothing to wait for.
     const found = query.keys.length === 0 ? [] : this.input.lookup(query);
-    if (found === undefined) this.#pending.set(query.id, query);
-    return found ?? [];
+    if (found !== undefined) return found;
+    this.#pending ??= new Map();
+    this.#pending.set(query.id, query);
+    return [];
   }
 
   limitReached(place: string, message: string): void {
@@ -50,15 +54,20 @@ export class Build {
   /** Keeps the first finding of a kind at a place; the same schema line fails alike for each of a thousand items. */
   report(diagnostic: Diagnostic): void {
     const key = `${diagnostic.kind} ${diagnostic.place}`;
+    this.#diagnostics ??= new Map();
     if (this.#diagnostics.has(key) || this.#diagnostics.size >= diagnosticsPerBuildMax) return;
     this.#diagnostics.set(key, diagnostic);
   }
 
   outcome(): BuildOutcome {
     return {
-      lookups: [...this.#lookups.values()],
-      pending: [...this.#pending.values()],
-      diagnostics: [...this.#diagnostics.values()],
+      lookups: valuesOf(this.#lookups),
+      pending: valuesOf(this.#pending),
+      diagnostics: valuesOf(this.#diagnostics),
     };
   }
+}
+
+function valuesOf<T>(things: ReadonlyMap<string, T> | null): readonly T[] {
+  return things === null ? [] : [...things.values()];
 }

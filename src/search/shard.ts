@@ -76,7 +76,7 @@ export class Shard {
 
   /** Puts an item, in place of the one with the same ids. */
   upsert(item: IndexItem): void {
-    const fieldsText = JSON.stringify(item.fields);
+    const fieldsText = item.fieldsText ?? JSON.stringify(item.fields);
     const before = this.#docs.find(item.sourceId, item.originId);
     if (before >= 0 && this.#docs.textOf(before) === fieldsText) {
       this.#docs.touch(before, item.partition, item.updatedAtMs);

@@ -17,6 +17,8 @@ export interface IndexItem {
   readonly updatedAtMs: number;
   /** Values that fit their types (see `fitField`); nulls and absent fields left out. */
   readonly fields: JsonObject;
+  /** JSON text of the fields, where the caller has it already. */
+  readonly fieldsText?: string;
 }
 
 export interface SortKey {

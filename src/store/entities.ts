@@ -148,6 +148,22 @@ export async function readEntities(
   return result;
 }
 
+/** As `readEntities`, of one source in the partition with the tag. @throws StoreUnavailableError */
+export async function readEntitiesIn(
+  store: Store,
+  tag: string,
+  tenant: string,
+  sourceId: string,
+  originIds: readonly string[],
+): Promise<(StoredEntity | null)[]> {
+  try {
+    const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
+    return records.map((record, index) => record && decodeEntity(sourceId, originIds[index] ?? '', record));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 function decodeEntity(sourceId: string, originId: string, record: Buffer): StoredEntity {
   const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(
     record.subarray(bodyAt),

@@ -74,6 +74,8 @@ export interface RouteEntry {
 export interface StoredItem extends EntityRef {
   readonly updatedAtMs: number;
   readonly fields: JsonObject;
+  /** JSON text of the fields, where somebody has it already. */
+  readonly fieldsText?: string;
 }
 
 /** A change of one index item: null removes it. */

@@ -20,30 +20,45 @@ const numberBytes = 4;
 const noTarget = 0xffff_ffff;
 
 /** The stored form of a built view. Equal bodies give equal bytes. */
-export function encodeBody(body: ViewBody): Buffer {
-  const texts = body.texts.map((text) => Buffer.from(text));
-  const [text = Buffer.alloc(0)] = texts;
-  if (body.references.length === 0) return Buffer.concat([Buffer.of(plainText), text]);
-  const named = body.references.map(({ target, viewId, path }) =>
-    target === null
-      ? ['', '', '', viewId, path]
-      : [target.sourceId, target.alias, target.originId, viewId, path],
-  );
-  const joined = named.map(([sourceId = '', alias = '', originId = '', ...others], at) =>
-    [body.references[at]?.target === null ? '' : viewField(sourceId, alias, originId), ...others].join(''),
-  );
-  const lengths = named.flatMap((names, at) => {
-    const [first = 0, ...others] = names.map((name) => name.length);
-    return [body.references[at]?.target === null ? noTarget : first, ...others];
-  });
-  const names = Buffer.from(joined.join(''));
-  const numbers = [named.length, ...lengths, ...texts.map((one) => one.length), names.length];
-  const head = Buffer.alloc(1 + numbers.length * numberBytes);
-  head[0] = cutText;
-  numbers.forEach((number, index) => {
-    head.writeUInt32LE(number, 1 + index * numberBytes);
-  });
-  return Buffer.concat([head, names, ...texts]);
+export function encodeBody({ texts, references }: ViewBody): Buffer {
+  if (references.length === 0) return encodePlain(texts[0] ?? '');
+  const numbers = [references.length];
+  let names = '';
+  for (const { target, viewId, path } of references) {
+    if (target === null) {
+      numbers.push(noTarget, 0, 0);
+    } else {
+      const { sourceId, alias, originId } = target;
+      numbers.push(sourceId.length, alias.length, originId.length);
+      names += viewField(sourceId, alias, originId);
+    }
+    numbers.push(viewId.length, path.length);
+    names += viewId + path;
+  }
+  const textsAt = numbers.length;
+  for (const text of texts) numbers.push(Buffer.byteLength(text));
+  numbers.push(Buffer.byteLength(names));
+  const headBytes = 1 + numbers.length * numberBytes;
+  const stored = Buffer.allocUnsafe(sumFrom(numbers, textsAt, headBytes));
+  stored[0] = cutText;
+  let at = 1;
+  for (const number of numbers) at = stored.writeUInt32LE(number, at);
+  at += stored.write(names, at);
+  for (const text of texts) at += stored.write(text, at);
+  return stored;
+}
+
+function encodePlain(text: string): Buffer {
+  const stored = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
+  stored[0] = plainText;
+  stored.write(text, 1);
+  return stored;
+}
+
+function sumFrom(numbers: readonly number[], from: number, start: number): number {
+  let sum = start;
+  for (let index = from; index < numbers.length; index += 1) sum += numbers[index] ?? 0;
+  return sum;
 }
 
 export function decodeBody(stored: Buffer): StoredBody {
