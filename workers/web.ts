@@ -23,12 +23,8 @@ runProcess('web', async () => {
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new Metrics(id);
   const progress = new Progress(store);
-  const query = new ScatterQueryService({
-    store,
-    processId: id,
-    progress,
-    autoFields: new AutoFields(store),
-  });
+  const autoFields = new AutoFields(store);
+  const query = new ScatterQueryService({ store, processId: id, progress, autoFields });
   await query.start();
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
@@ -41,6 +37,7 @@ runProcess('web', async () => {
     progress,
     query,
     cache,
+    autoFields,
     entityReader,
     metrics,
     headerPrefixes: settings.headerPrefixes,

@@ -4,7 +4,7 @@ import { bulkBodyBytesMax, bulkEntitiesMax, entityBytesMax, inlineBodyBytesMax }
 import { ArraySplitter, SplitError } from './array-splitter.ts';
 import type { RequestBody } from './body.ts';
 import type { EntityReader } from './entity-reader.ts';
-import type { EntityForm, EntityReading } from './entity-reading.ts';
+import type { EntityForm, EntityReading, KnownFields } from './entity-reading.ts';
 import { peekOriginId } from './peek-origin-id.ts';
 
 const form: EntityForm = { kind: 'bulk' };
@@ -13,7 +13,11 @@ const form: EntityForm = { kind: 'bulk' };
  * Every element of the body, in order. Must be called before the handler's first await.
  * @throws ProblemError 413, 422; AbortedError
  */
-export async function readBulk(body: RequestBody, reader: EntityReader): Promise<EntityReading[]> {
+export async function readBulk(
+  body: RequestBody,
+  reader: EntityReader,
+  known: KnownFields | null,
+): Promise<EntityReading[]> {
   if (body.announcedBytes > bulkBodyBytesMax) throw new ProblemError(problems.bulkTooLarge);
   const elsewhere = body.announcedBytes > inlineBodyBytesMax;
   const readings: (EntityReading | Promise<EntityReading>)[] = [];
@@ -21,8 +25,8 @@ export async function readBulk(body: RequestBody, reader: EntityReader): Promise
     {
       element: (bytes, _, whole) => {
         if (!whole) readings.push(tooLargeReading(bytes));
-        else if (!elsewhere) readings.push(reader.readHere(bytes, form));
-        else readings.push(settledLater(reader.readElsewhere(bytes, form)));
+        else if (!elsewhere) readings.push(reader.readHere(bytes, form, known));
+        else readings.push(settledLater(reader.readElsewhere(bytes, form, known)));
       },
     },
     { elementsMax: bulkEntitiesMax, elementBytesMax: entityBytesMax },

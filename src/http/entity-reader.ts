@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../contract/errors.ts';
-import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
+import { type EntityForm, type EntityReading, type KnownFields, readEntity } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask } from './entity-thread.ts';
 import type { Log } from './log.ts';
 
@@ -24,19 +24,23 @@ export class EntityReader {
   constructor(private readonly log: Log) {}
 
   /** Reads on this thread. */
-  readHere(bytes: Uint8Array, form: EntityForm): EntityReading {
-    return readEntity(bytes, form);
+  readHere(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
+    return readEntity(bytes, form, known);
   }
 
   /**
    * Reads on the other thread. The bytes are given away: their buffer is empty afterwards.
    * @throws ProblemError `unavailable` when the thread dies; the next call starts another
    */
-  readElsewhere(bytes: Uint8Array<ArrayBuffer>, form: EntityForm): Promise<EntityReading> {
+  readElsewhere(
+    bytes: Uint8Array<ArrayBuffer>,
+    form: EntityForm,
+    known: KnownFields | null,
+  ): Promise<EntityReading> {
     this.#thread ??= this.#start();
     const thread = this.#thread;
     this.#lastTask += 1;
-    const task: ReadingTask = { task: this.#lastTask, bytes, form };
+    const task: ReadingTask = { task: this.#lastTask, bytes, form, isIndexed: known !== null };
     return new Promise((resolve, reject) => {
       this.#pending.set(task.task, { resolve, reject });
       thread.ref();
@@ -78,7 +82,7 @@ export class EntityReader {
 function withBuffers(reading: EntityReading & { readonly kind: 'entity' }): EntityReading {
   const { entity } = reading;
   return {
-    kind: 'entity',
+    ...reading,
     entity: {
       ...entity,
       contentHash: asBuffer(entity.contentHash),

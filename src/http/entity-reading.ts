@@ -5,6 +5,8 @@ import { getOwn, isJsonObject, type Json, type JsonObject } from '../contract/js
 import { jsonDepthMax, mistakesListedMax } from '../contract/limits.ts';
 import type { Shape } from '../contract/shape.ts';
 import { bulkEntityShape, simplifiedEntityShape } from '../contract/shapes-ingest.ts';
+import { inferFieldType } from '../search/infer.ts';
+import type { FieldType } from '../search/types.ts';
 import { encodeEntity } from '../store/entities.ts';
 import type { EncodedEntity } from '../store/types.ts';
 import { isWellFormed, unstorable } from './inspect-json.ts';
@@ -23,13 +25,25 @@ export type EntityForm =
       readonly redirects: readonly string[];
     };
 
+/** A property, and the type that its value gives it in an auto-indexed source group. */
+export type ShownField = readonly [name: string, type: FieldType];
+
+/** The fields of an entity type that need not be shown, null for a type without any. */
+export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType> | null;
+
 export type EntityReading =
-  | { readonly kind: 'entity'; readonly entity: EncodedEntity }
+  | {
+      readonly kind: 'entity';
+      readonly entity: EncodedEntity;
+      /** Fields that were not known; empty when nobody asked. */
+      readonly shown: readonly ShownField[];
+    }
   | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
   /** Not JSON at all. */
   | { readonly kind: 'broken' };
 
-export function readEntity(bytes: Uint8Array, form: EntityForm): EntityReading {
+/** @param known of an auto-indexed source group, null for any other */
+export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
   const value = parseJson(bytes);
   if (value === undefined) return { kind: 'broken' };
   const candidate = candidateOf(value, form);
@@ -42,10 +56,25 @@ export function readEntity(bytes: Uint8Array, form: EntityForm): EntityReading {
   );
   if (mistakes.length === 0) {
     const mistake = unstorableField(candidate);
-    if (mistake === null) return { kind: 'entity', entity: encodeEntity(entityOf(candidate)) };
+    if (mistake === null) return readingOf(entityOf(candidate), known);
     mistakes.push(mistake);
   }
   return { kind: 'invalid', originId, mistakes };
+}
+
+function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
+  const shown = known === null ? [] : shownFields(entity.properties, known(entity.type));
+  return { kind: 'entity', entity: encodeEntity(entity), shown };
+}
+
+function shownFields(properties: JsonObject, known: ReadonlyMap<string, FieldType> | null): ShownField[] {
+  const shown: ShownField[] = [];
+  for (const name of Object.keys(properties)) {
+    if (known?.has(name) === true) continue;
+    const type = inferFieldType(properties[name] ?? null);
+    if (type !== null) shown.push([name, type]);
+  }
+  return shown;
 }
 
 /** The value of JSON text in UTF-8, or undefined when it is none. */

@@ -6,6 +6,8 @@ export interface ReadingTask {
   readonly task: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly form: EntityForm;
+  /** Its source group is auto-indexed. */
+  readonly isIndexed: boolean;
 }
 
 export interface ReadingResult {
@@ -14,8 +16,12 @@ export interface ReadingResult {
 }
 
 const port = parentPort;
-port?.on('message', ({ task, bytes, form }: ReadingTask) => {
-  const result: ReadingResult = { task, reading: ownBuffers(readEntity(bytes, form)) };
+/** What is known is known to the other thread. */
+const noneKnown = () => null;
+
+port?.on('message', ({ task, bytes, form, isIndexed }: ReadingTask) => {
+  const read = readEntity(bytes, form, isIndexed ? noneKnown : null);
+  const result: ReadingResult = { task, reading: ownBuffers(read) };
   const { reading } = result;
   port.postMessage(result, reading.kind === 'entity' ? [reading.entity.body.buffer as ArrayBuffer] : []);
 });
@@ -25,7 +31,7 @@ function ownBuffers(reading: EntityReading): EntityReading {
   if (reading.kind !== 'entity') return reading;
   const { entity } = reading;
   return {
-    kind: 'entity',
+    ...reading,
     entity: {
       ...entity,
       contentHash: ownCopy(entity.contentHash),

@@ -6,6 +6,7 @@ import { type Answer, jsonType } from './answer.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { readBulk } from './bulk-reading.ts';
 import type { Call } from './call.ts';
+import { decideFields, knownFields } from './field-decisions.ts';
 import type { Handler } from './handler.ts';
 import { refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
 import { forcesType } from './ingest-headers.ts';
@@ -14,7 +15,8 @@ import type { Services } from './services.ts';
 export function saveEntities(services: Services): Handler {
   return async (call) => {
     refuseWhenBusy(services);
-    const readings = await readBulk(call.body, services.entityReader);
+    const readings = await readBulk(call.body, services.entityReader, knownFields(services, call.source));
+    await decideFields(services, call.source, readings);
     const outcomes = new BulkOutcomes();
     const entities: EncodedEntity[] = [];
     readings.forEach((reading, index) => {

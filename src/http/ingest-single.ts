@@ -5,6 +5,7 @@ import { acceptEntities } from '../store/entities.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { EntityForm, EntityReading } from './entity-reading.ts';
+import { decideFields, knownFields } from './field-decisions.ts';
 import type { Handler } from './handler.ts';
 import { pathOriginId, refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
 import { forcesType, singleForm } from './ingest-headers.ts';
@@ -18,22 +19,26 @@ export function saveEntity(services: Services): Handler {
     refuseWhenBusy(services);
     const form = singleForm(call, pathOriginId(call));
     const bytes = await call.body.bytes(entityBytesMax, tooLarge);
-    const reading = await read(services, bytes, form);
+    const reading = await read(services, call, bytes, form);
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson);
     if (reading.kind === 'invalid')
       throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
+    await decideFields(services, call.source, [reading]);
     return save(services, call, reading);
   };
 }
 
 function read(
-  { entityReader }: Services,
+  services: Services,
+  call: Call,
   bytes: Buffer<ArrayBuffer>,
   form: EntityForm,
 ): EntityReading | Promise<EntityReading> {
+  const { entityReader } = services;
+  const known = knownFields(services, call.source);
   return bytes.length <= inlineBodyBytesMax
-    ? entityReader.readHere(bytes, form)
-    : entityReader.readElsewhere(bytes, form);
+    ? entityReader.readHere(bytes, form, known)
+    : entityReader.readElsewhere(bytes, form, known);
 }
 
 async function save(

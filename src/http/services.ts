@@ -1,6 +1,7 @@
 /** What the handlers work with; joined together in `workers/web.ts`. */
 import type { Configuration } from '../config/types.ts';
 import type { QueryService } from '../query/types.ts';
+import type { AutoFields } from '../store/auto-fields.ts';
 import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';
 import type { AnswerCache } from './answer-cache.ts';
@@ -22,6 +23,7 @@ export interface Services {
   /** Null in a front that answers no queries. */
   readonly query: QueryService | null;
   readonly cache: AnswerCache;
+  readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: Metrics;
   /** As the setting `HEADER_PREFIX`. */

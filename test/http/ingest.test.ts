@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { AutoFields } from '../../src/store/auto-fields.ts';
 import { readEntities } from '../../src/store/entities.ts';
 import { type CallAnswer, startFront, type TestFront } from './support/front.ts';
 import { apiKeys, sourceId } from './support/site.ts';
@@ -216,4 +217,22 @@ test('one source never sees the entities of another tenant', async () => {
   const other = await front.call('DELETE', '/ingest/v2/mine', { key: apiKeys.otherSource });
   assert.equal(other.status, 404);
   assert.ok(await stored('mine'));
+});
+
+test('the first value in the order of requests and entities decides the type of an auto-indexed field', async () => {
+  const many = (values: readonly unknown[], padding = '') =>
+    values.map((value, n) => ({ originId: `auto${n}`, type: 'auto', properties: { value, padding } }));
+  const typesOf = async (type: string) =>
+    Object.fromEntries((await new AutoFields(front.store).read('one', sourceId, type)) ?? []);
+  assert.equal((await bulk(many([null, [], 5, 'five', true, {}]))).status, 200);
+  assert.deepEqual(await typesOf('auto'), { value: 'double', padding: 'keywordText' });
+  const large = { ...many(['2024-05-01', 7], 'x'.repeat(50_000))[0], type: 'autoLarge', originId: 'large' };
+  const later = { ...large, originId: 'later', properties: { value: 7 } };
+  assert.equal((await bulk([large, later, large])).status, 200);
+  assert.deepEqual(await typesOf('autoLarge'), { value: 'date', padding: 'keywordText' });
+  for (const value of [[1], 'one']) {
+    const body = { type: 'autoSingle', properties: { value } };
+    assert.equal((await front.call('POST', '/ingest/v2/auto-single', { key, body })).status, 200);
+  }
+  assert.deepEqual(await typesOf('autoSingle'), { value: 'double[]' });
 });

@@ -6,6 +6,7 @@ import { createLog } from '../../../src/http/log.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { Progress } from '../../../src/store/progress.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { startRedis, type TestRedis } from './redis.ts';
@@ -67,6 +68,7 @@ export async function startFront({
     progress,
     query: null,
     cache,
+    autoFields: new AutoFields(store),
     entityReader,
     metrics: new Metrics('test'),
     headerPrefixes: ['X-Acme', 'X-Service'],
