@@ -45,9 +45,12 @@ export type EntityReading =
 /** @param known of an auto-indexed source group, null for any other */
 export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
   const value = parseJson(bytes);
-  if (value === undefined) return { kind: 'broken' };
+  return value === undefined ? { kind: 'broken' } : readEntityValue(value, form, known);
+}
+
+/** As `readEntity`, of what is parsed already. */
+export function readEntityValue(value: Json, form: EntityForm, known: KnownFields | null): EntityReading {
   const candidate = candidateOf(value, form);
-  const originId = usableOriginId(candidate);
   const mistakes = mistakesOf(
     shapeOf(form),
     candidate,
@@ -59,7 +62,7 @@ export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFiel
     if (mistake === null) return readingOf(entityOf(candidate), known);
     mistakes.push(mistake);
   }
-  return { kind: 'invalid', originId, mistakes };
+  return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
 }
 
 function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {

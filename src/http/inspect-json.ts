@@ -45,9 +45,7 @@ function unstorableMember(value: Json, place: string, depthMax: number): string 
   return null;
 }
 
-const loneSurrogate = /\p{Surrogate}/u;
-
 /** Whether every surrogate of a text has its other half, so that the text has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {
-  return !loneSurrogate.test(text);
+  return text.isWellFormed();
 }

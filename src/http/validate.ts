@@ -92,11 +92,19 @@ function checkObject(shape: Shape, value: JsonObject, at: Place, findings: Findi
   for (const name of shape.required ?? []) {
     if (!Object.hasOwn(value, name)) tell(findings, memberOf(at, name), 'is missing');
   }
-  for (const [name, memberShape] of Object.entries(shape.properties ?? {})) {
+  for (const [name, memberShape] of membersOf(shape)) {
     const member = getOwn(value, name);
     if (member !== undefined) check(memberShape, member, memberOf(at, name), findings);
   }
   if (shape.propertyNames !== undefined) checkNames(shape.propertyNames, value, at, findings);
+}
+
+const members = new WeakMap<Shape, readonly (readonly [string, Shape])[]>();
+
+function membersOf(shape: Shape): readonly (readonly [string, Shape])[] {
+  const known = members.get(shape) ?? Object.entries(shape.properties ?? {});
+  members.set(shape, known);
+  return known;
 }
 
 function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findings): void {
@@ -110,8 +118,15 @@ function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findin
   }
 }
 
+const topPlaces = new Map<string, Place>();
+
+/** @param name of the shape, so there is a bounded number of them */
 function memberOf(at: Place, name: string): Place {
-  if (at.place === '') return { field: name, place: name };
+  if (at.place === '') {
+    const known = topPlaces.get(name) ?? { field: name, place: name };
+    topPlaces.set(name, known);
+    return known;
+  }
   return { field: at.field === '' ? name : at.field, place: `${at.place}.${name}` };
 }
 

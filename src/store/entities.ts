@@ -5,6 +5,7 @@ import type { SourceEntity, StoredEntity } from '../contract/entity.ts';
 import type { EntityRef } from '../contract/ids.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { storeError } from './connection.ts';
+import { digestOf } from './digest.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { surviving } from './replication.ts';
@@ -37,8 +38,8 @@ export function encodeEntity(entity: SourceEntity): EncodedEntity {
   return {
     originId,
     type,
-    contentHash: shortHash(identity, 16),
-    urlHash: shortHash(url ?? '', 8),
+    contentHash: hash('sha256', identity, 'buffer').subarray(0, 16),
+    urlHash: digestOf(url ?? ''),
     body: pack(record),
   };
 }
@@ -50,10 +51,6 @@ export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer
   packed.writeDoubleBE(bornStamp, bornStampAt);
   packed.writeDoubleBE(urlStamp, urlStampAt);
   return packed;
-}
-
-function shortHash(text: string, bytes: number): Buffer {
-  return hash('sha256', text, 'buffer').subarray(0, bytes);
 }
 
 /** Removes entities; `removed` says which were there. @throws StoreUnavailableError */
