@@ -34,6 +34,13 @@ function call(
   return run(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
+test('every script takes the place of the shell that npm starts it in, so that signals to npm reach it', async () => {
+  const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const processes = Object.values<string>(scripts).filter((script) => /\bnode\b/.test(script));
+  assert.ok(processes.length >= 12);
+  for (const script of processes) assert.match(script, /^exec node /);
+});
+
 const asRoot = 'process.getuid = () => 0';
 const asUser = 'process.getuid = () => 1000';
 

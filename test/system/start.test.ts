@@ -93,6 +93,15 @@ test('when npm start itself is killed, nothing of it stays, and the next start h
   await second.stop();
 });
 
+test('a signal that npm alone gets, as from a service manager, stops everything', async (context) => {
+  const platform = await Platform.start(context, {}, ['npm', 'start']);
+  await platform.ready();
+  const started = descendants(platform.process.pid ?? 0);
+  platform.process.kill('SIGTERM');
+  await platform.ended;
+  await until('everything is gone', () => !started.some(isAlive), 15_000);
+});
+
 test('SIGHUP reads the configuration again without a restart', async (context) => {
   const platform = await Platform.start(context);
   await platform.ready();

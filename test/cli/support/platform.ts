@@ -23,10 +23,18 @@ export class Platform {
   }
 
   /** With a port and a data folder of its own, without the demo, if `env` says nothing else. */
-  static async start(context: TestContext, env: Record<string, string> = {}): Promise<Platform> {
+  static async start(
+    context: TestContext,
+    env: Record<string, string> = {},
+    [program, ...words]: readonly [string, ...string[]] = [
+      process.execPath,
+      'src/cli/bootstrap.mjs',
+      'start',
+    ],
+  ): Promise<Platform> {
     const port = env.PORT ?? String(await freePort('127.0.0.1'));
     const dataDir = env.DATA_DIR ?? (await temporaryFolder(context));
-    const child = spawn(process.execPath, ['src/cli/bootstrap.mjs', 'start'], {
+    const child = spawn(program, words, {
       cwd: root,
       env: {
         ...process.env,
