@@ -7,7 +7,7 @@ import { publish, readSoundConfiguration } from '../../src/cli/publish.ts';
 import type { Child } from '../../src/cli/start/child.ts';
 import { Output } from '../../src/cli/start/output.ts';
 import { requireFreePort } from '../../src/cli/start/ports.ts';
-import { startPrivateRedis } from '../../src/cli/start/private-redis.ts';
+import { startMessageRedis, startPrivateRedis } from '../../src/cli/start/private-redis.ts';
 import { type ProcfileEntry, parseProcfile } from '../../src/cli/start/procfile.ts';
 import { waitUntilReady } from '../../src/cli/start/readiness.ts';
 import { supervisedVariable } from '../../src/cli/start/supervised.ts';
@@ -32,6 +32,7 @@ const watchMs = 100;
 const settingNames = [
   'REDIS_URL',
   'REDIS_CLUSTER',
+  'MESSAGES_URL',
   'WEB',
   'WORKERS',
   'PARTITIONS',
@@ -72,8 +73,14 @@ export class System {
     const { dataDir, appendFsync, partitions } = settings;
     const { signal } = context;
     const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
+    const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
     await publish(configuration, { kind: 'single', url }, partitions);
-    const processEnvironment = { ...environment, REDIS_URL: url, [supervisedVariable]: '1' };
+    const processEnvironment = {
+      ...environment,
+      REDIS_URL: url,
+      MESSAGES_URL: messagesUrl,
+      [supervisedVariable]: '1',
+    };
     const front = startProcess(supervisor, 'web', processEnvironment, options.frontPrefix ?? []);
     const system = new System(context, supervisor, processEnvironment, front);
     await system.ready();

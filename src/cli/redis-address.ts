@@ -15,6 +15,11 @@ export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
 }
 
+/** The Redis for messages between processes; null: the same as for everything else. */
+export function messagesAddress({ messagesUrl }: Settings): RedisAddress | null {
+  return messagesUrl === null ? null : { kind: 'single', url: messagesUrl };
+}
+
 /** The address as it may be shown: without user and password. */
 export function shownAddress(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');

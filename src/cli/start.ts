@@ -13,12 +13,12 @@ import { baseUrl } from './base-url.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
 import { ownTrust } from './own-certificate.ts';
 import { publish, readSoundConfiguration } from './publish.ts';
-import { redisAddress } from './redis-address.ts';
+import { messagesAddress, redisAddress } from './redis-address.ts';
 import { lockDataDir } from './start/data-dir-lock.ts';
 import { loadDemo } from './start/demo.ts';
 import { Output } from './start/output.ts';
 import { freePort, requireFreePort } from './start/ports.ts';
-import { startPrivateRedis } from './start/private-redis.ts';
+import { startMessageRedis, startPrivateRedis } from './start/private-redis.ts';
 import { parseProcfile } from './start/procfile.ts';
 import { waitUntilReady } from './start/readiness.ts';
 import { StopRequest, stopSignals } from './start/stop-signals.ts';
@@ -42,10 +42,10 @@ async function main(): Promise<number> {
   });
   const say = (text: string) => output.line('start', text);
   try {
-    const address = await startRedis(settings, supervisor, signal);
+    const [address, messages] = await startRedis(settings, supervisor, signal);
     await publish(configuration, address, settings.partitions);
     signal.throwIfAborted();
-    startProcesses(supervisor, settings, childEnvironment(environment, settings, address));
+    startProcesses(supervisor, settings, childEnvironment(environment, settings, address, messages));
     process.on('SIGHUP', () => void applyAgain(settings, address, say));
     const url = baseUrl(settings);
     const trust = ownTrust(settings);
@@ -68,16 +68,24 @@ async function withPort(settings: Settings): Promise<Settings> {
   return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
 }
 
+/** The Redis that holds everything, and the one for messages when that is another. */
 async function startRedis(
   settings: Settings,
   supervisor: Supervisor,
   signal: AbortSignal,
-): Promise<RedisAddress> {
-  if (settings.redis.kind !== 'private') return redisAddress(settings);
+): Promise<[RedisAddress, RedisAddress | null]> {
+  const messages = messagesAddress(settings);
+  if (settings.redis.kind !== 'private') return [redisAddress(settings), messages];
   const { dataDir, appendFsync } = settings;
   makeDataDir(dataDir);
   await lockDataDir(dataDir);
-  return { kind: 'single', url: await startPrivateRedis({ dataDir, appendFsync, supervisor, signal }) };
+  const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
+  if (messages !== null) return [{ kind: 'single', url }, messages];
+  const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
+  return [
+    { kind: 'single', url },
+    { kind: 'single', url: messagesUrl },
+  ];
 }
 
 function makeDataDir(dataDir: string): void {
@@ -105,8 +113,12 @@ function childEnvironment(
   environment: NodeJS.ProcessEnv,
   settings: Settings,
   address: RedisAddress,
+  messages: RedisAddress | null,
 ): NodeJS.ProcessEnv {
-  const redis = address.kind === 'single' ? { REDIS_URL: address.url } : {};
+  const redis = {
+    ...(address.kind === 'single' ? { REDIS_URL: address.url } : {}),
+    ...(messages?.kind === 'single' ? { MESSAGES_URL: messages.url } : {}),
+  };
   return { ...environment, ...redis, PORT: String(settings.port) };
 }
 

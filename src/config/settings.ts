@@ -42,6 +42,11 @@ export interface Settings {
   /** Requests a second that one front takes for one API key; 0: as many as come. */
   readonly rateLimit: number;
   readonly redis: RedisSetting;
+  /**
+   * URL of the Redis that queries and their answers pass between processes; null: the one that holds everything, or, when
+   * that is private, a second one that keeps nothing.
+   */
+  readonly messagesUrl: string | null;
   /** Absolute path. */
   readonly configDir: string;
   /** Absolute path. */
@@ -116,6 +121,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     tls: certFile === null || keyFile === null ? null : { certFile, keyFile },
     rateLimit: setting('RATE_LIMIT', 0, (text) => wholeNumber(text, 0, rateLimitMax)),
     redis: redis ?? cluster ?? { kind: 'private' },
+    messagesUrl: setting<string | null>('MESSAGES_URL', null, redisUrl),
     configDir,
     dataDir: resolve(setting('DATA_DIR', '.data', (text) => text)),
     workers: setting('WORKERS', Math.max(1, availableParallelism() - 1), (text) =>

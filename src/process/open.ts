@@ -1,5 +1,5 @@
 /** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
-import { redisAddress } from '../cli/redis-address.ts';
+import { messagesAddress, redisAddress } from '../cli/redis-address.ts';
 import { environmentWithFile } from '../config/environment.ts';
 import { issueText } from '../config/issue-text.ts';
 import { readConfiguration } from '../config/read.ts';
@@ -30,6 +30,7 @@ export async function openProcess(role: Role, commandTimeoutMs?: number): Promis
   const log = createLog(role, settings.logLevel);
   const store = await openStore({
     address: redisAddress(settings),
+    messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
     ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }),
   });

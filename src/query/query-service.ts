@@ -66,7 +66,7 @@ export class ScatterQueryService implements QueryService {
     this.#store = store;
     this.#progress = progress;
     this.#targets = new Targets(autoFields);
-    this.#sender = new RequestSender(store, processId);
+    this.#sender = new RequestSender(store.messages, processId);
     this.#workers = new WorkerList(store);
     this.#scatter = new Scatter(this.#sender, this.#workers, store.partitions.count);
   }

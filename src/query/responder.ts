@@ -52,7 +52,7 @@ export class Responder {
 
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards } = options;
-    this.#receiver = new RequestReceiver(store, workerId, (inbound) => this.#receive(inbound));
+    this.#receiver = new RequestReceiver(store.messages, workerId, (inbound) => this.#receive(inbound));
     shards.onProgress(() => this.#recheckSoon());
   }
 

@@ -9,7 +9,7 @@ import { randomInt } from 'node:crypto';
 import { keys } from './keys.ts';
 import { OwnStream, packedField } from './own-stream.ts';
 import { pack, unpack } from './pack.ts';
-import type { Store } from './store.ts';
+import type { RedisHost } from './store.ts';
 
 /** Entries that an unread stream holds before the oldest are dropped; their requests end at their deadlines. */
 const entriesKept = 4096;
@@ -39,7 +39,7 @@ class Outbox<Message> {
   entriesSent = 0;
 
   constructor(
-    private readonly store: Store,
+    private readonly host: RedisHost,
     private readonly onLost: (message: Message, reason: 'gone' | 'unavailable') => void,
   ) {}
 
@@ -77,7 +77,7 @@ class Outbox<Message> {
     this.entriesSent += 1;
     try {
       const packed = pack(entry);
-      const { client } = this.store;
+      const { client } = this.host;
       const id = await client.xadd(key, 'NOMKSTREAM', 'MAXLEN', '~', entriesKept, '*', packedField, packed);
       if (id !== null) return;
       for (const message of entry) this.onLost(message, 'gone');
@@ -102,11 +102,11 @@ export class RequestSender {
   #lastNumber = randomInt(2 ** 47);
 
   constructor(
-    store: Store,
+    host: RedisHost,
     private readonly processId: string,
   ) {
-    this.#outbox = new Outbox(store, ([, number], reason) => this.#settle(number, { kind: 'lost', reason }));
-    this.#replies = new OwnStream(store, keys.replies(processId), (packed) => {
+    this.#outbox = new Outbox(host, ([, number], reason) => this.#settle(number, { kind: 'lost', reason }));
+    this.#replies = new OwnStream(host, keys.replies(processId), (packed) => {
       for (const [number, body] of unpack<ReplyMessage[]>(packed))
         this.#settle(number, { kind: 'answer', body });
     });
@@ -169,12 +169,12 @@ export class RequestReceiver {
   #stale = 0;
 
   constructor(
-    store: Store,
+    host: RedisHost,
     processId: string,
     private readonly onRequest: (request: InboundRequest) => void,
   ) {
-    this.#outbox = new Outbox(store, () => {});
-    this.#requests = new OwnStream(store, keys.requests(processId), (packed, ageMs) => {
+    this.#outbox = new Outbox(host, () => {});
+    this.#requests = new OwnStream(host, keys.requests(processId), (packed, ageMs) => {
       for (const message of unpack<RequestMessage[]>(packed)) this.#take(message, ageMs);
     });
   }

@@ -4,7 +4,7 @@
  * the missing stream that nobody is there to read.
  */
 import { Script } from './script.ts';
-import type { Store } from './store.ts';
+import type { RedisHost } from './store.ts';
 import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
 const keep = new Script<[isNew: number, seconds: number, microseconds: number]>('keep', 1);
@@ -37,11 +37,11 @@ export class OwnStream {
   #keepingAlive: Promise<void> | null = null;
 
   constructor(
-    private readonly store: Store,
+    private readonly host: RedisHost,
     private readonly key: string,
     private readonly onEntry: EntryListener,
   ) {
-    this.#connection = connectToStream(store, key);
+    this.#connection = connectToStream(host, key);
   }
 
   /** Resolves once the stream exists; reading goes on until `close`. @throws when Redis does not answer */
@@ -56,7 +56,7 @@ export class OwnStream {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#connection.close();
     await this.#keepingAlive;
-    await this.store.client.del(this.key).catch(() => {});
+    await this.host.client.del(this.key).catch(() => {});
   }
 
   /** One at a time: while Redis does not answer, calls must not pile up. */
@@ -71,7 +71,7 @@ export class OwnStream {
   async #keepAlive(): Promise<void> {
     this.#trim();
     const askedMs = performance.now();
-    const [isNew, seconds, microseconds] = await keep.run(this.store.client, [this.key], [ownStreamTtlMs]);
+    const [isNew, seconds, microseconds] = await keep.run(this.host.client, [this.key], [ownStreamTtlMs]);
     this.#setClock(seconds * 1000 + microseconds / 1000, askedMs);
     // A new stream may be on a Redis whose clock is behind: read it from its beginning.
     if (isNew === 1) this.#place = '0-0';
@@ -98,7 +98,7 @@ export class OwnStream {
     this.#connection.close();
     if (this.#closed) return;
     this.#place = '0-0';
-    this.#connection = connectToStream(this.store, this.key);
+    this.#connection = connectToStream(this.host, this.key);
   }
 
   #takeAll(reply: StreamReply): void {
@@ -126,6 +126,6 @@ export class OwnStream {
     if (this.#place === '0-0') return;
     this.#readBytes = 0;
     const [ms, sequence] = this.#place.split('-');
-    this.store.client.xtrim(this.key, 'MINID', `${ms}-${Number(sequence) + 1}`).catch(() => {});
+    this.host.client.xtrim(this.key, 'MINID', `${ms}-${Number(sequence) + 1}`).catch(() => {});
   }
 }

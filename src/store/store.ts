@@ -19,15 +19,25 @@ export class PartitionCountError extends Error {
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
+  /** The Redis that messages between processes pass; absent or null: the same one. */
+  readonly messagesAddress?: RedisAddress | null;
 }
 
-export class Store {
+/** A Redis: a client for commands that answer at once, and where to connect for those that do not. */
+export interface RedisHost {
+  readonly client: RedisClient;
+  readonly address: RedisAddress;
+}
+
+export class Store implements RedisHost {
+  readonly #options: StoreOptions;
+  #messages: RedisHost | null = null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
 
   private constructor(
     readonly client: RedisClient,
-    readonly address: RedisAddress,
+    options: StoreOptions,
     readonly partitions: Partitions,
     /** 32 random bytes made when the store was first used; signs the tokens that clients hand back. */
     readonly secret: Buffer,
@@ -35,6 +45,19 @@ export class Store {
     readonly replication: Replication,
   ) {
     this.fields = new FieldReader(client);
+    this.#options = options;
+  }
+
+  get address(): RedisAddress {
+    return this.#options.address;
+  }
+
+  /** Where processes send messages to each other; connected to when it is first asked for. */
+  get messages(): RedisHost {
+    if (this.#messages !== null) return this.#messages;
+    const { messagesAddress = null, ...options } = this.#options;
+    this.#messages = messagesAddress === null ? this : messageHost({ ...options, address: messagesAddress });
+    return this.#messages;
   }
 
   /**
@@ -61,7 +84,7 @@ export class Store {
       }
       return new Store(
         client,
-        options.address,
+        options,
         new Partitions(options.partitionCount),
         secret ?? Buffer.alloc(0),
         replication,
@@ -83,10 +106,20 @@ export class Store {
 
   async close(): Promise<void> {
     this.replication.close();
-    // Without a connection `quit` would wait for one.
-    if (this.client.status !== 'ready') this.client.disconnect();
-    else await this.client.quit().catch(() => this.client.disconnect());
+    await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
   }
+}
+
+function messageHost(options: ConnectionOptions): RedisHost {
+  const client = connect(options);
+  defineScripts(client);
+  return { client, address: options.address };
+}
+
+async function leave(client: RedisClient): Promise<void> {
+  // Without a connection `quit` would wait for one.
+  if (client.status !== 'ready') client.disconnect();
+  else await client.quit().catch(() => client.disconnect());
 }
 
 /** As `Store.open`. */

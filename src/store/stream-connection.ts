@@ -7,7 +7,7 @@ import {
   type RedisClient,
   StoreUnavailableError,
 } from './connection.ts';
-import type { Store } from './store.ts';
+import type { RedisHost } from './store.ts';
 
 export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
 
@@ -26,9 +26,9 @@ export interface StreamConnection {
  * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because behind that another
  * node may go on from an earlier state; whoever wants to read on asks for a new connection and looks where it stands.
  */
-export function connectToStream(store: Store, key: string): StreamConnection {
-  if (!(store.client instanceof Cluster)) return new LastingConnection(connectBlocking(store.address), key);
-  return new NodeConnection(store.client, key);
+export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {
+  if (!(client instanceof Cluster)) return new LastingConnection(connectBlocking(address), key);
+  return new NodeConnection(client, key);
 }
 
 function readOn(client: RedisClient, key: string, place: string, count: number, blockMs: number) {

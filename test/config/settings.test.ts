@@ -22,6 +22,7 @@ test('without variables every setting has its documented default', () => {
     port: 4000,
     host: '127.0.0.1',
     redis: { kind: 'private' },
+    messagesUrl: null,
     configDir: resolve('config'),
     dataDir: resolve('.data'),
     workers: Math.max(1, availableParallelism() - 1),
@@ -59,6 +60,7 @@ test('every variable is read', () => {
     RATE_LIMIT: '50',
     DELIVERY_CACHE_MB: '0',
     APPEND_FSYNC: 'everysec',
+    MESSAGES_URL: 'redis://queue:6380',
   });
   assert.deepEqual(settings, {
     port: 0,
@@ -71,6 +73,7 @@ test('every variable is read', () => {
         { host: '::1', port: 7002 },
       ],
     },
+    messagesUrl: 'redis://queue:6380',
     configDir: '/etc/site',
     dataDir: resolve('here'),
     workers: 3,
@@ -99,6 +102,7 @@ test('a wrong value is named with its variable and what is allowed', () => {
     ['PORT', ['80a', '-1', '65536', '4.5', '1e3', '٣'], /whole number from 0 to 65535/],
     ['HOST', ['a b', 'http://x', 'host:80'], /IP address or a host name/],
     ['REDIS_URL', ['localhost:6379', 'http://x', 'redis://', 'redis://h/db'], /redis:\/\//],
+    ['MESSAGES_URL', ['localhost:6379', 'redis://'], /redis:\/\//],
     ['REDIS_CLUSTER', ['redis-1', 'a:0', 'a:70000', 'a:1,,b:2', '[x]:1'], /host:port pairs/],
     ['WORKERS', ['0', 'many', '257'], /whole number from 1 to 256/],
     ['WEB', ['0', '-2'], /whole number from 1 to 256/],

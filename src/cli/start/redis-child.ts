@@ -1,0 +1,124 @@
+/** A `redis-server` of our own as a child process, which ends with whoever started it. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandStop } from '../command-stop.ts';
+import { freePort } from './ports.ts';
+import { askRedis } from './redis-words.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export const redisHost = '127.0.0.1';
+/** Loading a large append-only file takes about a minute for 10 GB. */
+const readyTimeoutMs = 300_000;
+export const redisPollMs = 50;
+const keptLines = 5;
+
+/**
+ * Redis ends when its standard input does: then whoever started it is gone, or wants it to end. `read` waits for that
+ * in a subshell; SIGTERM makes Redis write everything to its file and end.
+ */
+const wrapper = `
+exec 3<&0 </dev/null
+redis-server "$0" 3<&- &
+redis=$!
+( read -r _ <&3; kill -TERM $redis ) >/dev/null 2>&1 &
+watch=$!
+exec 3<&-
+wait $redis
+code=$?
+kill $watch 2>/dev/null
+wait $watch 2>/dev/null
+exit $code
+`;
+
+/** How to reach a Redis of ours. */
+export interface RedisLogin {
+  readonly port: number;
+  readonly password: string;
+}
+
+export interface RedisChild {
+  /** As the log calls it. */
+  readonly name: string;
+  readonly login: RedisLogin;
+  readonly configFile: string;
+  /** Lines of its configuration beside address and password. */
+  readonly config: readonly string[];
+  readonly supervisor: Supervisor;
+  readonly signal: AbortSignal;
+}
+
+/** A free loopback port and a new password. */
+export async function newLogin(): Promise<RedisLogin> {
+  return { port: await freePort(redisHost), password: randomBytes(24).toString('hex') };
+}
+
+export function urlOf({ port, password }: RedisLogin): string {
+  return `redis://:${password}@${redisHost}:${port}`;
+}
+
+/**
+ * Starts it, waits until it answers, and keeps it running.
+ * @returns its URL @throws CommandStop when it does not start
+ */
+export async function startRedisChild({
+  name,
+  login,
+  configFile,
+  config,
+  supervisor,
+  signal,
+}: RedisChild): Promise<string> {
+  writeSecret(configFile, configText(login, config));
+  const lastLines: string[] = [];
+  const child = supervisor.add(name, {
+    command: { name, program: 'sh', words: ['-c', wrapper, configFile], env: process.env },
+    endBy: 'endOfInput',
+    follow: (lines) => keepLastLines(lines, lastLines),
+  });
+  await waitUntilLoaded(login, signal, () => {
+    if (child.pid === undefined) throw failed(lastLines);
+  });
+  child.keepRunning();
+  return urlOf(login);
+}
+
+/** Writes a file that only this user can read. */
+export function writeSecret(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 });
+}
+
+function configText({ port, password }: RedisLogin, config: readonly string[]): string {
+  const common = [`bind ${redisHost}`, `port ${port}`, 'protected-mode yes', `requirepass ${password}`];
+  return [...common, ...config, 'maxmemory-policy noeviction', 'daemonize no', ''].join('\n');
+}
+
+async function waitUntilLoaded(
+  login: RedisLogin,
+  signal: AbortSignal,
+  requireAlive: () => void,
+): Promise<void> {
+  const deadlineMs = performance.now() + readyTimeoutMs;
+  while ((await askRedis(redisHost, login, 'PING')) !== 'ok') {
+    requireAlive();
+    if (performance.now() > deadlineMs) {
+      throw new CommandStop(`The private Redis did not load its file within ${readyTimeoutMs / 1000} s.`);
+    }
+    await sleep(redisPollMs, undefined, { signal });
+  }
+}
+
+function failed(lastLines: readonly string[]): CommandStop {
+  return new CommandStop(`The private redis-server did not start: ${lastLines.join(' / ')}`);
+}
+
+/** Redis tells a lot that nobody asked; its last words matter when it does not start. */
+function keepLastLines(lines: Readable, kept: string[]): void {
+  createInterface({ input: lines }).on('line', (line) => {
+    if (line.trim() === '') return;
+    kept.push(line.trim());
+    if (kept.length > keptLines) kept.shift();
+  });
+}
