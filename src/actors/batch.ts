@@ -22,7 +22,7 @@ import {
   sourceField,
 } from '../store/processed.ts';
 import type { Store } from '../store/store.ts';
-import { claimSubject, viewSubject } from '../store/subjects.ts';
+import { claimSubject, itemsSubject, viewSubject } from '../store/subjects.ts';
 import type { Suspect } from '../store/suspects.ts';
 import type { EnvironmentScope, ItemChange } from '../store/types.ts';
 import { encodeBody } from '../store/views.ts';
@@ -138,6 +138,8 @@ class Assembly {
   /** Views or items of a maker. */
   readonly #things = new Map<Maker, FieldWrites>();
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
+  /** Subjects of the indexes in `itemChanges`. */
+  readonly #changedIndexes = new Set<string>();
 
   constructor(
     private readonly tag: string,
@@ -262,8 +264,16 @@ class Assembly {
     const { sourceId, originId } = turn;
     const index = build.maker.name;
     this.#thingsOf(build.maker, scope).set(itemField(sourceId, originId), encoded);
-    this.itemChanges.push({ scope, index, sourceId, originId, item });
+    this.#changeItem({ scope, index, sourceId, originId, item });
     return bytesDigest;
+  }
+
+  #changeItem(change: ItemChange): void {
+    this.itemChanges.push(change);
+    const subject = itemsSubject(change.scope, change.index);
+    if (this.#changedIndexes.has(subject)) return;
+    this.#changedIndexes.add(subject);
+    this.digests.push(digestOf(subject));
   }
 
   #count(build: Build, misfits: readonly Misfit[]): void {
@@ -284,7 +294,7 @@ class Assembly {
       this.digests.add(viewSubject(scope, { sourceId, originId, alias: name }));
     } else {
       this.writes.delete(keys.items(this.tag, tenant, environmentId, name), itemField(sourceId, originId));
-      this.itemChanges.push({ scope, index: name, sourceId, originId, item: null });
+      this.#changeItem({ scope, index: name, sourceId, originId, item: null });
     }
     for (const claim of former.claims) {
       this.#announceClaim(scope, claim);

@@ -2,13 +2,20 @@
 import { ProblemError, problems } from '../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax, queriesPerRequestMax, smallBodyBytesMax } from '../contract/limits.ts';
-import { type QueryOutcome, type QueryRequest, type QueryService, UnavailableError } from '../query/types.ts';
-import { type Answer, jsonAnswer, jsonType } from './answer.ts';
+import {
+  type GoodOutcome,
+  type QueryOutcome,
+  type QueryRequest,
+  type QueryService,
+  UnavailableError,
+} from '../query/types.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { parseJson } from './entity-reading.ts';
 import type { Handler } from './handler.ts';
 import { unstorable } from './inspect-json.ts';
 import { askedVersion } from './min-version.ts';
+import { answerOf, keptOrMade, keyOfQuery, type MadeAnswer } from './query-cache.ts';
 import { resultText } from './query-result.ts';
 import type { Services } from './services.ts';
 import { percentDecoded } from './text-decoding.ts';
@@ -20,57 +27,71 @@ const tooLarge = new ProblemError(
 export function queryIndex(services: Services): Handler {
   return (call) => {
     const alias = pathText(call, 0);
-    return single(services, call, (body) => ({ target: { kind: 'index', alias }, body }));
+    return answered(services, call, (body) =>
+      single(services, call, { target: { kind: 'index', alias }, body }),
+    );
   };
 }
 
 export function querySourceGroup(services: Services): Handler {
   return (call) => {
     const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
-    return single(services, call, (body) => ({ target: { kind: 'auto', sourceGroup, type }, body }));
+    return answered(services, call, (body) =>
+      single(services, call, { target: { kind: 'auto', sourceGroup, type }, body }),
+    );
   };
 }
 
-async function single(
+export function querySources(services: Services): Handler {
+  return (call) => answered(services, call, (body) => multi(services, call, body));
+}
+
+/** @param answer for a body that no kept answer stands for */
+async function answered(
   services: Services,
   call: Call,
-  requestOf: (body: Json) => QueryRequest,
+  answer: (body: Json) => Promise<MadeAnswer>,
 ): Promise<Answer> {
-  const body = await readBody(call);
-  if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
-  const request = requestOf(body);
+  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+  // Who asks for a version wants more than what was true a while ago.
+  const key = askedVersion(call, 400) === null ? keyOfQuery(call, bytes) : null;
+  return keptOrMade(services, call, key, () => answer(parsedBody(bytes)));
+}
+
+async function single(services: Services, call: Call, request: QueryRequest): Promise<MadeAnswer> {
+  if (!isJsonObject(request.body))
+    throw new ProblemError(problems.queryInvalid(['The body must be an object']));
   const [outcome] = await run(services, call, [request]);
   if (outcome === undefined) throw new Error('the query service gave no outcome');
   if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
   const text = await resultText(services.store, call.client, outcome, request, {});
-  return { status: 200, body: Buffer.concat(text), contentType: jsonType };
+  return { answer: answerOf(Buffer.concat(text)), outcomes: [outcome] };
 }
 
-export function querySources(services: Services): Handler {
-  return async (call) => {
-    const requests = multiRequests(await readBody(call));
-    const outcomes = await run(services, call, requests);
-    const bad = requests.flatMap((request, index) => {
-      const outcome = outcomes[index];
-      return outcome === undefined || outcome.ok || outcome.errors.length === 0
-        ? []
-        : [{ request, ...outcome }];
-    });
-    if (bad.length > 0) return multiRefusal(bad);
-    return multiAnswer(services, call, requests, outcomes);
-  };
+async function multi(services: Services, call: Call, body: Json): Promise<MadeAnswer> {
+  const requests = multiRequests(body);
+  const outcomes = await run(services, call, requests);
+  const bad = requests.flatMap((request, index) => {
+    const outcome = outcomes[index];
+    return outcome === undefined || outcome.ok || outcome.errors.length === 0
+      ? []
+      : [{ request, ...outcome }];
+  });
+  if (bad.length > 0) return { answer: multiRefusal(bad), outcomes: [] };
+  const good = outcomes.filter((outcome) => outcome.ok);
+  return { answer: await multiAnswer(services, call, requests, good), outcomes: good };
 }
 
 async function multiAnswer(
   services: Services,
   call: Call,
   requests: readonly QueryRequest[],
-  outcomes: readonly QueryOutcome[],
+  outcomes: readonly GoodOutcome[],
 ): Promise<Answer> {
   const texts: Buffer[] = [];
   for (const [index, request] of requests.entries()) {
     const outcome = outcomes[index];
-    if (outcome?.ok !== true) throw new Error('the query service refused a query without a reason');
+    if (outcome === undefined) throw new Error('the query service refused a query without a reason');
     texts.push(Buffer.from(index === 0 ? '[' : ','));
     const { body } = request;
     const labels = isJsonObject(body)
@@ -83,7 +104,7 @@ async function multiAnswer(
     texts.push(...(await resultText(services.store, call.client, outcome, request, labels)));
   }
   texts.push(Buffer.from(requests.length === 0 ? '[]' : ']'));
-  return { status: 200, body: Buffer.concat(texts), contentType: jsonType };
+  return answerOf(Buffer.concat(texts));
 }
 
 interface BadQuery {
@@ -103,8 +124,7 @@ function multiRefusal(bad: readonly BadQuery[]): Answer {
   return jsonAnswer(400, list);
 }
 
-async function readBody(call: Call): Promise<Json> {
-  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+function parsedBody(bytes: Buffer<ArrayBuffer>): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
   const mistake = unstorable(body, 'The query', jsonDepthMax);

@@ -5,7 +5,7 @@ import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/messages.ts';
-import type { Scatter } from './scatter.ts';
+import type { GatheredReply, Scatter } from './scatter.ts';
 import { UnavailableError } from './types.ts';
 import {
   type Ask,
@@ -33,7 +33,10 @@ export interface AnswerRow extends WireRow {
   readonly fieldsText: string;
 }
 
-export type WholeAnswer = Omit<MergedAnswer<AnswerRow>, 'needs'>;
+export interface WholeAnswer extends Omit<MergedAnswer<AnswerRow>, 'needs'> {
+  /** Digest of the configuration that all workers' shards followed; null when they did not follow the same. */
+  readonly configuration: string | null;
+}
 
 /**
  * Answers in the order of the queries, all of one scatter; null for a page beyond `queryPageUnitsMax`.
@@ -52,7 +55,7 @@ export async function answerQueries(
         return await wholeAnswer(
           scatter,
           one,
-          replies.map((answers) => answers[at] ?? null),
+          replies.map(({ answers, configuration }) => ({ body: answers[at] ?? null, configuration })),
           terms,
         );
       } catch (error) {
@@ -63,14 +66,20 @@ export async function answerQueries(
   );
 }
 
-/** @param bodies the workers' answers to the query. @throws PageTooLargeError, UnavailableError */
+/** A worker's answer to one query. */
+interface WorkerAnswer {
+  readonly body: MessageBody;
+  readonly configuration: string | null;
+}
+
+/** @throws PageTooLargeError, UnavailableError */
 async function wholeAnswer(
   scatter: Scatter,
   { index, query }: AnswerableQuery,
-  bodies: readonly MessageBody[],
+  ofWorkers: readonly WorkerAnswer[],
   terms: AnswerTerms,
 ): Promise<WholeAnswer | null> {
-  const answers = bodies.map(decodeAnswer);
+  const answers = ofWorkers.map(({ body }) => decodeAnswer(body));
   // A worker that has all partitions leaves out the rows before the page.
   const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
   let merged = mergeAnswers(mergedQuery, answers);
@@ -82,12 +91,17 @@ async function wholeAnswer(
   const units = rows.reduce((sum, { fieldsLength }) => sum + fieldsLength, 0);
   if (units > queryPageUnitsMax) throw new PageTooLargeError();
   const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows, terms);
-  if (whole !== null) return { total, rows: whole, facets };
+  if (whole !== null) return { total, rows: whole, facets, configuration: commonConfiguration(ofWorkers) };
   // An item of the page went away in between: the page is another one now.
   if (performance.now() > terms.deadlineMs)
     throw new UnavailableError('items change faster than they are read');
   const [again = null] = await answerQueries(scatter, [{ index, query }], terms);
   return again;
+}
+
+function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): string | null {
+  const configuration = first?.configuration ?? null;
+  return others.every((other) => other.configuration === configuration) ? configuration : null;
 }
 
 function hasText(row: WireRow): row is AnswerRow {
@@ -102,7 +116,7 @@ async function countFacets(
   terms: AnswerTerms,
 ): Promise<FacetCounts> {
   const replies = await gather(scatter, [{ ...index, ask: { kind: 'counts', query, facets } }], terms);
-  const ofWorkers = replies.map(([body = null]) => decodeCounts(body));
+  const ofWorkers = replies.map(({ answers: [body = null] }) => decodeCounts(body));
   return new Map(
     facets.map(({ facetIndex }, at) => [facetIndex, ofWorkers.map((groups) => groups[at] ?? { groups: [] })]),
   );
@@ -119,9 +133,8 @@ async function withTexts(
     kind: 'texts',
     rows: rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId })),
   };
-  const ofWorkers = (await gather(scatter, [{ ...index, ask }], terms)).map(([body = null]) =>
-    decodeTexts(body),
-  );
+  const replies = await gather(scatter, [{ ...index, ask }], terms);
+  const ofWorkers = replies.map(({ answers: [body = null] }) => decodeTexts(body));
   const whole: AnswerRow[] = [];
   for (const [at, row] of rows.entries()) {
     const fieldsText = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
@@ -132,11 +145,10 @@ async function withTexts(
 }
 
 /** What each worker of a complete cover says, in the order of the asks. */
-async function gather(
+function gather(
   scatter: Scatter,
   queries: readonly (ScopedIndex & { readonly ask: Ask })[],
   { needs, deadlineMs }: AnswerTerms,
-): Promise<(readonly MessageBody[])[]> {
-  const replies = await scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
-  return replies.map(({ answers }) => answers);
+): Promise<GatheredReply[]> {
+  return scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
 }

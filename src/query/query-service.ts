@@ -8,6 +8,7 @@ import { StoreUnavailableError } from '../store/connection.ts';
 import { RequestSender } from '../store/messages.ts';
 import type { Progress } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
+import { itemsSubject } from '../store/subjects.ts';
 import { type AnswerableQuery, answerQueries, type WholeAnswer } from './answer.ts';
 import { Scatter } from './scatter.ts';
 import { Targets } from './targets.ts';
@@ -171,12 +172,12 @@ export class ScatterQueryService implements QueryService {
   }
 
   #outcome(
-    { query, tokenUse, aliases }: PreparedQuery,
+    { index: { scope, index }, query, tokenUse, aliases }: PreparedQuery,
     answer: WholeAnswer | null | undefined,
   ): QueryOutcome {
     if (answer === undefined) throw new TypeError('a query has no answer');
     if (answer === null) return pageTooLarge;
-    const { total, rows, facets } = answer;
+    const { total, rows, facets, configuration } = answer;
     const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
     return {
       ok: true,
@@ -191,6 +192,8 @@ export class ScatterQueryService implements QueryService {
       facets: facets.map(({ name, field, groups, isValid }) => ({ name, field, groups, isValid })),
       nextPageToken: last === undefined ? null : sealToken(this.#store.secret, tokenUse, last.place),
       aliases,
+      subject: itemsSubject(scope, index),
+      configuration,
     };
   }
 }

@@ -158,7 +158,8 @@ export class Responder {
       }
       const isWhole = coverage.size === store.partitions.count;
       const answers = request.queries.map((query) => this.#answerOne(query, isWhole));
-      inbound.reply(encodeReply({ covers: coverage, answers }));
+      const { followed: configuration } = this.options.shards;
+      inbound.reply(encodeReply({ covers: coverage, answers, configuration }));
       this.#answered += 1;
     } catch (error) {
       // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.

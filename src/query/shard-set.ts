@@ -43,6 +43,8 @@ export class ShardSet implements ItemSink {
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
+  /** Configuration that all shards follow; null while some still follow a former one. */
+  #followed: Configuration | null;
   /** Loads go one after the other: together they would only crowd the event loop. */
   #queue: Promise<void> = Promise.resolve();
 
@@ -51,7 +53,9 @@ export class ShardSet implements ItemSink {
     private readonly autoFields: AutoFields,
     /** Null until the first `reconfigure`: then there are no indexes. */
     private configuration: Configuration | null,
-  ) {}
+  ) {
+    this.#followed = configuration;
+  }
 
   /** Called when a partition has applied a commit, was loaded or was closed. */
   onProgress(listener: () => void): void {
@@ -67,6 +71,11 @@ export class ShardSet implements ItemSink {
   applied(partition: number): number | null {
     const held = this.#held.get(partition);
     return held?.loaded ? held.commits : null;
+  }
+
+  /** Digest of the configuration that all shards follow; null while one of them is being built anew. */
+  get followed(): string | null {
+    return this.#followed?.digest ?? null;
   }
 
   /** Loads under way, for `/health/ready`. */
@@ -125,6 +134,7 @@ export class ShardSet implements ItemSink {
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;
+    this.#followed = null;
     const unchanged = new Set<string>();
     for (const [name, live] of this.#shards) {
       const definition = definitionOf(configuration, scopedIndex(name));
@@ -162,6 +172,7 @@ export class ShardSet implements ItemSink {
         this.#rebuilding.delete(name);
       }
     }
+    if (configuration === this.configuration) this.#followed = configuration;
   }
 
   async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {

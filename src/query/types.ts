@@ -52,6 +52,10 @@ export interface GoodOutcome {
   readonly rows: readonly QueryRow[];
   readonly facets: readonly QueryFacet[];
   readonly nextPageToken: string | null;
+  /** What tells of changes to the items that were asked (`itemsSubject`). */
+  readonly subject: string;
+  /** Digest of the configuration that the answer follows; null while workers go over to another. */
+  readonly configuration: string | null;
   /** Full schemas whose views `_views` must hold, without repetition; null when none were asked for. */
   readonly aliases: readonly string[] | null;
 }

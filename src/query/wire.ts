@@ -46,22 +46,24 @@ export interface WorkerReply {
   readonly covers: Coverage;
   /** One for each query of the request, read by the decoder of what was asked. */
   readonly answers: readonly MessageBody[];
+  /** Digest of the configuration that all shards follow; null while one is being built anew. */
+  readonly configuration: string | null;
 }
 
 /** What a worker says that cannot answer at the moment. */
 export const cannotAnswer: MessageBody = null;
 
-export function encodeReply({ covers, answers }: WorkerReply): MessageBody {
-  return [[...covers].flat(), answers];
+export function encodeReply({ covers, answers, configuration }: WorkerReply): MessageBody {
+  return [[...covers].flat(), answers, configuration];
 }
 
 /** Null when the worker cannot answer at the moment. */
 export function decodeReply(body: MessageBody): WorkerReply | null {
   if (body === cannotAnswer) return null;
-  const [flat, answers] = body as [number[], MessageBody[]];
+  const [flat, answers, configuration] = body as [number[], MessageBody[], string | null];
   const covers = new Map<number, number>();
   for (let at = 0; at + 1 < flat.length; at += 2) covers.set(flat[at] ?? -1, flat[at + 1] ?? 0);
-  return { covers, answers };
+  return { covers, answers, configuration };
 }
 
 /** A row as the front knows it. */

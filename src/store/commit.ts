@@ -79,7 +79,7 @@ export interface Announcement {
   /** Tenant -> first mark that waits for its rebuild. */
   readonly dirty: ReadonlyMap<string, number>;
   readonly caused: readonly CausedMark[];
-  /** Digests of the views that changed, 8 bytes each. */
+  /** Digests of the views, claims and indexes that changed, 8 bytes each. */
   readonly digests: Buffer;
 }
 

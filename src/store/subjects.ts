@@ -16,6 +16,11 @@ export function claimSubject({ tenant, environmentId }: EnvironmentScope, field:
   return `${tenant}:${environmentId}:${field}`;
 }
 
+/** The items of an index, all of them. @param index from `indexName` */
+export function itemsSubject({ tenant, environmentId }: EnvironmentScope, index: string): string {
+  return `${tenant}:${environmentId}:i:${index}`;
+}
+
 /** The digest as a text that is fit for a Map's key. */
 export function subjectKey(subject: string): string {
   return digestOf(subject).toString('latin1');

@@ -134,6 +134,8 @@ const query: QueryService = {
       facets: [],
       nextPageToken: null,
       aliases: null,
+      subject: 'items',
+      configuration: null,
     })),
 };
 

@@ -20,6 +20,8 @@ const good: GoodOutcome = {
   facets: [],
   nextPageToken: 'next',
   aliases: null,
+  subject: 'items',
+  configuration: null,
 };
 
 /** What the query room would say is written into the query: this tests the HTTP around it. */
