@@ -29,9 +29,16 @@ const peers = [
   { name: 'Orama 3', engine: 'orama', port: ports.orama },
 ];
 
-/** The platform with the items in its index. */
-export async function startOurs(context: BenchContext, { items }: ItemSet): Promise<QueryContender> {
-  const system = await System.start(context, { tenants: [itemsTenant] });
+/** Settings under which every query is asked of the workers, however often it was asked before. */
+export const withoutCache = { DELIVERY_CACHE_MB: '0' };
+
+/** The platform with the items in its index. @param env settings other than the defaults */
+export async function startOurs(
+  context: BenchContext,
+  { items }: ItemSet,
+  env: Readonly<Record<string, string>> = {},
+): Promise<QueryContender> {
+  const system = await System.start(context, { tenants: [itemsTenant], env });
   const client = new Client(context, system.baseUrl, itemsTenant);
   await client.importEntities(items.map(itemEntity));
   await client.waitForItems(itemIndex, items.length);

@@ -1,12 +1,15 @@
-/** JSON text of a query's result; rows come with their fields already written (contract section 7). */
+/** JSON text of a query's result; rows come already written (contract section 7). */
 import type { ClientPrincipal } from '../config/types.ts';
 import { ProblemError, problems } from '../contract/errors.ts';
-import type { GoodOutcome, QueryRequest, QueryRow } from '../query/types.ts';
+import type { GoodOutcome, QueryRow } from '../query/types.ts';
 import type { Store } from '../store/store.ts';
 import { viewsOfRows } from './query-views.ts';
 import { scopeOf } from './routes-page.ts';
 
+const comma = Buffer.from(',');
+
 /**
+ * The pieces of a result's text.
  * @param labels what the multi-query echoes; empty for other queries
  * @throws StoreUnavailableError; ProblemError 400 when the asked views are more than an answer may hold
  */
@@ -14,24 +17,37 @@ export async function resultText(
   store: Store,
   principal: ClientPrincipal,
   outcome: GoodOutcome,
-  { target }: QueryRequest,
   labels: object,
 ): Promise<Buffer[]> {
   const { rows, aliases, totalResults, facets, nextPageToken } = outcome;
-  const views = aliases === null ? null : await viewsOf(store, principal, rows, aliases);
   const head = JSON.stringify({ status: 200, ...labels, totalResults });
   const tail = JSON.stringify({ facets, nextPageToken });
-  const texts: Buffer[] = [Buffer.from(`${head.slice(0, -1)},"results":[`)];
-  rows.forEach((row, index) => {
-    const builtIn = JSON.stringify(builtInFields(row, target));
-    texts.push(Buffer.from(`${index === 0 ? '' : ','}${builtIn.slice(0, -1)}`));
-    const rowViews = views?.[index];
-    if (rowViews !== undefined) texts.push(Buffer.from(',"_views":'), rowViews);
-    texts.push(Buffer.from(row.fieldsText === '{}' ? '}' : `,${row.fieldsText.slice(1)}`));
-  });
-  texts.push(Buffer.from(`],${tail.slice(1)}`));
-  return texts;
+  const pieces: Buffer[] = [Buffer.from(`${head.slice(0, -1)},"results":[`)];
+  if (aliases === null) addRows(pieces, rows);
+  else addRowsWithViews(pieces, rows, await viewsOf(store, principal, rows, aliases));
+  pieces.push(Buffer.from(`],${tail.slice(1)}`));
+  return pieces;
 }
+
+function addRows(pieces: Buffer[], rows: readonly QueryRow[]): void {
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row === undefined) break;
+    if (at > 0) pieces.push(comma);
+    pieces.push(row.text);
+  }
+}
+
+function addRowsWithViews(pieces: Buffer[], rows: readonly QueryRow[], views: readonly Buffer[]): void {
+  for (const [at, { text }] of rows.entries()) {
+    if (at > 0) pieces.push(comma);
+    // A row has members: its ids at least.
+    pieces.push(text.subarray(0, -1), Buffer.from(',"_views":'), views[at] ?? emptyObject, closingBrace);
+  }
+}
+
+const emptyObject = Buffer.from('{}');
+const closingBrace = Buffer.from('}');
 
 async function viewsOf(
   store: Store,
@@ -45,12 +61,4 @@ async function viewsOf(
     if (!(error instanceof ProblemError)) throw error;
     throw new ProblemError(problems.queryInvalid([error.message]));
   }
-}
-
-function builtInFields(
-  { originId, sourceId, updatedAtMs, score }: QueryRow,
-  target: QueryRequest['target'],
-): object {
-  const ids = { _originId: originId, _sourceGuid: sourceId, _updatedAt: new Date(updatedAtMs).toISOString() };
-  return target.kind === 'index' ? { ...ids, _score: score } : ids;
 }

@@ -64,7 +64,7 @@ async function single(services: Services, call: Call, request: QueryRequest): Pr
   const [outcome] = await run(services, call, [request]);
   if (outcome === undefined) throw new Error('the query service gave no outcome');
   if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
-  const text = await resultText(services.store, call.client, outcome, request, {});
+  const text = await resultText(services.store, call.client, outcome, {});
   return { answer: answerOf(Buffer.concat(text)), outcomes: [outcome] };
 }
 
@@ -101,7 +101,7 @@ async function multiAnswer(
           name: request.name ?? null,
         }
       : {};
-    texts.push(...(await resultText(services.store, call.client, outcome, request, labels)));
+    texts.push(...(await resultText(services.store, call.client, outcome, labels)));
   }
   texts.push(Buffer.from(requests.length === 0 ? '[]' : ']'));
   return answerOf(Buffer.concat(texts));

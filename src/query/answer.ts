@@ -5,6 +5,7 @@ import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/messages.ts';
+import { type BuiltIns, isScored, rowPieces, rowText } from './row-text.ts';
 import type { GatheredReply, Scatter } from './scatter.ts';
 import { UnavailableError } from './types.ts';
 import {
@@ -30,7 +31,7 @@ export interface AnswerTerms {
 }
 
 export interface AnswerRow extends WireRow {
-  readonly fieldsText: string;
+  readonly text: Buffer;
 }
 
 export interface WholeAnswer extends Omit<MergedAnswer<AnswerRow>, 'needs'> {
@@ -88,8 +89,8 @@ async function wholeAnswer(
     merged = mergeAnswers(mergedQuery, answers, counts);
   }
   const { total, rows, facets } = merged;
-  const units = rows.reduce((sum, { fieldsLength }) => sum + fieldsLength, 0);
-  if (units > queryPageUnitsMax) throw new PageTooLargeError();
+  const bytes = rows.reduce((sum, { textBytes }) => sum + textBytes, 0);
+  if (bytes > queryPageUnitsMax) throw new PageTooLargeError();
   const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows, terms);
   if (whole !== null) return { total, rows: whole, facets, configuration: commonConfiguration(ofWorkers) };
   // An item of the page went away in between: the page is another one now.
@@ -105,7 +106,7 @@ function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): strin
 }
 
 function hasText(row: WireRow): row is AnswerRow {
-  return row.fieldsText !== null;
+  return row.text !== null;
 }
 
 async function countFacets(
@@ -137,11 +138,16 @@ async function withTexts(
   const ofWorkers = replies.map(({ answers: [body = null] }) => decodeTexts(body));
   const whole: AnswerRow[] = [];
   for (const [at, row] of rows.entries()) {
-    const fieldsText = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
-    if (fieldsText === null) return null;
-    whole.push({ ...row, fieldsText });
+    const fields = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
+    if (fields === null) return null;
+    whole.push({ ...row, text: rowText(rowPieces(builtInsOf(row, index), fields)) });
   }
   return whole;
+}
+
+function builtInsOf({ place, updatedAtMs, score }: WireRow, { index }: ScopedIndex): BuiltIns {
+  const { originId, sourceId } = place;
+  return { originId, sourceId, updatedAtMs, score: isScored(index) ? score : null };
 }
 
 /** What each worker of a complete cover says, in the order of the asks. */

@@ -182,13 +182,7 @@ export class ScatterQueryService implements QueryService {
     return {
       ok: true,
       totalResults: total,
-      rows: rows.map(({ place: { sourceId, originId }, updatedAtMs, score, fieldsText }) => ({
-        sourceId,
-        originId,
-        updatedAtMs,
-        score,
-        fieldsText,
-      })),
+      rows: rows.map(({ place: { sourceId, originId }, text }) => ({ sourceId, originId, text })),
       facets: facets.map(({ name, field, groups, isValid }) => ({ name, field, groups, isValid })),
       nextPageToken: last === undefined ? null : sealToken(this.#store.secret, tokenUse, last.place),
       aliases,
@@ -209,7 +203,7 @@ const pageTooLarge: BadOutcome = {
   ok: false,
   status: 400,
   errors: [
-    `The page has more than ${queryPageUnitsMax} characters: ask for a smaller pageSize, or sort by shorter values`,
+    `The page has more than ${queryPageUnitsMax} bytes: ask for a smaller pageSize, or sort by shorter values`,
   ],
 };
 

@@ -83,9 +83,7 @@ export class Responder {
   }
 
   #receive(inbound: InboundRequest): void {
-    const waiting = { inbound, request: decodeRequest(inbound.body) };
-    if (this.#canAnswer(waiting.request, this.options.covered())) this.#runSoon(waiting);
-    else this.#waiting.push(waiting);
+    this.#runSoon({ inbound, request: decodeRequest(inbound.body) });
   }
 
   /** Not at once: who owns a loaded partition learns of it in the same turn of the event loop. */
@@ -132,31 +130,42 @@ export class Responder {
   }
 
   async #run(): Promise<void> {
-    let sliceEndsMs = performance.now() + sliceMs;
+    // What has just come in one entry runs together.
+    await Promise.resolve();
     while (this.#ready.length > 0) {
       const batch = this.#ready;
       this.#ready = [];
-      for (const { inbound, request } of batch) {
-        if (inbound.deadlineMs > performance.now()) this.#answer(inbound, request);
-        if (performance.now() < sliceEndsMs) continue;
-        await setImmediate();
-        sliceEndsMs = performance.now() + sliceMs;
+      for (let done = 0; done < batch.length; ) {
+        done = this.#answerSlice(batch, done);
+        if (done < batch.length) await setImmediate();
       }
     }
     this.#running = false;
   }
 
-  /** State, coverage and answers are of one moment: nothing in here waits. */
-  #answer(inbound: InboundRequest, request: ScatterRequest): void {
-    const { store, covered, onTrouble } = this.options;
+  /** State, coverage and answers are of one moment: nothing in here waits. @returns place behind the last one done */
+  #answerSlice(batch: readonly Waiting[], from: number): number {
     const startedMs = performance.now();
+    const coverage = this.options.covered();
+    const isSettled = this.#isSettled(coverage);
+    let nowMs = startedMs;
+    let at = from;
+    for (; at < batch.length && nowMs < startedMs + sliceMs; at += 1) {
+      const waiting = batch[at];
+      if (waiting === undefined) break;
+      const { inbound, request } = waiting;
+      if (!isSettled || !this.#isReached(request, coverage)) this.#waiting.push(waiting);
+      else if (inbound.deadlineMs > nowMs) this.#answer(inbound, request, coverage);
+      nowMs = performance.now();
+    }
+    this.#busyMs += nowMs - startedMs;
+    return at;
+  }
+
+  #answer(inbound: InboundRequest, request: ScatterRequest, coverage: Coverage): void {
+    const { store, onTrouble } = this.options;
+    const isWhole = coverage.size === store.partitions.count;
     try {
-      const coverage = covered();
-      if (!this.#canAnswer(request, coverage)) {
-        this.#waiting.push({ inbound, request });
-        return;
-      }
-      const isWhole = coverage.size === store.partitions.count;
       const answers = request.queries.map((query) => this.#answerOne(query, isWhole));
       const { followed: configuration } = this.options.shards;
       inbound.reply(encodeReply({ covers: coverage, answers, configuration }));
@@ -165,8 +174,6 @@ export class Responder {
       // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.
       onTrouble(error);
       inbound.reply(cannotAnswer);
-    } finally {
-      this.#busyMs += performance.now() - startedMs;
     }
   }
 
@@ -178,6 +185,7 @@ export class Responder {
         return encodeAnswer(
           // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
           shard?.query(ask.query, isWhole ? 0 : facetGroupsPerShardMax) ?? emptyAnswer,
+          index.index,
           ask.query.offset,
           isWhole,
         );
@@ -189,7 +197,7 @@ export class Responder {
         );
       case 'texts':
         return encodeTexts(
-          ask.rows.map(({ sourceId, originId }) => shard?.fieldsTextOf(sourceId, originId) ?? null),
+          ask.rows.map(({ sourceId, originId }) => shard?.fieldsBytesOf(sourceId, originId) ?? null),
         );
     }
   }

@@ -18,6 +18,9 @@ export type GatheredReply = CoveringReply & WorkerReply;
 export class Scatter {
   #scatters = 0;
   #attempts = 0;
+  /** When each gathering under way began, the first one first. */
+  readonly #gathering = new Set<{ readonly startedMs: number }>();
+  #watch: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly sender: RequestSender,
@@ -42,7 +45,9 @@ export class Scatter {
   async gather(body: MessageBody, deadlineMs: number): Promise<GatheredReply[]> {
     this.#scatters += 1;
     let backOffMs = backOffFirstMs;
-    const suspicion = setInterval(() => void this.workers.refresh(), suspicionMs);
+    const gathering = { startedMs: performance.now() };
+    this.#gathering.add(gathering);
+    this.#watch ??= setInterval(() => this.#suspect(), suspicionMs);
     try {
       for (;;) {
         this.#attempts += 1;
@@ -54,8 +59,16 @@ export class Scatter {
         backOffMs = Math.min(backOffMs * 2, backOffMaxMs);
       }
     } finally {
-      clearInterval(suspicion);
+      this.#gathering.delete(gathering);
     }
+  }
+
+  #suspect(): void {
+    const [first] = this.#gathering;
+    if (first === undefined) {
+      if (this.#watch !== null) clearInterval(this.#watch);
+      this.#watch = null;
+    } else if (performance.now() - first.startedMs >= suspicionMs) void this.workers.refresh();
   }
 
   /** Null when this try cannot end in a complete cover any more. */

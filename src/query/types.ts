@@ -63,13 +63,8 @@ export interface GoodOutcome {
 export interface QueryRow {
   readonly sourceId: string;
   readonly originId: string;
-  readonly updatedAtMs: number;
-  readonly score: number;
-  /**
-   * JSON text of the object of the item's fields, `{…}`, ready to be copied into an answer. It has no member that
-   * is named like a built-in field.
-   */
-  readonly fieldsText: string;
+  /** JSON text of the row, `{…}` in UTF-8 with the built-in fields but `_views`, ready to be copied into an answer. */
+  readonly text: Buffer;
 }
 
 export interface QueryFacet {

@@ -1,9 +1,8 @@
 /**
- * How queries and answers travel between fronts and workers. A row's fields stay JSON text from the worker to the
- * client: the front orders rows by their places and copies the text.
+ * How queries and answers travel between fronts and workers. A row is JSON text from the worker to the client: the
+ * front orders rows by their places and copies the bytes.
  */
 import type { EntityRef } from '../contract/ids.ts';
-import type { JsonObject } from '../contract/json.ts';
 import { queryPageUnitsMax } from '../contract/limits.ts';
 import type { PartialAnswer } from '../search/merge.ts';
 import type { FacetNeed } from '../search/merge-facets.ts';
@@ -11,9 +10,7 @@ import type { CheckedQuery, FacetGroups, RowPlace, ShardAnswer } from '../search
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/messages.ts';
 import type { Coverage } from './coverage.ts';
-
-/** Members of a result row that are not fields of the item (specification "Query result"). */
-const builtInNames = ['_originId', '_sourceGuid', '_updatedAt', '_score', '_views'] as const;
+import { isScored, type RowPieces, rowPieces, writeRow } from './row-text.ts';
 
 /** What a worker is asked of one index. */
 export type Ask =
@@ -71,9 +68,10 @@ export interface WireRow {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
-  readonly fieldsLength: number;
-  /** Null when the answer's texts were too long to be sent unasked. */
-  readonly fieldsText: string | null;
+  /** Bytes of its text. */
+  readonly textBytes: number;
+  /** See `rowText`; null when the answer's texts were too long to be sent unasked. */
+  readonly text: Buffer | null;
 }
 
 export type WireAnswer = PartialAnswer<WireRow>;
@@ -84,7 +82,7 @@ type PackedPlace = [
   sourceId: string,
   score: number,
   updatedAtMs: number,
-  fieldsLength: number,
+  textBytes: number,
 ];
 
 /** A page of large items, or one sorted by large values: more than a process should hold for one query. */
@@ -93,57 +91,72 @@ export class PageTooLargeError extends Error {
 }
 
 /** Several workers send many rows that no page will show; their texts are fetched when they are long. */
-const unaskedUnitsMax = 1024 * 1024;
+const unaskedBytesMax = 1024 * 1024;
 
 const pageTooLarge: MessageBody = null;
 
 /**
+ * @param index name of the index that was asked
  * @param isWhole no other worker has rows: the page is known, and rows before it need not be sent
  */
 export function encodeAnswer(
   { total, rows, facets }: ShardAnswer,
+  index: string,
   offset: number,
   isWhole: boolean,
 ): MessageBody {
   const sent = isWhole && offset > 0 ? rows.slice(offset) : rows;
-  let [placeUnits, textUnits] = [0, 0];
-  const texts: string[] = [];
-  const places = sent.map<PackedPlace>(({ place, score, updatedAtMs, fieldsText }) => {
-    const text = withoutBuiltIns(fieldsText);
-    texts.push(text);
-    textUnits += text.length;
-    for (const value of place.values) if (typeof value === 'string') placeUnits += value.length;
-    return [place.values, place.originId, place.sourceId, score, updatedAtMs, text.length];
-  });
-  if (placeUnits > queryPageUnitsMax || (isWhole && textUnits > queryPageUnitsMax)) return pageTooLarge;
+  const isWithScore = isScored(index);
+  let [placeUnits, textBytes] = [0, 0];
+  const pieces: RowPieces[] = [];
+  const places: PackedPlace[] = [];
+  for (const { place, score, updatedAtMs, fieldsBytes } of sent) {
+    const { values, originId, sourceId } = place;
+    const row = rowPieces(
+      { originId, sourceId, updatedAtMs, score: isWithScore ? score : null },
+      fieldsBytes,
+    );
+    pieces.push(row);
+    textBytes += row.bytes;
+    for (const value of values) if (typeof value === 'string') placeUnits += value.length;
+    places.push([values, originId, sourceId, score, updatedAtMs, row.bytes]);
+  }
+  if (placeUnits > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax)) return pageTooLarge;
+  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(pieces, textBytes) : null;
   // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
-  const placesText = JSON.stringify(places);
-  return [total, placesText, isWhole || textUnits <= unaskedUnitsMax ? texts : null, JSON.stringify(facets)];
+  return [total, JSON.stringify(places), texts, JSON.stringify(facets)];
+}
+
+function joinedTexts(pieces: readonly RowPieces[], bytes: number): Buffer {
+  const texts = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const row of pieces) at = writeRow(row, texts, at);
+  return texts;
 }
 
 /** @throws PageTooLargeError */
 export function decodeAnswer(body: MessageBody): WireAnswer {
   if (body === pageTooLarge) throw new PageTooLargeError();
-  const [total, placesText, texts, facetsText] = body as [number, string, string[] | null, string];
+  const [total, placesText, texts, facetsText] = body as [number, string, Buffer | null, string];
   const places = JSON.parse(placesText) as PackedPlace[];
-  const rows = places.map<WireRow>(([values, originId, sourceId, score, updatedAtMs, fieldsLength], at) => ({
-    place: { values, originId, sourceId },
-    score,
-    updatedAtMs,
-    fieldsLength,
-    fieldsText: texts?.[at] ?? null,
-  }));
+  let at = 0;
+  const rows: WireRow[] = [];
+  for (const [values, originId, sourceId, score, updatedAtMs, textBytes] of places) {
+    const text = texts?.subarray(at, at + textBytes) ?? null;
+    rows.push({ place: { values, originId, sourceId }, score, updatedAtMs, textBytes, text });
+    at += textBytes;
+  }
   return { total, rows, facets: JSON.parse(facetsText) as FacetGroups[] };
 }
 
-/** Null for each row that is not here. */
-export function encodeTexts(texts: readonly (string | null)[]): MessageBody {
-  return texts.map((text) => text && withoutBuiltIns(text));
+/** The fields of rows; null for each row that is not here. */
+export function encodeTexts(texts: readonly (Buffer | null)[]): MessageBody {
+  return texts;
 }
 
 /** In the order asked. */
-export function decodeTexts(body: MessageBody): (string | null)[] {
-  return body as (string | null)[];
+export function decodeTexts(body: MessageBody): (Buffer | null)[] {
+  return body as (Buffer | null)[];
 }
 
 export function encodeCounts(counts: readonly FacetGroups[]): MessageBody {
@@ -153,14 +166,6 @@ export function encodeCounts(counts: readonly FacetGroups[]): MessageBody {
 /** In the order of the needs. */
 export function decodeCounts(body: MessageBody): FacetGroups[] {
   return JSON.parse(body as string) as FacetGroups[];
-}
-
-/** An item may have a field that is named like a built-in one; in an answer the built-in one has the name. */
-function withoutBuiltIns(fieldsText: string): string {
-  if (!builtInNames.some((name) => fieldsText.includes(`"${name}":`))) return fieldsText;
-  const fields = JSON.parse(fieldsText) as JsonObject;
-  for (const name of builtInNames) delete fields[name];
-  return JSON.stringify(fields);
 }
 
 /** What a worker answers for an index of which it has no item. */

@@ -93,6 +93,10 @@ export class DocTable {
     return this.#texts.get(doc);
   }
 
+  textBytesOf(doc: number): Buffer {
+    return this.#texts.bytesOf(doc);
+  }
+
   fieldsOf(doc: number): JsonObject {
     return JSON.parse(this.textOf(doc)) as JsonObject;
   }

@@ -92,10 +92,10 @@ export class Shard {
     this.#sweeper.step(this.size);
   }
 
-  /** JSON text of an item's fields; null when it is not here. */
-  fieldsTextOf(sourceId: string, originId: string): string | null {
+  /** JSON text of an item's fields in UTF-8, not to be changed; null when it is not here. */
+  fieldsBytesOf(sourceId: string, originId: string): Buffer | null {
     const doc = this.#docs.find(sourceId, originId);
-    return doc < 0 ? null : this.#docs.textOf(doc);
+    return doc < 0 ? null : this.#docs.textBytesOf(doc);
   }
 
   /** Removes an item; true when there was one. */
@@ -214,7 +214,7 @@ export class Shard {
         sourceId: this.#docs.sourceIdOf(doc),
       };
       const score = scoreOf(scores?.[doc] ?? 0);
-      return new ShardRow(place, score, this.#docs.updatedAtMsOf(doc), this.#docs.textOf(doc));
+      return new ShardRow(place, score, this.#docs.updatedAtMsOf(doc), this.#docs.textBytesOf(doc));
     });
   }
 
@@ -270,13 +270,17 @@ class ShardRow implements Row {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
-  readonly fieldsText: string;
+  readonly fieldsBytes: Buffer;
 
-  constructor(place: RowPlace, score: number, updatedAtMs: number, fieldsText: string) {
+  constructor(place: RowPlace, score: number, updatedAtMs: number, fieldsBytes: Buffer) {
     this.place = place;
     this.score = score;
     this.updatedAtMs = updatedAtMs;
-    this.fieldsText = fieldsText;
+    this.fieldsBytes = fieldsBytes;
+  }
+
+  get fieldsText(): string {
+    return this.fieldsBytes.toString();
   }
 
   get fields(): JsonObject {

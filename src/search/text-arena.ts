@@ -3,6 +3,7 @@ const chunkBytesMax = 1024 * 1024;
 /** Before each text: the doc's id, then the text's bytes. */
 const headerBytes = 8;
 const nowhere = -1;
+const noBytes = Buffer.alloc(0);
 
 interface Chunk {
   readonly bytes: Buffer;
@@ -51,11 +52,16 @@ export class TextArena {
 
   /** Empty when the doc has none. */
   get(doc: number): string {
+    return this.bytesOf(doc).toString();
+  }
+
+  /** The text's UTF-8 where it stands; it stays as it is, since nothing is written twice to the same place. */
+  bytesOf(doc: number): Buffer {
     const chunk = this.#chunks[this.#chunkOf[doc] ?? nowhere];
-    if (!chunk) return '';
+    if (!chunk) return noBytes;
     const at = this.#offsetOf[doc] ?? 0;
     const from = at + headerBytes;
-    return chunk.bytes.toString('utf8', from, from + chunk.bytes.readUInt32LE(at + 4));
+    return chunk.bytes.subarray(from, from + chunk.bytes.readUInt32LE(at + 4));
   }
 
   clear(doc: number): void {

@@ -79,6 +79,8 @@ export interface Row {
   readonly fields: JsonObject;
   /** `fields` as JSON text; a row parses it only when `fields` is read. */
   readonly fieldsText: string;
+  /** `fieldsText` in UTF-8 as the shard holds it; not to be changed. */
+  readonly fieldsBytes: Buffer;
 }
 
 export interface FacetGroup {

@@ -6,6 +6,7 @@
  * Nothing here is sent twice on purpose, and nothing is promised: a request ends with its reply or as lost.
  */
 import { randomInt } from 'node:crypto';
+import { sendRaw } from './connection.ts';
 import { keys } from './keys.ts';
 import { OwnStream, packedField } from './own-stream.ts';
 import { pack, unpack } from './pack.ts';
@@ -19,10 +20,10 @@ const entryBytesMax = 4 * 1024 * 1024;
 const sweepMs = 20;
 
 /**
- * What a message carries: text, numbers and lists of them. Objects with keys that others choose travel as JSON text:
+ * What a message carries: text, numbers, bytes and lists of them. Objects with keys that others choose travel as JSON text:
  * MessagePack's reader renames `__proto__`.
  */
-export type MessageBody = null | boolean | number | string | readonly MessageBody[];
+export type MessageBody = null | boolean | number | string | Uint8Array | readonly MessageBody[];
 
 export type Reply =
   | { readonly kind: 'answer'; readonly body: MessageBody }
@@ -76,9 +77,17 @@ class Outbox<Message> {
   async #add(key: string, entry: Message[]): Promise<void> {
     this.entriesSent += 1;
     try {
-      const packed = pack(entry);
-      const { client } = this.host;
-      const id = await client.xadd(key, 'NOMKSTREAM', 'MAXLEN', '~', entriesKept, '*', packedField, packed);
+      // Gathered already: the client's own pipelining would only cost time.
+      const id = await sendRaw(this.host.client, 'XADD', [
+        key,
+        'NOMKSTREAM',
+        'MAXLEN',
+        '~',
+        entriesKept,
+        '*',
+        packedField,
+        pack(entry),
+      ]);
       if (id !== null) return;
       for (const message of entry) this.onLost(message, 'gone');
     } catch {
@@ -210,6 +219,7 @@ export class RequestReceiver {
 function bodyBytes(body: MessageBody): number {
   if (typeof body === 'string') return body.length;
   if (typeof body !== 'object' || body === null) return 8;
+  if (body instanceof Uint8Array) return body.length;
   let bytes = 8;
   for (const part of body) bytes += bodyBytes(part);
   return bytes;

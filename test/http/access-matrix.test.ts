@@ -126,9 +126,14 @@ const query: QueryService = {
         {
           sourceId,
           originId: 'x',
-          updatedAtMs: 0,
-          score: 1,
-          fieldsText: JSON.stringify({ text: tenant.alias === 'one' ? secret : 'mine' }),
+          text: Buffer.from(
+            JSON.stringify({
+              _originId: 'x',
+              _sourceGuid: sourceId,
+              _updatedAt: '1970-01-01T00:00:00.000Z',
+              text: tenant.alias === 'one' ? secret : 'mine',
+            }),
+          ),
         },
       ],
       facets: [],

@@ -37,7 +37,7 @@ const query: QueryService = {
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7136, services: { query, cache } });
+  front = await startFront({ redisPort: 7138, services: { query, cache } });
 });
 after(() => front.stop());
 beforeEach(() => {
