@@ -30,5 +30,8 @@ test('what is written fills exactly the bytes that were counted', () => {
 });
 
 test('rows of an index schema have a score', () => {
-  assert.deepEqual([isScored(indexName.schema('auto')), isScored(indexName.auto('group', 't'))], [true, false]);
+  assert.deepEqual(
+    [isScored(indexName.schema('auto')), isScored(indexName.auto('group', 't'))],
+    [true, false],
+  );
 });
