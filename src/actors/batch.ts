@@ -273,7 +273,7 @@ class Assembly {
     const subject = itemsSubject(change.scope, change.index);
     if (this.#changedIndexes.has(subject)) return;
     this.#changedIndexes.add(subject);
-    this.digests.push(digestOf(subject));
+    this.digests.add(subject);
   }
 
   #count(build: Build, misfits: readonly Misfit[]): void {

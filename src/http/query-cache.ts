@@ -5,6 +5,7 @@
 import type { GoodOutcome } from '../query/types.ts';
 import { type Answer, jsonType } from './answer.ts';
 import type { Call } from './call.ts';
+import { FinishedAnswer } from './finished-answer.ts';
 import type { Services } from './services.ts';
 
 /** Longer ones are not likely to be asked again. */
@@ -31,7 +32,7 @@ export function keptOrMade(
   make: () => Promise<MadeAnswer>,
 ): Answer | Promise<Answer> {
   const kept = key === null ? null : services.cache.find(call.client, key);
-  return kept === null ? made(services, call, key, make) : answerOf(kept.identity);
+  return kept === null ? made(services, call, key, make) : answerOf(kept.body);
 }
 
 export function answerOf(body: Uint8Array): Answer {
@@ -49,9 +50,8 @@ async function made(
     const { answer, outcomes } = await make();
     if (key === null || typeof answer.body === 'string') return answer;
     if (!isLasting(outcomes, configuration.current.digest)) return answer;
-    const kept = { etag: '', identity: answer.body, br: null, gzip: null };
     const subjects = outcomes.map(({ subject }) => subject);
-    cache.store(computation, call.client, key, kept, subjects);
+    cache.store(computation, call.client, key, new FinishedAnswer(answer.body), subjects);
     return answer;
   } finally {
     cache.end(computation);
