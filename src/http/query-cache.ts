@@ -50,7 +50,7 @@ async function made(
     const { answer, outcomes } = await make();
     if (key === null || typeof answer.body === 'string') return answer;
     if (!isLasting(outcomes, configuration.current.digest)) return answer;
-    const subjects = outcomes.map(({ subject }) => subject);
+    const subjects = () => outcomes.map(({ subject }) => subject);
     cache.store(computation, call.client, key, new FinishedAnswer(answer.body), subjects);
     return answer;
   } finally {
