@@ -116,6 +116,7 @@ class RebuildRun {
 
   /** Has every entity come under the lookup layouts that the configuration asks for. @returns those not read yet */
   async #fill(): Promise<LayoutChange[]> {
+    this.job.signal.throwIfAborted();
     await this.#waitForWorkers();
     const { store, configuration } = this.context;
     const changes = await layoutChanges(store, configuration);
@@ -144,6 +145,7 @@ class RebuildRun {
   }
 
   async #rebuild(): Promise<void> {
+    this.job.signal.throwIfAborted();
     await this.#waitForWorkers();
     await this.#passes(await this.#sources(), (source, records) => this.#outdated(source, records));
   }

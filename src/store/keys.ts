@@ -24,7 +24,7 @@ export const keys = {
    * `f|…|<partition>` -> generation for whose layout the partition is filled.
    */
   layouts: `${platformTag}:layouts`,
-  /** Pub/sub channel that a new configuration generation is told on. */
+  /** Pub/sub channel that a new configuration generation is told on, and a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
   /** Hash: process id -> packed heartbeat. */
   processes: `${platformTag}:processes`,

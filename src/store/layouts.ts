@@ -5,8 +5,9 @@
 import type { Configuration } from '../config/types.ts';
 import type { LookupLayout } from '../schemas/types.ts';
 import { storeError } from './connection.ts';
-import { keys } from './keys.ts';
+import { keys, platformTag } from './keys.ts';
 import { pack, unpack } from './pack.ts';
+import { surviving } from './replication.ts';
 import { Script, type ScriptArgument } from './script.ts';
 import type { Store } from './store.ts';
 
@@ -63,8 +64,12 @@ function sourceField(tenant: string, sourceId: string): string {
   return `${tenant}|${sourceId}`;
 }
 
-/** @throws StoreUnavailableError */
-export async function readLayouts(store: Store): Promise<LayoutStates> {
+/** As they are for good: lookups go by them, and a failover must not take them back. @throws StoreUnavailableError */
+export function readLayouts(store: Store): Promise<LayoutStates> {
+  return surviving(store.replication, [platformTag], () => readStates(store));
+}
+
+async function readStates(store: Store): Promise<LayoutStates> {
   try {
     const stored = await store.client.hgetallBuffer(keys.layouts);
     const ofKind = (kind: string) =>
@@ -109,8 +114,8 @@ export async function declareWhole(store: Store, configuration: Configuration): 
 }
 
 /**
- * Says that all entities of a source in a partition stand under the layout that a generation asks for.
- * @returns true when it was the last partition, so that lookups read that layout from now on. @throws StoreUnavailableError
+ * Says that all entities of a source in a partition stand under the layout that a generation asks for. After the last
+ * partition lookups read that layout. @throws StoreUnavailableError
  */
 export async function noteFilled(
   store: Store,
@@ -118,7 +123,7 @@ export async function noteFilled(
   partition: number,
   { tenant, sourceId }: SourcePlace,
   wanted: LookupLayout | null,
-): Promise<boolean> {
+): Promise<void> {
   const isWhole = await fillScript.run(
     store.client,
     [keys.configuration, keys.layouts],
@@ -130,10 +135,20 @@ export async function noteFilled(
       wanted === null ? '' : pack(wanted),
     ],
   );
-  return isWhole === 1;
+  if (isWhole === 1) await tellProcesses(store);
 }
 
 /** Ends the upkeep of former layouts, once every worker knows `states`. @throws StoreUnavailableError */
 export async function retireFormer(store: Store, states: LayoutStates): Promise<void> {
   await retireScript.run(store.client, [keys.layouts], [states.version, ...states.retiring]);
+  await tellProcesses(store);
+}
+
+/** They would find it by themselves within a second. */
+async function tellProcesses(store: Store): Promise<void> {
+  try {
+    await store.client.publish(keys.configurationChannel, 'layouts');
+  } catch (error) {
+    throw storeError(error);
+  }
 }
