@@ -27,6 +27,8 @@ export const lookupResultsMax = 1000;
 
 /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
 export const minVersionWaitMs = 5_000;
+/** How long an answer waits for the announcement of what it shows; then everything that was cached goes instead. */
+export const announcementWaitMs = 1_000;
 /** A request head that is not whole by then ends the connection. */
 export const headTimeoutMs = 10_000;
 /** A body of which nothing arrives for this long ends the request. */

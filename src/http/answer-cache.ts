@@ -66,6 +66,11 @@ export class AnswerCache {
     };
   }
 
+  /** False when nothing is ever kept. */
+  get isOn(): boolean {
+    return this.bytesMax > 0;
+  }
+
   /** @param query text that, with the principal, decides the answer */
   find(principal: ClientPrincipal, query: string): FinishedAnswer | null {
     const entry = this.#byPrincipal.get(principal)?.get(query);

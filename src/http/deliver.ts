@@ -1,10 +1,11 @@
 /** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
 import { parseViewId } from '../contract/ids.ts';
 import { unpackClaims } from '../store/claims.ts';
+import type { HashField } from '../store/field-reader.ts';
 import type { Store } from '../store/store.ts';
 import { claimSubject, viewSubject } from '../store/subjects.ts';
 import type { Claim, EnvironmentScope, ViewTarget } from '../store/types.ts';
-import { viewTarget } from '../store/views.ts';
+import { placeOfView, viewTarget } from '../store/views.ts';
 import { servedClaim } from './claim-choice.ts';
 import type { DeliveryPlan } from './delivery-plan.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
@@ -19,6 +20,8 @@ export interface Delivered {
    * true until one of them changes (design promise 10).
    */
   readonly reads: () => readonly string[];
+  /** Where all of it lies. */
+  readonly places: () => readonly HashField[];
 }
 
 /** What a key of `views` stands for. */
@@ -51,6 +54,10 @@ export async function deliver(store: Store, plan: DeliveryPlan, withRoute: boole
     reads: () => [
       ...claimFields.map((field) => claimSubject(scope, field)),
       ...views.targets.map((target) => viewSubject(scope, target)),
+    ],
+    places: () => [
+      ...plan.places.slice(0, claimFields.length),
+      ...views.targets.map((target) => placeOfView(store, scope, target)),
     ],
   };
 }

@@ -1,11 +1,12 @@
 /** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
 import { ProblemError, problems } from '../contract/errors.ts';
-import { smallBodyBytesMax } from '../contract/limits.ts';
+import { announcementWaitMs, smallBodyBytesMax } from '../contract/limits.ts';
+import { readHorizon } from '../store/horizon.ts';
 import type { Answer } from './answer.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { Call } from './call.ts';
 import { codingFor, compressed } from './content-coding.ts';
-import { deliver } from './deliver.ts';
+import { type Delivered, deliver } from './deliver.ts';
 import { DeliveryPlan, type QueryPlan, QueryPlans } from './delivery-plan.ts';
 import { requestOfBody } from './delivery-request.ts';
 import { parseJson } from './entity-reading.ts';
@@ -42,9 +43,26 @@ function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answe
   );
 }
 
-async function computedAnswer({ store }: Services, plan: QueryPlan): Promise<ComputedAnswer> {
-  const { body, reads } = await deliver(store, plan, true);
+async function computedAnswer(services: Services, plan: QueryPlan): Promise<ComputedAnswer> {
+  const { body, reads } = await deliveredInOrder(services, plan, true);
   return { answer: new FinishedAnswer(body), reads };
+}
+
+/**
+ * An answer that was just read can show what the cache has not heard of. It is held back until older answers that show
+ * the same are out of the cache: whoever has seen it must not be given one of those afterwards.
+ */
+async function deliveredInOrder(
+  services: Services,
+  plan: DeliveryPlan,
+  withRoute: boolean,
+): Promise<Delivered> {
+  const { store, cache, progress } = services;
+  const delivered = await deliver(store, plan, withRoute);
+  if (!cache.isOn) return delivered;
+  const horizon = await readHorizon(store, delivered.places());
+  if (!(await progress.waitUntilHeard(horizon, announcementWaitMs))) cache.empty();
+  return delivered;
 }
 
 export function deliverByBody(services: Services): Handler {
@@ -55,9 +73,9 @@ export function deliverByBody(services: Services): Handler {
     const request = requestOfBody(call.query, body);
     const version = askedVersion(call, 422);
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
-    const { store, cache } = services;
-    const delivered = await deliver(store, new DeliveryPlan(store, call.client, request), false);
-    return inItsForm(cache, call, new FinishedAnswer(delivered.body));
+    const plan = new DeliveryPlan(services.store, call.client, request);
+    const delivered = await deliveredInOrder(services, plan, false);
+    return inItsForm(services.cache, call, new FinishedAnswer(delivered.body));
   };
 }
 

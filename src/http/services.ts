@@ -2,6 +2,7 @@
 import type { Configuration } from '../config/types.ts';
 import type { QueryService } from '../query/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
+import type { Horizon } from '../store/horizon.ts';
 import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';
 import type { AnswerCache } from './answer-cache.ts';
@@ -11,6 +12,7 @@ import type { Metrics } from './metrics.ts';
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean>;
+  waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean>;
   noteWritten(version: VersionVector): void;
   backlog(): number;
   backlogs(): readonly number[];

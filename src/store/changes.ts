@@ -6,6 +6,8 @@ import type { Store } from './store.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
 
 export interface Change {
+  /** Rises by one from change to change of a partition. */
+  readonly sequence: number;
   /** Present when it is a commit. */
   readonly commit: { readonly number: number; readonly announcement: Announcement } | null;
   /** Digests of what changed, one text of 8 bytes (latin1) each. */
@@ -17,8 +19,11 @@ export interface ChangesListener {
   onChanges(partition: number, changes: readonly Change[]): void;
   /** Until `onGap` nothing is heard of the partition: what is known of it may be taken back (a failover). */
   onLost(partition: number): void;
-  /** Changes were missed: nothing that was concluded from earlier ones holds. Ends before reading goes on. */
-  onGap(partition: number): Promise<void>;
+  /**
+   * Changes were missed: nothing that was concluded from earlier ones holds. Ends before reading goes on.
+   * @param place sequence of the last change that is not told of
+   */
+  onGap(partition: number, place: number): Promise<void>;
 }
 
 const blockMs = 1000;
@@ -42,7 +47,7 @@ export class ChangesFollower {
       try {
         const place = Number((await this.store.client.hget(keys.clock(tag), 'changes')) ?? 0);
         // The place is read before the state, so nothing between them is missed.
-        await this.listener.onGap(this.partition);
+        await this.listener.onGap(this.partition, place);
         await this.#follow(new StreamReader(this.store, keys.changes(tag), place));
       } catch (error) {
         if (this.#closed) return;
@@ -74,11 +79,12 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function decodeChange({ fields }: StreamEntry): Change {
+function decodeChange({ sequence, fields }: StreamEntry): Change {
   const packed = fields.get('c');
-  if (packed === undefined) return { commit: null, digests: splitDigests(fields.get('d')) };
+  if (packed === undefined) return { sequence, commit: null, digests: splitDigests(fields.get('d')) };
   const announcement = decodeAnnouncement(packed);
   return {
+    sequence,
     commit: { number: Number(fields.get('n')?.toString() ?? 0), announcement },
     digests: splitDigests(announcement.digests),
   };

@@ -91,6 +91,11 @@ export const keys = {
     `${tag}:dependents:${tenant}:${sourceId}:${lookupKey}`,
 } as const;
 
+/** The partition's tag in a key. */
+export function tagOf(key: string): string {
+  return key.slice(0, key.indexOf('}') + 1);
+}
+
 /** Field of a view in its hash. */
 export function viewField(sourceId: string, alias: string, originId: string): string {
   return `${sourceId}:${alias}:${originId}`;

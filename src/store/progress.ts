@@ -6,6 +6,7 @@
  */
 import { type Change, ChangesFollower } from './changes.ts';
 import { type CausedMark, causedField } from './commit.ts';
+import type { Horizon } from './horizon.ts';
 import { keys } from './keys.ts';
 import { unpack } from './pack.ts';
 import type { Store } from './store.ts';
@@ -17,6 +18,8 @@ export type ChangeListener = (partition: number, digests: readonly string[] | nu
 interface PartitionProgress {
   known: boolean;
   checkpoint: number;
+  /** Sequence of the last change that the listeners were told of. */
+  heard: number;
   /** Number of the last commit seen. */
   commits: number;
   /** Last stream entry known to exist, from the snapshot and from our own writes. */
@@ -41,6 +44,8 @@ export class Progress {
   readonly #partitions: PartitionProgress[];
   readonly #followers: ChangesFollower[];
   readonly #waiters = new Set<Waiter>();
+  /** Called whenever something was heard. */
+  readonly #hearing = new Set<() => void>();
   readonly #listeners: ChangeListener[] = [];
 
   constructor(store: Store) {
@@ -48,6 +53,7 @@ export class Progress {
     this.#partitions = store.partitions.tags.map(() => ({
       known: false,
       checkpoint: 0,
+      heard: 0,
       commits: 0,
       announced: 0,
       dirty: new Map(),
@@ -56,7 +62,7 @@ export class Progress {
     const listener = {
       onChanges: (partition: number, changes: readonly Change[]) => this.#apply(partition, changes),
       onLost: (partition: number) => this.#forget(partition),
-      onGap: (partition: number) => this.#load(partition),
+      onGap: (partition: number, place: number) => this.#load(partition, place),
     };
     this.#followers = store.partitions.tags.map(
       (_, partition) => new ChangesFollower(store, partition, listener),
@@ -123,6 +129,30 @@ export class Progress {
     });
   }
 
+  /** True when the listeners have been told of everything up to the horizon before the time is over. */
+  async waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean> {
+    if (this.#hasHeard(horizon)) return true;
+    return await new Promise((resolve) => {
+      const finish = (heard: boolean) => {
+        clearTimeout(timer);
+        this.#hearing.delete(wait);
+        resolve(heard);
+      };
+      const wait = () => {
+        if (this.#hasHeard(horizon)) finish(true);
+      };
+      const timer = setTimeout(() => finish(false), timeoutMs);
+      this.#hearing.add(wait);
+    });
+  }
+
+  #hasHeard(horizon: Horizon): boolean {
+    for (const [partition, sequence] of horizon) {
+      if ((this.#partitions[partition]?.heard ?? 0) < sequence) return false;
+    }
+    return true;
+  }
+
   #advance(waiter: Waiter): void {
     for (const [partition, sequence] of waiter.writes) {
       const progress = this.#partitions[partition];
@@ -164,7 +194,13 @@ export class Progress {
     }
     const digests = changes.flatMap((change) => change.digests);
     for (const listener of this.#listeners) listener(partition, digests);
+    progress.heard = changes.at(-1)?.sequence ?? progress.heard;
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const waiter of [...this.#waiters]) this.#advance(waiter);
+    for (const wait of [...this.#hearing]) wait();
   }
 
   /** What was visible before a failover may not be for a while after it: nothing is promised until it is known again. */
@@ -173,7 +209,7 @@ export class Progress {
     if (progress !== undefined) progress.known = false;
   }
 
-  async #load(partition: number): Promise<void> {
+  async #load(partition: number, place: number): Promise<void> {
     const tag = this.#store.partitions.tag(partition);
     const client = this.#store.client;
     const [owner, caused, announced] = await Promise.all([
@@ -190,7 +226,8 @@ export class Progress {
     progress.caused = new Map(Object.entries(caused).map(([field, sequence]) => [field, Number(sequence)]));
     progress.known = true;
     for (const listener of this.#listeners) listener(partition, null);
-    for (const waiter of [...this.#waiters]) this.#advance(waiter);
+    progress.heard = place;
+    this.#wake();
   }
 }
 

@@ -12,6 +12,7 @@ before(async () => {
     services: {
       progress: {
         waitFor: async () => true,
+        waitUntilHeard: async () => true,
         noteWritten: () => {},
         backlog: () => (busy ? 1_000_000 : 0),
         backlogs: () => [],
