@@ -10,6 +10,7 @@ const names = [
   'query',
   'query-overhead',
   'rebuild',
+  'rebuild-delivery',
   'growth',
   'start',
 ];

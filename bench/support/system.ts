@@ -1,4 +1,6 @@
 /** The real platform for a benchmark: private Redis, fronts, workers and jobs, started by the code of `npm start`. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +27,7 @@ export interface SystemOptions {
   readonly frontPrefix?: readonly string[];
 }
 
+const applyFile = fileURLToPath(new URL('../../src/cli/apply.ts', import.meta.url));
 const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
 const stopGraceMs = 8_000;
 const watchMs = 100;
@@ -120,6 +123,22 @@ export class System {
   /** Starts a new worker process in place of the stopped one. */
   startWorker(): void {
     this.worker = this.startEntry('worker');
+  }
+
+  /** `npm run apply` of other tenant files, until everything is rebuilt. @throws Error with what it said when it fails */
+  async apply(tenants: readonly BenchTenant[]): Promise<void> {
+    writeTenants(readSettings(this.environment).configDir, tenants);
+    const words = ['--import', 'tsx', applyFile];
+    const child = spawn(process.execPath, words, {
+      env: this.environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (piece: Buffer) => {
+      said += piece.toString();
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`apply ended with ${code}: ${said}`);
   }
 
   async stop(): Promise<void> {
