@@ -6,8 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { groupBy } from '../contract/group-by.ts';
 import { StoreUnavailableError } from './connection.ts';
 import { keys } from './keys.ts';
+import { packForLua } from './lua-list.ts';
 import { surviving } from './replication.ts';
-import { Script, type ScriptArgument } from './script.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import type { AcceptOutcome, EncodedEntity, VersionVector } from './types.ts';
 
@@ -181,8 +182,11 @@ interface Group {
   readonly partition: number;
   readonly tenant: string;
   readonly sourceId: string;
-  readonly arguments: ScriptArgument[];
-  /** Of each entity, in the order of the arguments. */
+  readonly heads: Buffer[];
+  readonly originIds: string[];
+  readonly types: string[];
+  readonly bodies: Buffer[];
+  /** Of each entity, in the same order. */
   readonly places: { readonly parcel: Parcel; readonly position: number }[];
   readonly parcels: Set<Parcel>;
 }
@@ -205,7 +209,7 @@ class AcceptCall {
     if (first === undefined) return;
     const { client, partitions } = this.store;
     const clock = keys.clock(partitions.tag(first.partition));
-    const [sequences, codes] = await accept.run(client, [clock], this.#arguments(groups));
+    const [sequences, codes] = await accept.run(client, [clock], [this.#packed(groups)]);
     let at = 0;
     groups.forEach(({ partition, places, parcels }, index) => {
       for (const parcel of parcels) parcel.version.set(partition, sequences[index] ?? 0);
@@ -223,7 +227,10 @@ class AcceptCall {
     for (const position of positions) {
       const [entity, head] = [request.entities[position], heads[position]];
       if (entity === undefined || head === undefined) continue;
-      group.arguments.push(head, entity.originId, entity.type, entity.body);
+      group.heads.push(head);
+      group.originIds.push(entity.originId);
+      group.types.push(entity.type);
+      group.bodies.push(entity.body);
       group.places.push({ parcel, position });
     }
   }
@@ -232,20 +239,32 @@ class AcceptCall {
     const name = `${partition}:${tenant}:${sourceId}`;
     const known = this.#groups.get(name);
     if (known !== undefined) return known;
-    const group = { partition, tenant, sourceId, arguments: [], places: [], parcels: new Set<Parcel>() };
+    const lists = { heads: [], originIds: [], types: [], bodies: [], places: [] };
+    const group: Group = { partition, tenant, sourceId, ...lists, parcels: new Set() };
     this.#groups.set(name, group);
     return group;
   }
 
-  #arguments(groups: readonly Group[]): ScriptArgument[] {
-    const list: ScriptArgument[] = [];
-    for (const { partition, tenant, sourceId, places, arguments: ofEntities } of groups) {
-      const tag = this.store.partitions.tag(partition);
-      list.push(keys.clock(tag), keys.stream(tag));
-      list.push(keys.meta(tag, tenant, sourceId), keys.entities(tag, tenant, sourceId));
-      list.push(tenant, sourceId, places.length);
-      for (const argument of ofEntities) list.push(argument);
-    }
-    return list;
+  /** As `scripts/accept.lua` reads it. */
+  #packed(groups: readonly Group[]): Buffer {
+    return packForLua(
+      groups.map(({ partition, tenant, sourceId, heads, originIds, types, bodies }) => {
+        const tag = this.store.partitions.tag(partition);
+        const meta = keys.meta(tag, tenant, sourceId);
+        const entities = keys.entities(tag, tenant, sourceId);
+        return [
+          keys.clock(tag),
+          keys.stream(tag),
+          meta,
+          entities,
+          tenant,
+          sourceId,
+          heads,
+          originIds,
+          types,
+          bodies,
+        ];
+      }),
+    );
   }
 }

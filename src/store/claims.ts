@@ -1,12 +1,13 @@
 /** Claims of views on URLs and handles, and the list of routes that they make. */
 import { normalizeUrl } from '../config/url.ts';
 import { storeError } from './connection.ts';
-import { digestOf } from './digest.ts';
+import { DigestList } from './digest.ts';
 import type { HashField } from './field-reader.ts';
 import { claimField, keys } from './keys.ts';
 import type { Caller } from './lease.ts';
+import { packForLua } from './lua-list.ts';
 import { pack, unpack } from './pack.ts';
-import { Script, type ScriptArgument } from './script.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
 import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
@@ -56,7 +57,7 @@ export async function writeClaims(
     groups.set(partition, calls);
     const last = calls.at(-1);
     if (last?.add(write, subject)) continue;
-    const call = new ClaimCall(store.partitions.tag(partition), caller);
+    const call = new ClaimCall(store.partitions.tag(partition));
     call.add(write, subject);
     calls.push(call);
   }
@@ -65,55 +66,67 @@ export async function writeClaims(
       const tag = store.partitions.tag(partition);
       caller.reached?.add(tag);
       const callKeys = [keys.fence(tag), keys.clock(tag), keys.changes(tag)];
-      for (const call of calls) await claimScript.run(store.client, callKeys, call.arguments);
+      const { partition: from, epoch } = caller;
+      for (const call of calls) {
+        await claimScript.run(store.client, callKeys, [from, epoch, changesKept, call.packed()]);
+      }
     }),
   );
 }
 
-/** Claims of one partition, in the order given: runs of one action in one environment, each with its count. */
-class ClaimCall {
-  readonly arguments: ScriptArgument[];
-  #action: ClaimWrite['action'] | null = null;
-  #scope: EnvironmentScope | null = null;
-  #countAt = 0;
-  #count = 0;
-  #total = 0;
+/** Claims of one action in one environment. */
+interface ClaimRun {
+  readonly action: ClaimWrite['action'];
+  readonly scope: EnvironmentScope;
+  readonly fields: string[];
+  readonly digests: DigestList;
+  readonly displays: string[];
+  readonly records: Buffer[];
+}
 
-  constructor(
-    private readonly tag: string,
-    { partition, epoch }: Caller,
-  ) {
-    this.arguments = [partition, epoch, changesKept];
-  }
+/** Claims of one partition, in the order given. */
+class ClaimCall {
+  readonly #runs: ClaimRun[] = [];
+  #count = 0;
+
+  constructor(private readonly tag: string) {}
 
   /** False when the call is full. */
   add({ action, scope, field, claim }: ClaimWrite, subject: string): boolean {
-    if (this.#total === claimsPerCall) return false;
-    if (action !== this.#action || !sameScope(scope, this.#scope)) this.#begin(action, scope);
-    this.#total += 1;
+    if (this.#count === claimsPerCall) return false;
     this.#count += 1;
-    this.arguments[this.#countAt] = this.#count;
-    this.arguments.push(field, digestOf(subject), claim.display, packClaim(claim));
+    const run = this.#run(action, scope);
+    run.fields.push(field);
+    run.digests.add(subject);
+    run.displays.push(claim.display);
+    run.records.push(packClaim(claim));
     return true;
   }
 
-  #begin(action: ClaimWrite['action'], scope: EnvironmentScope): void {
-    const { tenant, environmentId } = scope;
-    this.#action = action;
-    this.#scope = scope;
-    this.arguments.push(
-      action,
-      keys.claims(this.tag, tenant, environmentId),
-      keys.routes(this.tag, tenant, environmentId),
-      keys.clashes(this.tag, tenant, environmentId),
+  /** As `scripts/claim.lua` reads it. */
+  packed(): Buffer {
+    return packForLua(
+      this.#runs.map(({ action, scope, fields, digests, displays, records }) => {
+        const { tenant, environmentId } = scope;
+        const claims = keys.claims(this.tag, tenant, environmentId);
+        const routes = keys.routes(this.tag, tenant, environmentId);
+        const clashes = keys.clashes(this.tag, tenant, environmentId);
+        return [action, claims, routes, clashes, fields, digests.bytes, displays, records];
+      }),
     );
-    this.#countAt = this.arguments.push(0) - 1;
-    this.#count = 0;
+  }
+
+  #run(action: ClaimWrite['action'], scope: EnvironmentScope): ClaimRun {
+    const last = this.#runs.at(-1);
+    if (last?.action === action && sameScope(scope, last.scope)) return last;
+    const run = { action, scope, fields: [], digests: new DigestList(), displays: [], records: [] };
+    this.#runs.push(run);
+    return run;
   }
 }
 
-function sameScope(a: EnvironmentScope, b: EnvironmentScope | null): boolean {
-  return a.tenant === b?.tenant && a.environmentId === b.environmentId;
+function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
+  return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
 /** As the record of a field with this claim alone, which is what most records are. */

@@ -4,11 +4,14 @@ import { storeError } from './connection.ts';
 import { digestBytes } from './digest.ts';
 import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
+import { packForLua } from './lua-list.ts';
 import { pack, unpack } from './pack.ts';
-import { Script, type ScriptArgument } from './script.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
 const commitScript = new Script<number>('commit', 5);
+
+const partBytesMax = 32 * 1024 * 1024;
 
 /** Writes to one hash. A later write of a field wins. */
 export class FieldWrites {
@@ -22,19 +25,19 @@ export class FieldWrites {
     this.#fields.set(field, null);
   }
 
-  /** As `scripts/commit.lua` reads them. */
-  addTo(list: ScriptArgument[], key: string): void {
-    let deletes = 0;
-    for (const value of this.#fields.values()) if (value === null) deletes += 1;
-    const sets = this.#fields.size - deletes;
-    if (sets > 0) {
-      list.push('S', key, sets);
-      for (const [field, value] of this.#fields) if (value !== null) list.push(field, value);
+  /** Fields and values to set, one behind the other, and fields to delete: about `partBytesMax` at a time. */
+  *parts(): Generator<[sets: (string | Buffer)[], deletes: string[]]> {
+    let [sets, deletes]: [(string | Buffer)[], string[]] = [[], []];
+    let bytes = 0;
+    for (const [field, value] of this.#fields) {
+      if (value === null) deletes.push(field);
+      else sets.push(field, value);
+      bytes += field.length + (value?.length ?? 0);
+      if (bytes < partBytesMax) continue;
+      yield [sets, deletes];
+      [sets, deletes, bytes] = [[], [], 0];
     }
-    if (deletes > 0) {
-      list.push('D', key, deletes);
-      for (const [field, value] of this.#fields) if (value === null) list.push(field);
-    }
+    yield [sets, deletes];
   }
 }
 
@@ -59,10 +62,13 @@ export class HashWrites {
     return writes;
   }
 
-  scriptArguments(): ScriptArgument[] {
-    const list: ScriptArgument[] = [];
-    for (const [key, writes] of this.#hashes) writes.addTo(list, key);
-    return list;
+  /** As `scripts/commit.lua` reads them: lists of bounded size, because Redis takes no argument above 512 MB. */
+  packed(): Buffer[] {
+    const lists: Buffer[] = [];
+    for (const [key, writes] of this.#hashes) {
+      for (const part of writes.parts()) lists.push(packForLua([key, ...part]));
+    }
+    return lists;
   }
 }
 
@@ -132,9 +138,10 @@ export function commit(
       packedDirty,
       changesKept,
       after ?? '',
-      caused.length,
-      ...caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
-      ...writes.scriptArguments(),
+      packForLua(
+        caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
+      ),
+      ...writes.packed(),
     ],
   );
 }

@@ -20,7 +20,7 @@ export function digestOf(subject: string | Buffer): Buffer {
 
 /** Digests of many subjects, one behind the other. */
 export class DigestList {
-  #words = new BigUint64Array(256);
+  #words = new BigUint64Array(64);
   #count = 0;
 
   add(subject: string): void {

@@ -5,6 +5,7 @@ import type { ViewBody } from '../../src/schemas/types.ts';
 import { decodeAnnouncement } from '../../src/store/commit.ts';
 import { formatDependent, parseDependent } from '../../src/store/dependents.ts';
 import { digestBytes, digestOf } from '../../src/store/digest.ts';
+import { packForLua } from '../../src/store/lua-list.ts';
 import { pack, unpack } from '../../src/store/pack.ts';
 import { decodeProcessed, encodeProcessed, type ProcessedRecord } from '../../src/store/processed.ts';
 import { formatVersion, parseVersion } from '../../src/store/version.ts';
@@ -176,6 +177,12 @@ test('digests are 8 bytes that stay the same for ever', () => {
   );
   assert.equal(digestOf('').toString('hex'), '99e9d85137db46ef');
   assert.equal(digestOf('abc').toString('hex'), '990977adf52cbc44');
+});
+
+test('lists for scripts hold texts, bytes and numbers of any size', () => {
+  const long = 'ü€😀'.repeat(5000);
+  const packed = packForLua(['', long, Buffer.from('bytes'), [1, 2 ** 53 - 1, [], ['x']]]);
+  assert.deepEqual(unpack(packed), ['', long, 'bytes', [1, 2 ** 53 - 1, [], ['x']]]);
 });
 
 test('an announcement comes back with its maps and marks', () => {

@@ -12,6 +12,7 @@ import {
 } from '../../src/store/entities.ts';
 import { IntakeReader } from '../../src/store/intake.ts';
 import { keys } from '../../src/store/keys.ts';
+import { packForLua } from '../../src/store/lua-list.ts';
 import { Script } from '../../src/store/script.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -260,15 +261,11 @@ const removeAgain = new Script<[number, number[]]>('remove', 5);
 
 function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
   const tag = store.partitions.tag(0);
-  const sent = entities.map(encodeEntity).flatMap(({ originId, contentHash, urlHash, type, body }, index) => {
+  const encoded = entities.map(encodeEntity);
+  const heads = encoded.map(({ contentHash, urlHash }, index) => {
     const stamp = Buffer.alloc(8);
     stamp.writeDoubleBE(1_000_000 + index);
-    return [
-      Buffer.concat([Buffer.from('0'), contentHash, Buffer.from(token), urlHash, stamp]),
-      originId,
-      type,
-      body,
-    ];
+    return Buffer.concat([Buffer.from('0'), contentHash, Buffer.from(token), urlHash, stamp]);
   });
   const group = [
     keys.clock(tag),
@@ -277,10 +274,13 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
     keys.entities(tag, tenant, sourceId),
     tenant,
     sourceId,
-    entities.length,
+    heads,
+    encoded.map(({ originId }) => originId),
+    encoded.map(({ type }) => type),
+    encoded.map(({ body }) => body),
   ];
   acceptAgain.define(store.client);
-  return acceptAgain.run(store.client, [keys.clock(tag)], [...group, ...sent]);
+  return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
 }
 
 test('an accept call sent twice answers the same and does nothing the second time', async () => {

@@ -3,9 +3,9 @@
 -- Idempotent: a repeated call finds the token of its request in the compare records, and does nothing to those entities.
 --
 -- KEYS  1 clock of the first group
--- ARGV  per group (entities of one source in one partition): clock, stream, meta and entities key, tenant, sourceId,
---       count, then per entity: head (41 bytes), originId, type, body
---       A head is '1' to override types or '0', contentHash (16 bytes), token (8), urlHash (8), stamp (big-endian double)
+-- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, meta and entities
+--       key, tenant, sourceId, heads, originIds, types, bodies}; of the last four one of each entity
+--       A head is '1' to override types or '0', contentHash (16 bytes), token (8), urlHash (8), stamp (big-endian double): 41 bytes
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 --       Two requests of one call have no entity in common.
 -- Returns  {last sequence of each group's stream, one text of a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
@@ -21,25 +21,21 @@ end
 
 -- Everything is read, and every key looked at, before the first write: an error amid the writes would not undo them.
 local groups, codes = {}, {}
-local at = 1
-while at <= #ARGV do
+for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
+  local clock, stream, metaKey, entities, tenant, sourceId, heads, originIds, types, sentBodies = unpack(sent)
   local group = {
-    clock = ARGV[at], stream = ARGV[at + 1], meta = ARGV[at + 2], entities = ARGV[at + 3],
-    tenant = ARGV[at + 4], sourceId = ARGV[at + 5],
+    clock = clock, stream = stream, meta = metaKey, entities = entities, tenant = tenant, sourceId = sourceId,
     metas = {}, bodies = {}, announced = {}, announcedBytes = 0,
   }
-  groups[#groups + 1] = group
-  local first, last = at + 7, at + 6 + 4 * tonumber(ARGV[at + 6])
-  at = last + 1
-  redis.call('EXISTS', group.clock, group.stream, group.entities)
-  local originIds, stored, written = {}, {}, {}
-  for entity = first, last, 4 do originIds[#originIds + 1] = ARGV[entity + 1] end
+  groups[index] = group
+  redis.call('EXISTS', clock, stream, entities)
+  local stored, written = {}, {}
   each(originIds, function(from, to)
-    local found = redis.call('HMGET', group.meta, unpack(originIds, from, to))
-    for index = 1, #found do stored[originIds[from + index - 1]] = found[index] end
+    local found = redis.call('HMGET', metaKey, unpack(originIds, from, to))
+    for at = 1, #found do stored[originIds[from + at - 1]] = found[at] end
   end)
-  for entity = first, last, 4 do
-    local head, originId, type, body = ARGV[entity], ARGV[entity + 1], ARGV[entity + 2], ARGV[entity + 3]
+  for at = 1, #originIds do
+    local head, originId, type, body = heads[at], originIds[at], types[at], sentBodies[at]
     local meta = stored[originId]
     local code, stamps = '1', nil
     if not meta then

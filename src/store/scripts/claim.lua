@@ -4,8 +4,8 @@
 --
 -- KEYS  1 fence   2 clock   3 changes
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
---       then per run of claims: 'put' | 'drop', claims key, routes key, clashes key, count, and of each claim: field,
---       digest (8 bytes), display, packed list of the one claim. A run is done before the next one.
+--       4 packed list of runs of claims, each {'put' | 'drop', claims key, routes key, clashes key, fields, digests
+--       (8 bytes each, joined), displays, packed lists of the one claim}; a run is done before the next one
 --       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs}
 -- Returns  number of times that the service of a field changed; error FENCED
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
@@ -60,25 +60,25 @@ end
 local digests = {}
 
 -- What one run makes of its keys: read at once, changed here, written at once.
-local function changeRun(action, claimsKey, routesKey, clashesKey, first, last)
-  local fields, stored = {}, {}
-  for at = first, last, 4 do fields[#fields + 1] = ARGV[at] end
+local function changeRun(action, claimsKey, routesKey, clashesKey, fields, fieldDigests, displays, claims)
+  local stored = {}
   for from = 1, #fields, chunk do
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
-  -- By field: claims, and how many they are; by URL: whether it is served.
+  -- By field: how many claims there are; by URL: whether it is served.
   local counts, served = {}, {}
-  for at = first, last, 4 do
-    local field, digest, display = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  for at = 1, #fields do
+    local field, display = fields[at], displays[at]
+    local digest = string.sub(fieldDigests, at * 8 - 7, at * 8)
     local isUrl = string.sub(field, 1, 2) == 'u:'
     if not stored[field] and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
-      stored[field] = ARGV[at + 3]
+      stored[field] = claims[at]
       if isUrl then served[display] = true end
       digests[#digests + 1] = digest
     else
-      local claim = cmsgpack.unpack(ARGV[at + 3])[1]
+      local claim = cmsgpack.unpack(claims[at])[1]
       local old = stored[field] and cmsgpack.unpack(stored[field]) or {}
       local new = {}
       for _, other in ipairs(old) do
@@ -127,18 +127,10 @@ local function changeRun(action, claimsKey, routesKey, clashesKey, first, last)
   callEach('ZADD', routesKey, routes)
 end
 
+local runs = cmsgpack.unpack(ARGV[4])
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
-local at = 4
-while at <= #ARGV do
-  redis.call('EXISTS', ARGV[at + 1], ARGV[at + 2], ARGV[at + 3])
-  at = at + 5 + 4 * tonumber(ARGV[at + 4])
-end
-at = 4
-while at <= #ARGV do
-  local last = at + 4 + 4 * tonumber(ARGV[at + 4])
-  changeRun(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], at + 5, last)
-  at = last + 1
-end
+for _, run in ipairs(runs) do redis.call('EXISTS', run[2], run[3], run[4]) end
+for _, run in ipairs(runs) do changeRun(unpack(run)) end
 if #digests > 0 then
   local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
   redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))
