@@ -1,4 +1,5 @@
 /** Property indexes for lookups, and who depends on which of their keys. Both of one key live in one partition. */
+import { groupBy } from '../contract/group-by.ts';
 import type { Json } from '../contract/json.ts';
 import type { LookupCandidate } from '../schemas/types.ts';
 import { sendRaw, storeError } from './connection.ts';
@@ -81,7 +82,7 @@ export async function* touchKeys(
         const replies = await touch.run(
           store.client,
           [keys.fence(tag)],
-          [caller.partition, caller.epoch, dependentsListedMax, entries.length, ...entries.flat(), ...asked],
+          [caller.partition, caller.epoch, dependentsListedMax, ...hashArguments(tag, entries), ...asked],
         );
         replies.forEach(([count, members], index) => {
           const key = asked[index];
@@ -97,7 +98,7 @@ export async function* touchKeys(
 
 interface TouchCall {
   readonly tag: string;
-  readonly entries: ScriptArgument[][];
+  readonly entries: IndexWrite[];
   readonly asked: string[];
 }
 
@@ -112,7 +113,7 @@ function touchRounds(
   const rounds: TouchCall[][] = [];
   for (const partition of new Set([...writeGroups.keys(), ...askGroups.keys()])) {
     const tag = store.partitions.tag(partition);
-    const entries = (writeGroups.get(partition) ?? []).map((write) => entryArguments(tag, write));
+    const entries = writeGroups.get(partition) ?? [];
     const asked = (askGroups.get(partition) ?? []).map((key) => dependentsKey(tag, key));
     for (let round = 0; entries.length > 0 || asked.length > 0; round += 1) {
       const written = entries.splice(0, writesPerCall);
@@ -129,11 +130,22 @@ function touchRounds(
   return rounds;
 }
 
-function entryArguments(
-  tag: string,
-  { tenant, sourceId, layoutId, lookupKey, originId, projection }: IndexWrite,
-): ScriptArgument[] {
-  return [keys.lookup(tag, tenant, sourceId, layoutId, lookupKey), originId, projection ?? ''];
+/** As `scripts/touch.lua` reads them: entities of a batch often stand under the same key. */
+function hashArguments(tag: string, writes: readonly IndexWrite[]): ScriptArgument[] {
+  const hashes = groupBy(writes, ({ tenant, sourceId, layoutId, lookupKey }) =>
+    keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
+  );
+  const list: ScriptArgument[] = [hashes.size];
+  for (const [key, entries] of hashes) {
+    const drops: string[] = [];
+    const sets: string[] = [];
+    for (const { originId, projection } of entries) {
+      if (projection === null) drops.push(originId);
+      else sets.push(originId, projection);
+    }
+    list.push(key, drops.length, sets.length, ...drops, ...sets);
+  }
+  return list;
 }
 
 function dependentsKey(tag: string, { tenant, sourceId, lookupKey }: LookupKey): string {
