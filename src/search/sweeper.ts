@@ -73,9 +73,6 @@ export class Sweeper {
       return;
     }
     const last = Math.max(0, this.#sweeping.length - Math.max(1, budget >>> 4));
-    for (const doc of this.#sweeping.splice(last)) {
-      for (const each of this.#texts) each.forget(doc);
-      this.#giveBack(doc);
-    }
+    for (const doc of this.#sweeping.splice(last)) this.#giveBack(doc);
   }
 }

@@ -29,7 +29,7 @@ export class TextIndex {
     return this.#terms.bytes + this.#postingCount * 8 + this.#terms.size * 150;
   }
 
-  /** @param words distinct; the doc must be new to this field, or forgotten by `finishSweep` */
+  /** @param words distinct; the doc must be new to this field, or swept out of it */
   add(doc: number, words: readonly string[]): void {
     if (words.length === 0) return;
     const added = this.#postings.add(doc, words);
@@ -66,10 +66,5 @@ export class TextIndex {
       return -1;
     });
     return this.#cursor === null;
-  }
-
-  /** After a whole sweep: the doc's id may be added again. */
-  forget(doc: number): void {
-    this.#postings.forget(doc);
   }
 }
