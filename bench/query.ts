@@ -4,6 +4,7 @@ import {
   checkAnswers,
   drain,
   ours,
+  oursRun,
   type QueryContender,
   requestFileOf,
   startOurs,
@@ -33,6 +34,7 @@ await runBench({
   question:
     'How fast are queries? Four kinds over HTTP, 8 connections, 30 different queries each, ten results a page, on the descriptions of Debian packages and on the names of cities.',
   unfair: [
+    'For us: a front keeps finished answers until an item of their index changes, and the 30 queries come again and again. "Every query run" sends the version of a write that is long done, so that nothing kept is used: that row is the search itself.',
     'Against us: the others search in the process that speaks HTTP; our queries pass Redis to a worker and back, check a key, and the shard follows changes meanwhile.',
     'For us: front and worker are two processes, so we use both cores, as PostgreSQL does; MiniSearch and Orama have one.',
     "Every contender gets our own words, so that totals can be the same; the order by relevance is everybody's own and is not compared. Sorting and facets are written around MiniSearch in plain JavaScript.",
@@ -63,7 +65,8 @@ async function measureSet(
 ): Promise<BenchResult> {
   const wrk = requireWrk(context);
   const mix = queryMix(set.items);
-  const contenders = [await startOurs(context, set), ...(await startPeers(context, set, postgres))];
+  const { kept, run } = await startOurs(context, set);
+  const contenders = [kept, run, ...(await startPeers(context, set, postgres))];
   const notes: string[] = [];
   for (const contender of contenders) notes.push(...(await checkAnswers(context, contender, mix)));
   const seconds = context.quick || set.name === 'debian-small' ? 1 : 2;
@@ -123,7 +126,7 @@ function report(
       ),
     })),
     targets: queryKinds
-      .map((kind) => bestTarget(set, kind, contenders, loadsOf))
+      .flatMap((kind) => [ours, oursRun].map((name) => bestTarget(set, kind, name, contenders, loadsOf)))
       .filter((target) => target !== null),
   };
 }
@@ -137,16 +140,19 @@ function cell(loads: readonly LoadResult[]): string {
 function bestTarget(
   set: ItemSet,
   kind: QueryKind,
+  measured: string,
   contenders: readonly QueryContender[],
   loadsOf: (name: string, kind: QueryKind) => readonly LoadResult[],
 ): Target | null {
   const rates = (name: string) => loadsOf(name, kind).map(({ requestsPerSecond }) => requestsPerSecond);
-  const others = contenders.map(({ name }) => name).filter((name) => name !== ours && rates(name).length > 0);
+  const others = contenders
+    .map(({ name }) => name)
+    .filter((name) => name !== ours && name !== oursRun && rates(name).length > 0);
   const best = others.toSorted((a, b) => spreadOf(rates(b)).median - spreadOf(rates(a)).median)[0];
   if (best === undefined) return null;
-  const spread = spreadOf(ratiosOf(rates(ours), rates(best)));
+  const spread = spreadOf(ratiosOf(rates(measured), rates(best)));
   return {
-    text: `${set.name}, ${kind}: over the best of the others, ${best} (≥ ${least[kind]})`,
+    text: `${set.name}, ${kind}, ${measured}: over the best of the others, ${best} (≥ ${least[kind]})`,
     figure: spreadFigure(spread),
     isReached: spread.median >= least[kind],
   };

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../contract/canonical-json.ts';
-import type { Json } from '../contract/json.ts';
+import type { Json, JsonObject } from '../contract/json.ts';
 import { getOwn, isJsonObject } from '../contract/json.ts';
 import { searchCodePointsMax } from '../contract/limits.ts';
 import { checkFacets } from './check-facets.ts';
@@ -35,17 +35,20 @@ export type QueryCheck =
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
   const mistakes = new Mistakes();
-  const member = (name: string): Json => getOwn(body, name) ?? null;
-  const filter = checkFilter(member('filters'), rules, mistakes);
-  const search = checkSearch(member('search'), rules, mistakes);
-  const facets = checkFacets(member('facets'), rules, mistakes);
-  const sort = checkSort(member('sort'), search !== null, rules, mistakes);
-  const pagination = checkPagination(member('pagination'), mistakes);
-  const aliases = checkAliases(member('aliases'), rules, mistakes);
+  const filter = checkFilter(memberOf(body, 'filters'), rules, mistakes);
+  const search = checkSearch(memberOf(body, 'search'), rules, mistakes);
+  const facets = checkFacets(memberOf(body, 'facets'), rules, mistakes);
+  const sort = checkSort(memberOf(body, 'sort'), search !== null, rules, mistakes);
+  const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
+  const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
   if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
   const { offset, pageSize, nextPageToken } = pagination;
   const query: CheckedQuery = { filter, search, facets, sort, offset, pageSize, after: null };
   return { ok: true, query, aliases, nextPageToken };
+}
+
+function memberOf(body: JsonObject, name: string): Json {
+  return getOwn(body, name) ?? null;
 }
 
 /** Text that is equal for two queries between which a `nextPageToken` may pass: same filters, search and sort. */
