@@ -49,21 +49,33 @@ function factsOn(client: RedisClient, key: string) {
 }
 
 class LastingConnection implements StreamConnection {
+  /** Of what waits for an answer. */
+  readonly #rejects = new Set<(error: Error) => void>();
+
   constructor(
     private readonly client: RedisClient,
     private readonly key: string,
   ) {}
 
   read(place: string, count: number, blockMs: number): Promise<StreamReply> {
-    return readOn(this.client, this.key, place, count, blockMs);
+    return this.#untilClosed(readOn(this.client, this.key, place, count, blockMs));
   }
 
   facts(): Promise<(Buffer | number)[]> {
-    return factsOn(this.client, this.key);
+    return this.#untilClosed(factsOn(this.client, this.key));
   }
 
   close(): void {
     this.client.disconnect();
+    for (const reject of this.#rejects) reject(new StoreUnavailableError('the connection is closed'));
+  }
+
+  /** A client that is told to end while it waits to connect again never settles what it was going to send again. */
+  #untilClosed<T>(sent: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#rejects.add(reject);
+      sent.then(resolve, reject).finally(() => this.#rejects.delete(reject));
+    });
   }
 }
 

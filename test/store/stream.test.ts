@@ -52,6 +52,19 @@ test('a reader that was closed while it waited ends quietly', async () => {
   assert.deepEqual(await sequences(reader), []);
 });
 
+test('a reader that is closed while Redis is away ends quietly too', async () => {
+  const store = await redis.openEmptyStore(1);
+  const reader = readerAt(store, 0);
+  await add(store);
+  assert.deepEqual(await sequences(reader), [1]);
+  const next = sequences(reader, 10, 10_000);
+  await redis.killServer();
+  await until('connections wait to be made again', () => store.client.status === 'reconnecting');
+  reader.close();
+  assert.deepEqual(await next, []);
+  await redis.startServer();
+});
+
 test('entries that were trimmed unread are a gap', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
