@@ -113,7 +113,9 @@ export class ActiveConfiguration {
         .then(() => this.refresh())
         .catch(() => {});
     });
-    subscriber.subscribe(keys.configurationChannel).catch(() => {});
+    subscriber.on('ready', () => {
+      subscriber.subscribe(keys.configurationChannel).catch(() => {});
+    });
     // A message may be lost while the connection is down; the poll is what can be relied on.
     this.#timer = setInterval(() => void this.refresh().catch(() => {}), pollMs);
   }

@@ -82,6 +82,8 @@ export function connectBlocking(address: RedisAddress): RedisClient {
     retryStrategy,
     // Without it a read under way when the connection broke would never settle.
     autoResendUnfulfilledCommands: true,
+    // Nobody would hear that it failed, which ends the process: who subscribes does so anew at every `ready`.
+    autoResubscribe: false,
   };
   const client =
     address.kind === 'single'

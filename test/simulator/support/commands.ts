@@ -1,0 +1,162 @@
+/** The commands of Redis that the platform's workers use, over a keyspace. What is not here is an error when it is sent. */
+import { type Keyspace, Stream, type StreamId } from './keyspace.ts';
+import { ErrorReply, type Reply, Status } from './wire.ts';
+
+export type Command = (keyspace: Keyspace, words: readonly string[]) => Reply;
+
+const ok = new Status('OK');
+
+const hashes: Readonly<Record<string, Command>> = {
+  HGET: (space, [key = '', field = '']) => space.hash(key).get(field) ?? null,
+  HMGET: (space, [key = '', ...fields]) => fields.map((field) => space.hash(key).get(field) ?? null),
+  HGETALL: (space, [key = '']) => [...space.hash(key)].flat(),
+  HKEYS: (space, [key = '']) => [...space.hash(key).keys()],
+  HLEN: (space, [key = '']) => space.hash(key).size,
+  HEXISTS: (space, [key = '', field = '']) => Number(space.hash(key).has(field)),
+  HSTRLEN: (space, [key = '', field = '']) => space.hash(key).get(field)?.length ?? 0,
+  HSCAN: (space, [key = '']) => ['0', [...space.hash(key)].flat()],
+  HSET: (space, [key = '', ...pairs]) => {
+    const hash = space.hash(key);
+    const before = hash.size;
+    for (let at = 0; at + 1 < pairs.length; at += 2) hash.set(pairs[at] ?? '', pairs[at + 1] ?? '');
+    space.keep(key, hash);
+    return hash.size - before;
+  },
+  HSETNX: (space, [key = '', field = '', value = '']) => {
+    const hash = space.hash(key);
+    if (hash.has(field)) return 0;
+    space.keep(key, hash.set(field, value));
+    return 1;
+  },
+  HDEL: (space, [key = '', ...fields]) => {
+    const hash = space.hash(key);
+    const gone = fields.filter((field) => hash.delete(field)).length;
+    space.keep(key, hash);
+    return gone;
+  },
+  HINCRBY: (space, [key = '', field = '', by = '']) => {
+    const hash = space.hash(key);
+    const sum = Number(hash.get(field) ?? 0) + Number(by);
+    space.keep(key, hash.set(field, String(sum)));
+    return sum;
+  },
+};
+
+const sets: Readonly<Record<string, Command>> = {
+  SADD: (space, [key = '', ...members]) => {
+    const set = space.set(key);
+    const before = set.size;
+    for (const member of members) set.add(member);
+    space.keep(key, set);
+    return set.size - before;
+  },
+  SREM: (space, [key = '', ...members]) => {
+    const set = space.set(key);
+    const gone = members.filter((member) => set.delete(member)).length;
+    space.keep(key, set);
+    return gone;
+  },
+  SCARD: (space, [key = '']) => space.set(key).size,
+  SMEMBERS: (space, [key = '']) => [...space.set(key)],
+  SMISMEMBER: (space, [key = '', ...members]) => members.map((member) => Number(space.set(key).has(member))),
+  SSCAN: (space, [key = '']) => ['0', [...space.set(key)]],
+  ZADD: (space, [key = '', ...pairs]) => {
+    const set = space.sortedSet(key);
+    const before = set.size;
+    for (let at = 0; at + 1 < pairs.length; at += 2) set.set(pairs[at + 1] ?? '', Number(pairs[at]));
+    space.keep(key, set);
+    return set.size - before;
+  },
+  ZREM: (space, [key = '', ...members]) => {
+    const set = space.sortedSet(key);
+    const gone = members.filter((member) => set.delete(member)).length;
+    space.keep(key, set);
+    return gone;
+  },
+  ZCARD: (space, [key = '']) => space.sortedSet(key).size,
+  ZRANGE: (space, [key = '', from = '', to = '']) => {
+    if (from !== '0' || to !== '-1') throw new ErrorReply('ERR the simulator knows whole ranges alone');
+    return space
+      .sortedSet(key)
+      .ordered()
+      .map(([member]) => member);
+  },
+};
+
+const plain: Readonly<Record<string, Command>> = {
+  QUIT: () => ok,
+  PING: () => new Status('PONG'),
+  CLIENT: () => ok,
+  INFO: () => 'loading:0\r\nmaster_replid:5eed\r\n',
+  DEL: (space, names) => names.filter((key) => space.remove(key)).length,
+  EXISTS: (space, names) => names.filter((key) => space.has(key)).length,
+  GET: (space, [key = '']) => space.text(key) ?? null,
+  SET: (space, [key = '', text = '', option, seconds]) => {
+    space.setText(key, text);
+    if (option?.toUpperCase() === 'EX') space.expire(key, Number(seconds) * 1000);
+    return ok;
+  },
+  PEXPIRE: (space, [key = '', ms = '']) => Number(space.expire(key, Number(ms))),
+  KEYS: (space, [pattern = '']) => {
+    const matcher = new RegExp(`^${pattern.replaceAll(/[{}.]/g, '\\$&').replaceAll('*', '.*')}$`, 's');
+    return space.names().filter((key) => matcher.test(key));
+  },
+};
+
+const streams: Readonly<Record<string, Command>> = {
+  XADD: (space, [key = '', ...rest]) => {
+    const stream = space.stream(key) ?? new Stream();
+    const words = [...rest];
+    let longest = Number.POSITIVE_INFINITY;
+    if (words[0]?.toUpperCase() === 'MAXLEN') {
+      words.shift();
+      if (words[0] === '~') words.shift();
+      longest = Number(words.shift());
+    }
+    const [id = '', ...fields] = words;
+    const place = id === '*' ? ([stream.last[0] + 1, 0] as const) : placeOf(id);
+    if (compare(place, stream.last) <= 0) {
+      throw new ErrorReply(
+        'ERR The ID specified in XADD is equal or smaller than the target stream top item',
+      );
+    }
+    stream.entries.push({ id: place, fields });
+    stream.last = place;
+    while (stream.entries.length > longest) stream.entries.shift();
+    space.keep(key, stream);
+    space.grown.add(key);
+    return textOf(place);
+  },
+  // `~` may trim or not; what is trimmed at once is the harder case.
+  XTRIM: (space, [key = '', strategy = '', ...rest]) => {
+    const stream = space.stream(key);
+    if (stream === undefined) return 0;
+    const limit = rest.at(-1) ?? '';
+    const before = stream.entries.length;
+    stream.entries =
+      strategy.toUpperCase() === 'MINID'
+        ? stream.entries.filter(({ id }) => compare(id, placeOf(limit)) >= 0)
+        : stream.entries.slice(-Number(limit));
+    return before - stream.entries.length;
+  },
+  XINFO: (space, [, key = '']) => {
+    const stream = space.stream(key);
+    if (stream === undefined) throw new ErrorReply('ERR no such key');
+    return ['length', stream.entries.length, 'last-generated-id', textOf(stream.last)];
+  },
+};
+
+export const commands: Readonly<Record<string, Command>> = { ...hashes, ...sets, ...plain, ...streams };
+
+export function placeOf(id: string): StreamId {
+  const [ms = '', sequence = '0'] = id.split('-');
+  return [Number(ms), Number(sequence)];
+}
+
+export function textOf([ms, sequence]: StreamId): string {
+  return `${ms}-${sequence}`;
+}
+
+export function compare(a: StreamId, b: StreamId): number {
+  return a[0] - b[0] || a[1] - b[1];
+}

@@ -1,0 +1,102 @@
+/** The keys of the simulated Redis and what they hold. */
+import { ErrorReply } from './wire.ts';
+
+export class SortedSet extends Map<string, number> {
+  /** Members in their order; of equal scores by their bytes. */
+  ordered(): [string, number][] {
+    return [...this].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1));
+  }
+}
+
+export class Stream {
+  entries: { readonly id: StreamId; readonly fields: readonly string[] }[] = [];
+  last: StreamId = [0, 0];
+}
+
+export type StreamId = readonly [ms: number, sequence: number];
+type Value = string | Map<string, string> | Set<string> | SortedSet | Stream;
+
+const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of value';
+
+export class Keyspace {
+  readonly #values = new Map<string, Value>();
+  readonly #endsMs = new Map<string, number>();
+  /** Streams that got entries since it was emptied last. */
+  readonly grown = new Set<string>();
+
+  constructor(private readonly nowMs: () => number) {}
+
+  names(): string[] {
+    return [...this.#values.keys()].filter((key) => this.has(key));
+  }
+
+  has(key: string): boolean {
+    return this.#value(key) !== undefined;
+  }
+
+  text(key: string): string | undefined {
+    const value = this.#value(key);
+    if (value !== undefined && typeof value !== 'string') throw new ErrorReply(wrongType);
+    return value;
+  }
+
+  setText(key: string, text: string): void {
+    this.#endsMs.delete(key);
+    this.#values.set(key, text);
+  }
+
+  hash(key: string): Map<string, string> {
+    const value = this.#value(key);
+    if (value === undefined) return new Map();
+    if (!(value instanceof Map) || value instanceof SortedSet) throw new ErrorReply(wrongType);
+    return value as Map<string, string>;
+  }
+
+  set(key: string): Set<string> {
+    const value = this.#value(key) ?? new Set();
+    if (!(value instanceof Set)) throw new ErrorReply(wrongType);
+    return value;
+  }
+
+  sortedSet(key: string): SortedSet {
+    const value = this.#value(key) ?? new SortedSet();
+    if (!(value instanceof SortedSet)) throw new ErrorReply(wrongType);
+    return value;
+  }
+
+  /** Undefined when there is none: a stream may be empty, other keys may not. */
+  stream(key: string): Stream | undefined {
+    const value = this.#value(key);
+    if (value !== undefined && !(value instanceof Stream)) throw new ErrorReply(wrongType);
+    return value;
+  }
+
+  /** Puts a value back that was changed; an empty one is no key. */
+  keep(key: string, value: Exclude<Value, string>): void {
+    const isEmpty = !(value instanceof Stream) && value.size === 0;
+    if (isEmpty) this.remove(key);
+    else this.#values.set(key, value);
+  }
+
+  remove(key: string): boolean {
+    const was = this.has(key);
+    this.#values.delete(key);
+    this.#endsMs.delete(key);
+    return was;
+  }
+
+  expire(key: string, afterMs: number): boolean {
+    if (!this.has(key)) return false;
+    this.#endsMs.set(key, this.nowMs() + afterMs);
+    return true;
+  }
+
+  #value(key: string): Value | undefined {
+    const endsMs = this.#endsMs.get(key);
+    if (endsMs !== undefined && endsMs <= this.nowMs()) {
+      this.#values.delete(key);
+      this.#endsMs.delete(key);
+    }
+    return this.#values.get(key);
+  }
+}

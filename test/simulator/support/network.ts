@@ -1,0 +1,203 @@
+/**
+ * The network between the simulated processes and their Redis. A process connects to a host of its own name, so a fault
+ * can strike one process alone: its connections break, what is under way is done or lost, or nothing comes through for
+ * a while, as for a process that is paused.
+ */
+import { EventEmitter } from 'node:events';
+import { createRequire } from 'node:module';
+import type { VirtualClock } from './clock.ts';
+import type { Dice } from './dice.ts';
+
+/** What answers a connection. */
+export interface Service {
+  receive(bytes: Buffer): void;
+  close(): void;
+}
+
+/** Called for each new connection; what it sends goes back to the process. */
+export type Accept = (send: (bytes: Buffer) => void) => Service;
+
+const hostSuffix = '.simulated';
+const latencyMaxMs = 3;
+const require = createRequire(import.meta.url);
+
+export class Network {
+  readonly #links = new Map<string, Set<Link>>();
+  /** Hosts through whose cable nothing comes before a time. */
+  readonly #stalledUntilMs = new Map<string, number>();
+  #isDown = false;
+  readonly #gone = new Set<string>();
+
+  constructor(
+    private readonly clock: VirtualClock,
+    private readonly dice: Dice,
+    private readonly accept: Accept,
+  ) {}
+
+  urlOf(host: string): string {
+    return `redis://${host}${hostSuffix}:6379`;
+  }
+
+  /** Takes the place of `net.createConnection`. @returns puts it back */
+  install(): () => void {
+    const net = require('node:net') as { createConnection: unknown };
+    const former = net.createConnection;
+    net.createConnection = ({ host }: { host: string }) => this.#connect(host.slice(0, -hostSuffix.length));
+    return () => {
+      net.createConnection = former;
+    };
+  }
+
+  /** The process is no more: nothing that it does from now on reaches anybody. */
+  remove(host: string): void {
+    this.#gone.add(host);
+    this.breakLinks(host);
+  }
+
+  breakLinks(host: string): void {
+    for (const link of [...(this.#links.get(host) ?? [])]) link.break();
+  }
+
+  /** As when Redis ends: no connection stays, and none is taken until `up`. */
+  down(): void {
+    this.#isDown = true;
+    for (const host of this.#links.keys()) this.breakLinks(host);
+  }
+
+  up(): void {
+    this.#isDown = false;
+  }
+
+  stall(host: string, forMs: number): void {
+    this.#stalledUntilMs.set(host, this.clock.nowMs + forMs);
+  }
+
+  /** When everything comes through again. */
+  get calmFromMs(): number {
+    return Math.max(this.clock.nowMs, ...this.#stalledUntilMs.values());
+  }
+
+  #connect(host: string): Link {
+    const link = new Link(
+      {
+        clock: this.clock,
+        dice: this.dice,
+        travelMs: () =>
+          Math.max(0, (this.#stalledUntilMs.get(host) ?? 0) - this.clock.nowMs) +
+          this.dice.below(latencyMaxMs * 10) / 10,
+      },
+      () => this.#links.get(host)?.delete(link),
+    );
+    const links = this.#links.get(host) ?? new Set();
+    this.#links.set(host, links.add(link));
+    link.open(() => (this.#isDown || this.#gone.has(host) ? null : this.accept));
+    return link;
+  }
+}
+
+interface Cable {
+  readonly clock: VirtualClock;
+  readonly dice: Dice;
+  /** How long what is sent now is under way. */
+  travelMs(): number;
+}
+
+/** One connection, as the client library sees a socket. */
+class Link extends EventEmitter {
+  writable = true;
+  connecting = true;
+  destroyed = false;
+  #service: Service | null = null;
+  /** What is under way to Redis, in order. */
+  readonly #sent: Buffer[] = [];
+  #sentUntilMs = 0;
+  #receivedUntilMs = 0;
+
+  constructor(
+    private readonly cable: Cable,
+    private readonly onClosed: () => void,
+  ) {
+    super();
+  }
+
+  open(accept: () => Accept | null): void {
+    this.cable.clock.after(this.cable.travelMs(), () => {
+      if (this.destroyed) return;
+      const accepted = accept();
+      if (accepted === null) {
+        this.emit('error', new Error('connect ECONNREFUSED'));
+        this.destroy();
+        return;
+      }
+      this.connecting = false;
+      this.#service = accepted((bytes) => this.#reply(bytes));
+      this.emit('connect');
+    });
+  }
+
+  write(data: Buffer | string): boolean {
+    if (this.destroyed) return false;
+    this.#sent.push(typeof data === 'string' ? Buffer.from(data) : data);
+    this.#sentUntilMs = Math.max(this.#sentUntilMs, this.cable.clock.nowMs + this.cable.travelMs());
+    this.cable.clock.after(this.#sentUntilMs - this.cable.clock.nowMs, () => {
+      const bytes = this.#sent.shift();
+      if (bytes !== undefined) this.#service?.receive(bytes);
+    });
+    return true;
+  }
+
+  #reply(bytes: Buffer): void {
+    this.#receivedUntilMs = Math.max(this.#receivedUntilMs, this.cable.clock.nowMs + this.cable.travelMs());
+    this.cable.clock.after(this.#receivedUntilMs - this.cable.clock.nowMs, () => {
+      if (!this.destroyed) this.emit('data', bytes);
+    });
+  }
+
+  /** Of what was under way to Redis some still arrives, in order; no answer comes back. */
+  break(): void {
+    const arriving = this.#sent.splice(0, this.cable.dice.below(this.#sent.length + 1));
+    this.#sent.length = 0;
+    const service = this.#service;
+    this.destroy();
+    for (const bytes of arriving) service?.receive(bytes);
+    service?.close();
+  }
+
+  destroy(): this {
+    if (this.destroyed) return this;
+    this.destroyed = true;
+    this.writable = false;
+    this.connecting = false;
+    const service = this.#service;
+    this.#service = null;
+    this.onClosed();
+    this.cable.clock.after(0, () => {
+      service?.close();
+      this.emit('close');
+    });
+    return this;
+  }
+
+  /** What is under way arrives before the end does. */
+  end(): this {
+    this.writable = false;
+    this.cable.clock.after(Math.max(0, this.#sentUntilMs - this.cable.clock.nowMs), () => this.destroy());
+    return this;
+  }
+
+  resume(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+}

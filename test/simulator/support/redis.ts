@@ -1,0 +1,273 @@
+/**
+ * A Redis within this process, for the simulation alone: its commands over maps, and the platform's own Lua scripts run
+ * as they are. `redis.test.ts` holds it against a real one.
+ */
+import { createHash } from 'node:crypto';
+import type { VirtualClock } from './clock.ts';
+import { commands, compare, placeOf, textOf } from './commands.ts';
+import { Keyspace } from './keyspace.ts';
+import { type CompiledScript, compileLua } from './lua-compiler.ts';
+import { luaLibrary } from './lua-library.ts';
+import { LuaError, LuaTable, type LuaValue } from './lua-table.ts';
+import type { Service } from './network.ts';
+import { CommandReader, ErrorReply, encodeReply, type Reply, Status } from './wire.ts';
+
+export interface StreamEntryReply {
+  readonly id: string;
+  readonly fields: readonly string[];
+}
+
+export interface RedisHooks {
+  /** What a read of a stream gives, in place of what is there behind its place. */
+  onRead?(
+    key: string,
+    entries: readonly StreamEntryReply[],
+    all: readonly StreamEntryReply[],
+  ): readonly StreamEntryReply[];
+  /** A command was answered at once; a script comes as EVAL with its text. */
+  onCommand?(command: readonly string[], reply: Reply): void;
+  /** A script ran to its end. */
+  onScript?(source: string, keys: readonly string[], words: readonly string[], reply: Reply): void;
+  /** Another text in place of a script's own. */
+  alter?(source: string): string;
+}
+
+interface Blocked {
+  readonly key: string;
+  readonly place: string;
+  readonly count: number;
+  readonly answer: (reply: Reply) => void;
+}
+
+interface KnownScript {
+  readonly source: string;
+  readonly run: CompiledScript;
+}
+
+const compiled = new Map<string, CompiledScript>();
+
+export class SimulatedRedis {
+  readonly keyspace: Keyspace;
+  readonly #scripts = new Map<string, KnownScript>();
+  readonly #blocked = new Set<Blocked>();
+  readonly #subscribers = new Map<string, Set<(reply: Reply) => void>>();
+  commandsRun = 0;
+
+  constructor(
+    private readonly clock: VirtualClock,
+    private readonly hooks: RedisHooks = {},
+  ) {
+    this.keyspace = new Keyspace(() => clock.nowMs);
+  }
+
+  /** A connection. */
+  accept(send: (bytes: Buffer) => void): Service {
+    const connection = new Connection(this, send);
+    return connection;
+  }
+
+  /** Forgets its scripts, as a restart does. */
+  forgetScripts(): void {
+    this.#scripts.clear();
+  }
+
+  /** @param answer called at once, or when a read that blocks is over. @returns takes back what blocks */
+  execute(words: readonly string[], answer: (reply: Reply) => void): (() => void) | null {
+    this.commandsRun += 1;
+    const [name = '', ...rest] = words;
+    switch (name.toUpperCase()) {
+      case 'XREAD':
+        return this.#read(rest, answer);
+      case 'SUBSCRIBE':
+        return this.#subscribe(rest, answer);
+      case 'PUBLISH':
+        answer(this.#publish(rest));
+        return null;
+      default:
+        answer(this.#told(name.toUpperCase(), rest));
+        this.#serveBlocked();
+        return null;
+    }
+  }
+
+  #told(name: string, words: readonly string[]): Reply {
+    const reply = this.#answer(name, words);
+    const [script = '', ...rest] = words;
+    const source = name === 'EVALSHA' ? this.#scripts.get(script)?.source : undefined;
+    this.hooks.onCommand?.(source === undefined ? [name, ...words] : ['EVAL', source, ...rest], reply);
+    return reply;
+  }
+
+  #answer(name: string, words: readonly string[]): Reply {
+    try {
+      if (name === 'EVAL' || name === 'EVALSHA') return this.#script(name, words);
+      return this.#plain(name, words);
+    } catch (error) {
+      if (error instanceof ErrorReply) return error;
+      throw error;
+    }
+  }
+
+  #plain(name: string, words: readonly string[]): Reply {
+    if (name === 'TIME') {
+      const seconds = Math.floor(this.clock.nowMs / 1000);
+      return [String(seconds), String(Math.floor((this.clock.nowMs - seconds * 1000) * 1000))];
+    }
+    const command = commands[name];
+    if (command === undefined) throw new ErrorReply(`ERR unknown command '${name}'`);
+    return command(this.keyspace, words);
+  }
+
+  #script(name: string, [script = '', keyCount = '0', ...rest]: readonly string[]): Reply {
+    const known = name === 'EVAL' ? this.#learn(script) : this.#scripts.get(script);
+    if (known === undefined) throw new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
+    const keys = rest.slice(0, Number(keyCount));
+    const words = rest.slice(Number(keyCount));
+    const reply = this.#run(known.run, keys, words);
+    this.hooks.onScript?.(known.source, keys, words, reply);
+    return reply;
+  }
+
+  #learn(source: string): KnownScript {
+    const text = this.hooks.alter?.(source) ?? source;
+    const run = compiled.get(text) ?? compileLua(text);
+    compiled.set(text, run);
+    const script = { source, run };
+    this.#scripts.set(createHash('sha1').update(source, 'latin1').digest('hex'), script);
+    return script;
+  }
+
+  #run(script: CompiledScript, keys: readonly string[], words: readonly string[]): Reply {
+    const redis = new LuaTable();
+    redis.set('call', (...taken) => {
+      const [name = '', ...rest] = taken.map(wordOf);
+      return [toLua(this.#plain(name.toUpperCase(), rest))];
+    });
+    redis.set('error_reply', (message) => {
+      const table = new LuaTable();
+      table.set('err', message);
+      return [table];
+    });
+    const globals = { ...luaLibrary, redis, KEYS: LuaTable.of(keys), ARGV: LuaTable.of(words) };
+    try {
+      return fromLua(script(globals));
+    } catch (error) {
+      if (error instanceof LuaError) return new ErrorReply(`ERR ${error.message}`);
+      throw error;
+    }
+  }
+
+  #read(words: readonly string[], answer: (reply: Reply) => void): (() => void) | null {
+    const option = (name: string) =>
+      Number(words[words.findIndex((word) => word.toUpperCase() === name) + 1]);
+    const [key = '', place = ''] = words.slice(-2);
+    const read = { key, place, count: option('COUNT') };
+    const found = this.#readNow(read);
+    if (found !== null) {
+      answer(found);
+      return null;
+    }
+    const blocked: Blocked = { ...read, answer };
+    this.#blocked.add(blocked);
+    this.clock.after(option('BLOCK'), () => {
+      if (this.#blocked.delete(blocked)) answer(emptyList);
+    });
+    return () => this.#blocked.delete(blocked);
+  }
+
+  #readNow({ key, place, count }: Pick<Blocked, 'key' | 'place' | 'count'>): Reply {
+    const all = (this.keyspace.stream(key)?.entries ?? []).map(({ id, fields }) => ({ id, fields }));
+    const behind = all.filter(({ id }) => compare(id, placeOf(place)) > 0).slice(0, count);
+    if (behind.length === 0) return null;
+    const plainEntries = (entries: typeof all) =>
+      entries.map(({ id, fields }) => ({ id: textOf(id), fields }));
+    const given = this.hooks.onRead?.(key, plainEntries(behind), plainEntries(all)) ?? plainEntries(behind);
+    return [[key, given.map(({ id, fields }) => [id, fields])]];
+  }
+
+  #serveBlocked(): void {
+    if (this.keyspace.grown.size === 0) return;
+    for (const blocked of [...this.#blocked]) {
+      if (!this.keyspace.grown.has(blocked.key)) continue;
+      const found = this.#readNow(blocked);
+      if (found === null) continue;
+      this.#blocked.delete(blocked);
+      blocked.answer(found);
+    }
+    this.keyspace.grown.clear();
+  }
+
+  #subscribe([channel = '']: readonly string[], answer: (reply: Reply) => void): () => void {
+    const subscribers = this.#subscribers.get(channel) ?? new Set();
+    this.#subscribers.set(channel, subscribers.add(answer));
+    answer(['subscribe', channel, 1]);
+    return () => subscribers.delete(answer);
+  }
+
+  #publish([channel = '', message = '']: readonly string[]): Reply {
+    const subscribers = this.#subscribers.get(channel) ?? new Set();
+    for (const tell of subscribers) tell(['message', channel, message]);
+    return subscribers.size;
+  }
+}
+
+/** A list that is not there. */
+const emptyList = new Status('');
+
+class Connection implements Service {
+  readonly #reader = new CommandReader();
+  readonly #cancels: (() => void)[] = [];
+
+  constructor(
+    private readonly redis: SimulatedRedis,
+    private readonly send: (bytes: Buffer) => void,
+  ) {}
+
+  receive(bytes: Buffer): void {
+    const replies: Buffer[] = [];
+    let isNow = true;
+    for (const words of this.#reader.read(bytes)) {
+      const cancel = this.redis.execute(words, (reply) => {
+        const encoded = reply === emptyList ? Buffer.from('*-1\r\n') : encodeReply(reply);
+        if (isNow) replies.push(encoded);
+        else this.send(encoded);
+      });
+      if (cancel !== null) this.#cancels.push(cancel);
+    }
+    isNow = false;
+    if (replies.length > 0) this.send(Buffer.concat(replies));
+  }
+
+  close(): void {
+    for (const cancel of this.#cancels) cancel();
+  }
+}
+
+function wordOf(value: LuaValue): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  throw new ErrorReply('ERR Lua redis lib command arguments must be strings or integers');
+}
+
+function toLua(reply: Reply): LuaValue {
+  if (reply === null) return false;
+  if (typeof reply === 'number' || typeof reply === 'string') return reply;
+  if (reply instanceof ErrorReply) throw reply;
+  if (!(reply instanceof Status)) return LuaTable.of(reply.map(toLua));
+  const table = new LuaTable();
+  table.set('ok', reply.text);
+  return table;
+}
+
+function fromLua(value: LuaValue): Reply {
+  if (value === undefined || value === false) return null;
+  if (value === true) return 1;
+  if (typeof value === 'number') return Math.trunc(value);
+  if (typeof value === 'string') return value;
+  if (!(value instanceof LuaTable)) throw new LuaError('a function cannot be answered');
+  const [error, status] = [value.get('err'), value.get('ok')];
+  if (typeof error === 'string') return new ErrorReply(error);
+  if (typeof status === 'string') return new Status(status);
+  const end = value.list.indexOf(undefined);
+  return value.list.slice(0, end < 0 ? undefined : end).map(fromLua);
+}
