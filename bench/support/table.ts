@@ -23,11 +23,19 @@ export function tableText({ title, columns, rows }: Table): string {
   return [title, '', line(columns), rule, ...rows.map(line)].join('\n');
 }
 
+/** In columns, as the formatter of this repository leaves it. */
 export function tableMarkdown({ title, columns, rows }: Table): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  const rule = columns.map((_, index) => (index === 0 ? '---' : '---:'));
-  return [`**${title}**`, '', line(columns), line(rule), ...rows.map(line)].join('\n');
+  const cells = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = columns.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? '').length), 3));
+  const line = (row: readonly string[]) =>
+    `| ${widths.map((width, index) => aligned(row[index] ?? '', width, index)).join(' | ')} |`;
+  const rule = widths.map((width, index) => (index === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const [head = [], ...body] = cells;
+  return [`**${title}**`, '', line(head), `| ${rule.join(' | ')} |`, ...body.map(line)].join('\n');
+}
+
+function aligned(cell: string, width: number, column: number): string {
+  return column === 0 ? cell.padEnd(width) : cell.padStart(width);
 }
 
 /** Three significant digits, thousands set apart: `123,000`, `4.56`. */
