@@ -18,11 +18,12 @@ import { Intents } from './intents.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 import { wholePartition } from './rescan.ts';
+import type { Slots } from './slots.ts';
 import type { Basis } from './turn.ts';
 import type { TurnQueue } from './turns.ts';
 import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './work.ts';
 
-const entriesPerRead = 64;
+const entriesPerRead = 200;
 const blockMs = 1000;
 /** Expected work of one rebuild portion: what a fresh change may have to wait for. */
 const rebuildBudgetMs = 40;
@@ -34,6 +35,8 @@ export interface PartitionContext {
   readonly items: ItemSink;
   /** Rebuild portions of all partitions of the worker take turns. */
   readonly rebuildTurns: TurnQueue;
+  /** For the batches of fresh changes of all partitions of the worker. */
+  readonly batchSlots: Slots;
   /** What a batch that begins now works by. */
   basis(): Basis & { readonly generation: number };
   /** Called for what ends a batch but not the worker. */
@@ -166,8 +169,13 @@ export class PartitionActor {
 
   async #takeIn(entries: readonly IntakeEntry[]): Promise<void> {
     for (const portion of portionsOf(entries)) {
-      await this.#process(portion);
-      if (this.#stopping) return;
+      const release = await this.context.batchSlots.take();
+      try {
+        if (this.#stopping) return;
+        await this.#process(portion);
+      } finally {
+        release();
+      }
     }
   }
 

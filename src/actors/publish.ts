@@ -21,11 +21,14 @@ const membersPerMark = 1000;
 /** Asked for more than once in a turn. */
 const standings = new WeakMap<Turn, readonly LookupStanding[]>();
 
+const noStandings: readonly LookupStanding[] = [];
+
 /** Where an entity stands in the lookup indexes of its source after this turn. */
 export function standingsOf(turn: Turn): readonly LookupStanding[] {
   const known = standings.get(turn);
   if (known !== undefined) return known;
   const { layouts, entity } = turn;
+  if (layouts.length === 0) return noStandings;
   const found = (entity === null ? [] : layouts).map((layout) => ({
     layoutId: layout.id,
     keys: entity === null ? [] : entriesOf(layout, entity),
@@ -75,15 +78,17 @@ export async function publishTurns(
 ): Promise<void> {
   const whole = turns.filter(({ only }) => only === null);
   for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
+    const { writes, touched } = indexChanges(tenant, ofTenant);
+    const asked = ofTenant.flatMap(actionMembers);
+    if (writes.length === 0 && touched.length === 0 && asked.length === 0) continue;
     // What is built after this in the same batch sees the change anyway.
     const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
-    const { writes, touched } = indexChanges(tenant, ofTenant);
     if (writes.length > 0 || touched.length > 0) {
       for await (const members of touchKeys(store, caller, writes, touched)) {
         await sendMarks(store, caller, tenant, members, inBatch, caused);
       }
     }
-    await sendMarks(store, caller, tenant, ofTenant.flatMap(actionMembers), inBatch, caused);
+    await sendMarks(store, caller, tenant, asked, inBatch, caused);
   }
 }
 

@@ -65,7 +65,7 @@ export interface IntakePortion {
   readonly sequence: number;
 }
 
-const entitiesPerPortion = 200;
+const entitiesPerPortion = 400;
 const membersPerPortion = 2000;
 const bytesPerPortion = 16 * 1024 * 1024;
 

@@ -14,11 +14,15 @@ import type { ItemSink } from '../store/types.ts';
 import { nextStep } from './assignment.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { PartitionActor } from './partition.ts';
+import { Slots } from './slots.ts';
 import { TurnQueue } from './turns.ts';
 
 /** A worker that is not heard of for this long loses its partitions. */
 export const leaseMs = 5000;
 const tickMs = 500;
+/** Enough that one is computed while others wait for Redis; more would only hold more entities in memory at a time. */
+const batchesAtOnce = 4;
+const batchPatienceMs = 1000;
 
 export interface WorkerOptions {
   readonly store: Store;
@@ -43,6 +47,7 @@ export class Worker {
   readonly metrics = new WorkerMetrics(this.id);
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #rebuildTurns = new TurnQueue();
+  readonly #batchSlots = new Slots(batchesAtOnce, batchPatienceMs);
   #measuringLag: Promise<void> | null = null;
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -155,6 +160,7 @@ export class Worker {
         items,
         metrics: this.metrics,
         rebuildTurns: this.#rebuildTurns,
+        batchSlots: this.#batchSlots,
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

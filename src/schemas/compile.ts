@@ -85,7 +85,7 @@ function compileFull(alias: string, at: Cursor, partials: Partials): FullSchema 
     triggers,
     ...reached(at, needs, partials),
     claims: (input) => claims(rootFrame(input)),
-    actions: (input) => actions(rootFrame(input)),
+    actions: at.member('actions').isAbsent ? () => [] : (input) => actions(rootFrame(input)),
     build: (input) => {
       const frame = rootFrame(input);
       const body = new BodyWriter(frame.build);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
+import { Slots } from '../../src/actors/slots.ts';
 import { TurnQueue } from '../../src/actors/turns.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { AutoFields } from '../../src/store/auto-fields.ts';
@@ -184,6 +185,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         metrics,
         items: new RecordingSink(store),
         rebuildTurns,
+        batchSlots: new Slots(1, 1000),
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

@@ -67,7 +67,7 @@ test('portions cover all that was read, in order, each of bounded size', () => {
           part.filter(({ kind }) => kind === 'marks').map((entry) => entry.sequence),
         );
         // All but the last entry of a portion must have been too little.
-        assert.ok(expected.size < 200 + 50);
+        assert.ok(expected.size < 400 + 50);
         assert.ok(marks.reduce((sum, mark) => sum + mark.members.length, 0) < 2000 + 1000);
         done = sequence;
       }

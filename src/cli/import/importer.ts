@@ -4,7 +4,7 @@ import { type BatchOutcome, readBulkAnswer } from './answers.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
 import type { FailureFile } from './failure-file.ts';
-import { readLines } from './lines.ts';
+import { readLineGroups } from './lines.ts';
 import { type EntityRecord, isFailure, readRecord, refused } from './records.ts';
 
 export interface ImportOptions {
@@ -72,16 +72,18 @@ export class Importer {
 
   private async readAndSend(input: AsyncIterable<Buffer>): Promise<void> {
     let batch = new Batch();
-    for await (const line of readLines(input)) {
-      const record = readRecord(line);
-      if (isFailure(record)) {
-        this.count({ changed: 0, unchanged: 0, failures: [record] });
-        continue;
+    for await (const lines of readLineGroups(input)) {
+      for (const line of lines) {
+        const record = readRecord(line);
+        if (isFailure(record)) {
+          this.count({ changed: 0, unchanged: 0, failures: [record] });
+          continue;
+        }
+        if (batch.add(record)) continue;
+        await this.launch(batch);
+        batch = new Batch();
+        batch.add(record);
       }
-      if (batch.add(record)) continue;
-      await this.launch(batch);
-      batch = new Batch();
-      batch.add(record);
     }
     if (batch.records.length > 0) await this.launch(batch);
   }

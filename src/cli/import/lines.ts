@@ -21,21 +21,31 @@ export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes = lineBytesMax,
 ): AsyncGenerator<Line> {
+  for await (const lines of readLineGroups(chunks, maxBytes)) yield* lines;
+}
+
+/** As `readLines`, all lines that end in one piece of the stream at once: waiting for each costs more than reading it. */
+export async function* readLineGroups(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes = lineBytesMax,
+): AsyncGenerator<Line[]> {
   const open = new OpenLine(maxBytes);
   let number = 0;
   for await (const chunk of chunks) {
+    const lines: Line[] = [];
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       open.append(chunk.subarray(start, end));
       number += 1;
       const line = open.close(number);
-      if (!isBlank(line.bytes)) yield line;
+      if (!isBlank(line.bytes)) lines.push(line);
       start = end + 1;
     }
     open.append(chunk.subarray(start));
+    if (lines.length > 0) yield lines;
   }
   const last = open.close(number + 1);
-  if (!isBlank(last.bytes)) yield last;
+  if (!isBlank(last.bytes)) yield [last];
 }
 
 /** The line whose end has not been seen; its pieces are joined once, so that a long line costs no more than its length. */
