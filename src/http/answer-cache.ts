@@ -30,7 +30,7 @@ export interface Computation {
 }
 
 /** What an entry takes besides its body, roughly. */
-const entryBytes = 400;
+const entryBytes = 800;
 const subjectBytes = 120;
 
 export class AnswerCache {

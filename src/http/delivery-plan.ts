@@ -16,9 +16,11 @@ import { type DeliveryRequest, requestOfQuery } from './delivery-request.ts';
 import type { Shared } from './shared-answers.ts';
 
 /** Longer lists take more memory than a round trip is worth. */
-const foreseenMax = 64;
-/** Plans remembered, twice over at most: about 2 kB each. */
-const plansMax = 8192;
+const foreseenMax = 24;
+/** Of the plans that are remembered, claims counted, twice over at most: most pages have one, and take about 3 kB. */
+const plansWeightMax = 8192;
+/** A longer query is rarely asked twice. */
+const queryCharactersMax = 1024;
 
 export class DeliveryPlan {
   readonly scope: EnvironmentScope;
@@ -79,6 +81,7 @@ export class QueryPlans {
   /** By client and query. The older half goes as a whole when the younger one is full. */
   #young = new Map<string, QueryPlan>();
   #old = new Map<string, QueryPlan>();
+  #youngWeight = 0;
 
   constructor(private readonly store: Store) {}
 
@@ -90,11 +93,17 @@ export class QueryPlans {
     if (young?.principal === principal) return young;
     const old = this.#old.get(name);
     const plan = old?.principal === principal ? old : new QueryPlan(this.store, principal, query);
-    if (this.#young.size >= plansMax) {
+    if (query.length <= queryCharactersMax) this.#remember(name, plan);
+    return plan;
+  }
+
+  #remember(name: string, plan: QueryPlan): void {
+    this.#youngWeight += 1 + plan.claimFields.length;
+    if (this.#youngWeight > plansWeightMax) {
       this.#old = this.#young;
       this.#young = new Map();
+      this.#youngWeight = 1 + plan.claimFields.length;
     }
     this.#young.set(name, plan);
-    return plan;
   }
 }
