@@ -32,6 +32,8 @@ export interface Computation {
 /** What an entry takes besides its body, roughly. */
 const entryBytes = 800;
 const subjectBytes = 120;
+/** Changes remembered for the computations under way; of a computation that began before more of them nothing is kept. */
+export const changesRemembered = 20_000;
 
 export class AnswerCache {
   readonly #byPrincipal = new Map<ClientPrincipal, Map<string, Entry>>();
@@ -40,7 +42,8 @@ export class AnswerCache {
   readonly #entries = new Set<Entry>();
   /** Subjects that changed while computations were under way -> when, in changes seen. */
   readonly #changedAt = new Map<string, number>();
-  #emptiedAt = 0;
+  /** In changes seen: what changed up to then is not known one by one. */
+  #knownSince = 0;
   #changesSeen = 0;
   #lastSerial = 0;
   #computing = 0;
@@ -117,7 +120,7 @@ export class AnswerCache {
     if (this.bytesMax === 0 && this.#changesSeen === computation.beganAt) return true;
     const subjects = [...new Set(reads().map(subjectKey))];
     const isCurrent =
-      this.#emptiedAt <= computation.beganAt &&
+      this.#knownSince <= computation.beganAt &&
       subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
     const bytes = answer.body.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
     if (!isCurrent || bytes > this.bytesMax / 8) return isCurrent;
@@ -164,12 +167,16 @@ export class AnswerCache {
         this.#invalidated += 1;
       }
     }
+    if (this.#changedAt.size > changesRemembered) {
+      this.#changedAt.clear();
+      this.#knownSince = this.#changesSeen;
+    }
   }
 
   /** Drops everything, what is being computed included. */
   empty(): void {
     this.#changesSeen += 1;
-    this.#emptiedAt = this.#changesSeen;
+    this.#knownSince = this.#changesSeen;
     this.#byPrincipal.clear();
     this.#bySubject.clear();
     this.#entries.clear();

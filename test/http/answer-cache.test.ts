@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ClientPrincipal } from '../../src/config/types.ts';
-import { AnswerCache } from '../../src/http/answer-cache.ts';
+import { AnswerCache, changesRemembered } from '../../src/http/answer-cache.ts';
 import { FinishedAnswer } from '../../src/http/finished-answer.ts';
 import { subjectKey } from '../../src/store/subjects.ts';
 import { runs } from '../support/runs.ts';
@@ -70,6 +70,26 @@ test('an answer computed across a gap in the changes is not kept', () => {
   cache.store(computation, principal, 'q', answerOf('1'), () => ['view a']);
   cache.end(computation);
   assert.equal(cache.find(principal, 'q'), null);
+});
+
+test('with computations always under way, changes are not remembered for ever', () => {
+  const cache = new AnswerCache(1 << 20);
+  const endless = cache.begin();
+  const digests = Array.from({ length: changesRemembered + 1 }, (_, at) => subjectKey(`view ${at}`));
+  cache.invalidate(digests.slice(0, -1));
+  const before = cache.begin();
+  cache.invalidate(digests.slice(-1));
+  const after = cache.begin();
+  assert.equal(
+    cache.store(before, principal, 'q', answerOf('1'), () => ['view a']),
+    false,
+  );
+  assert.equal(
+    cache.store(after, principal, 'q', answerOf('2'), () => ['view a']),
+    true,
+  );
+  for (const computation of [endless, before, after]) cache.end(computation);
+  assert.equal(textOf(cache.find(principal, 'q')), '2');
 });
 
 test('memory stays bounded, and what is asked for stays longest', () => {
