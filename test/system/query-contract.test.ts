@@ -1,0 +1,373 @@
+/** Contract section 7 line by line, over HTTP: what each condition, search, sort and page of a few items gives. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { waitUntilSettled } from '../../src/store/partition-state.ts';
+import type { Answer, Client } from './support/client.ts';
+import { entityOf } from './support/entities.ts';
+import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
+import { System } from './support/system.ts';
+
+const fieldTypes = {
+  kw: 'keyword',
+  kws: 'keyword[]',
+  tx: 'text',
+  txs: 'text[]',
+  int: 'integer',
+  ints: 'integer[]',
+  lng: 'long',
+  dbl: 'double',
+  boo: 'boolean',
+  boos: 'boolean[]',
+  dat: 'date',
+  dats: 'date[]',
+  ir: 'integerRange',
+  lr: 'longRange',
+  dr: 'doubleRange',
+  dtr: 'dateRange',
+  obj: 'object',
+};
+
+const things: Readonly<Record<string, JsonObject>> = {
+  a: {
+    kw: 'Alpha',
+    kws: ['x', 'Y', 'z*'],
+    tx: 'The quick brown Fox',
+    txs: ['hello world', 'good bye'],
+    int: 5,
+    ints: [1, 2, 3],
+    lng: '9007199254740993',
+    dbl: 0.1,
+    boo: true,
+    boos: [true, false],
+    dat: '2024-05-01',
+    dats: ['2024-01-01', '2024-06-01T00:00:00+02:00'],
+    ir: { gte: 1, lt: 5 },
+    lr: { gt: '9007199254740992' },
+    dr: { gt: 0, lt: 1 },
+    dtr: { gte: '2024-01-01', lte: '2024-12-31' },
+    obj: { a: 1 },
+  },
+  b: {
+    kw: 'alpha',
+    kws: ['y'],
+    tx: 'straße ÉCOLE naïve',
+    txs: ['wrold'],
+    int: -5,
+    ints: [],
+    lng: 9007199254740992,
+    dbl: 0,
+    boo: false,
+    dat: 1714521600000,
+    ir: { gt: 5 },
+    dr: { gte: 1 },
+  },
+  // What does not fit its type is left out; the item stays.
+  c: { kw: '*', tx: 'a*b', kws: ['*'], int: '5', lng: '12x', boo: 'true', dat: 'yesterday', ir: { x: 1 } },
+  d: {},
+  E: { kw: '\u{1F600}', tx: 'ﬁsh ２３ Σίσυφος' },
+};
+
+let system: System;
+let client: Client;
+
+before(async () => {
+  const names = Object.keys(fieldTypes);
+  system = await System.start({
+    web: 1,
+    workers: 1,
+    jobs: 1,
+    partitions: 4,
+    files: siteFiles({
+      schemas: { card: { triggers: { cms: ['thing'] }, properties: { kw: '{p.kw}' } } },
+      indexes: {
+        things: {
+          triggers: { cms: ['thing'] },
+          properties: Object.fromEntries(names.map((name) => [name, { '*': `p.${name}` }])),
+          index: {
+            fields: Object.fromEntries(Object.entries(fieldTypes).map(([name, type]) => [name, { type }])),
+          },
+        },
+      },
+    }),
+  });
+  client = system.client();
+  const entities = Object.entries(things).map(([id, properties]) => entityOf(id, 'thing', properties));
+  const { status } = await client.post('/ingest/v2', entities as unknown as Json, { key: sourceKey });
+  assert.equal(status, 200);
+  await waitUntilSettled(await system.store());
+});
+after(() => system.stop());
+
+function ask(body: Json, path = '/v1/things'): Promise<Answer> {
+  return client.post(path, body, { key: clientKey });
+}
+
+/** The originIds of what is found, as one text. */
+async function found(body: JsonObject): Promise<string> {
+  const { status, json, text } = await ask(body);
+  assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`);
+  const ids = json.results.map(({ _originId }: JsonObject) => _originId);
+  assert.equal(json.totalResults, ids.length);
+  return ids.join(' ');
+}
+
+type Condition = readonly [field: string, operator: string, value: Json, found: string];
+
+async function checkConditions(conditions: readonly Condition[], more: JsonObject = {}): Promise<void> {
+  for (const [field, operator, value, expected] of conditions) {
+    const filters = { and: [{ field, operator, value, ...more }] };
+    const about = JSON.stringify([field, operator, value]);
+    assert.equal(await found({ filters, sort: [{ field: '_originId' }] }), expected, about);
+  }
+}
+
+test('equals, notEquals and in compare whole values of the type; null is absence', async () => {
+  await checkConditions([
+    ['kw', 'equals', 'alpha', 'b'],
+    ['kw', 'equals', 'ALPHA', ''],
+    ['kw', 'notEquals', 'alpha', 'E a c d'],
+    ['kw', 'equals', null, 'd'],
+    ['kw', 'notEquals', null, 'E a b c'],
+    ['kw', 'in', ['alpha', null], 'b d'],
+    ['kw', 'in', [], ''],
+    ['kw', 'equals', '\u{1F600}', 'E'],
+    ['tx', 'equals', 'a*b', 'c'],
+    ['kws', 'equals', 'y', 'b'],
+    ['kws', 'notEquals', 'y', 'E a c d'],
+    ['int', 'equals', 5, 'a'],
+    ['int', 'equals', '5', ''],
+    ['int', 'notEquals', 5, 'E b c d'],
+    ['lng', 'equals', '9007199254740993', 'a'],
+    ['lng', 'equals', 9007199254740992, 'b'],
+    ['boo', 'equals', true, 'a'],
+    ['boo', 'equals', 'true', ''],
+    ['dat', 'equals', '2024-05-01T02:00:00+02:00', 'a b'],
+    ['dat', 'equals', 1714521600000, 'a b'],
+    ['obj', 'equals', null, 'E b c d'],
+    ['obj', 'notEquals', null, 'a'],
+    ['_originId', 'in', ['a', 'E'], 'E a'],
+    ['_sourceGuid', 'equals', sourceId, 'E a b c d'],
+    ['_updatedAt', 'greaterThan', '2020-01-01', 'E a b c d'],
+    ['_updatedAt', 'equals', null, ''],
+  ]);
+});
+
+test('contains matches the whole value, in which * alone is special; lists by their items', async () => {
+  await checkConditions([
+    ['kw', 'contains', '*l*', 'a b'],
+    ['kw', 'contains', 'alph', ''],
+    ['kw', 'contains', '*', 'E a b c'],
+    ['kw', 'contains', '', ''],
+    ['tx', 'contains', '*quick*', 'a'],
+    ['tx', 'contains', 'quick', ''],
+    ['kws', 'contains', 'x', 'a'],
+    ['kws', 'contains', 'X', ''],
+    ['txs', 'contains', 'hello*', 'a'],
+    ['ints', 'contains', 2, 'a'],
+    ['boos', 'contains', true, 'a'],
+    ['dats', 'contains', '2024-05-31T22:00:00Z', 'a'],
+  ]);
+});
+
+test('caseInsensitive compares after lower-casing', async () => {
+  const conditions: Condition[] = [
+    ['kw', 'equals', 'ALPHA', 'a b'],
+    ['kw', 'notEquals', 'ALPHA', 'E c d'],
+    ['kw', 'in', ['ALPHA'], 'a b'],
+    ['kw', 'contains', 'A*A', 'a b'],
+    ['kws', 'contains', 'Z*', 'a'],
+    ['tx', 'equals', 'STRASSE école NAÏVE', ''],
+    ['tx', 'equals', 'STRAßE école NAÏVE', 'b'],
+    ['int', 'equals', 5, 'a'],
+  ];
+  await checkConditions(conditions, { caseInsensitive: true });
+});
+
+test('ordering operators compare numbers, dates and ranges; in a range lie its values', async () => {
+  await checkConditions([
+    ['int', 'greaterThan', -6, 'a b'],
+    ['int', 'greaterThanOrEquals', 5, 'a'],
+    ['lng', 'greaterThan', '9007199254740992', 'a'],
+    ['dbl', 'lessThanOrEquals', 0, 'b'],
+    ['dat', 'greaterThan', '2024-04-30', 'a b'],
+    ['dats', 'greaterThan', '2024-05-31', 'a'],
+    ['ir', 'equals', 1, 'a'],
+    ['ir', 'equals', 5, ''],
+    ['ir', 'in', [1, 6], 'a b'],
+    ['ir', 'notEquals', 1, 'E b c d'],
+    ['ir', 'notEquals', null, 'a b'],
+    ['ir', 'greaterThan', 4, 'b'],
+    ['ir', 'greaterThanOrEquals', 4, 'a b'],
+    ['ir', 'lessThan', 1, ''],
+    ['ir', 'lessThanOrEquals', 1, 'a'],
+    ['lr', 'equals', '9007199254740993', 'a'],
+    ['lr', 'equals', '9007199254740992', ''],
+    ['dr', 'greaterThan', 0.99, 'a b'],
+    ['dr', 'lessThanOrEquals', 0, ''],
+    ['dtr', 'equals', '2024-12-31', 'a'],
+    ['dtr', 'equals', '2024-12-31T00:00:01Z', ''],
+  ]);
+});
+
+test('a search allows edits by the length of its words, swaps are one edit, and the score orders', async () => {
+  const searches: readonly (readonly [string, Readonly<Record<string, number>>])[] = [
+    ['qiuck', { a: 0.5 }],
+    ['qu', {}],
+    ['fxo', { a: 0.5 }],
+    ['foxxx', {}],
+    ['brown fox', { a: 2 }],
+    ['brownn brown', { a: 1.5 }],
+    ['strasse', { b: 1 / 3 }],
+    ['e\u0301cole', { b: 1 }],
+    ['fish', { E: 1 }],
+    ['23', { E: 1 }],
+    ['24', {}],
+    ['ΣΊΣΥΦΟΣ', { E: 1 }],
+    ['a*b', { c: 2 }],
+    ['!!!', {}],
+    ['', {}],
+    ['x'.repeat(256), {}],
+    ['\u{1F600}'.repeat(256), {}],
+  ];
+  for (const [value, expected] of searches) {
+    const { json } = await ask({ search: { field: 'tx', value } });
+    const scores = json.results.map(({ _originId, _score }: JsonObject) => [_originId, _score]);
+    assert.deepEqual(Object.fromEntries(scores), expected, value);
+  }
+  assert.equal(await found({ search: { field: 'tx', value: 'qiuck', literal: true } }), '');
+  assert.equal(await found({ search: { field: 'tx', value: 'QUICK nothing', literal: true } }), 'a');
+  const words = { field: 'txs', value: 'wrold hello' };
+  assert.equal(await found({ search: words }), 'a b');
+  assert.equal(await found({ search: words, sort: [{ field: '_score' }] }), 'b a');
+});
+
+test('absent values sort last in both orders, lists by their smallest or largest item, ties by _originId', async () => {
+  const sorts: readonly (readonly [Json, string])[] = [
+    [[{ field: 'kw' }], 'c a b E d'],
+    [[{ field: 'kw', order: 'desc' }], 'E b a c d'],
+    [[{ field: 'kws', order: 'desc' }], 'a b c E d'],
+    [[{ field: 'boo' }], 'b a E c d'],
+    [
+      [
+        { field: 'dat', order: 'desc' },
+        { field: 'kw', order: 'desc' },
+      ],
+      'b a E c d',
+    ],
+    [[{ field: 'nothing' }], 'E a b c d'],
+    [[], 'E a b c d'],
+    [null, 'E a b c d'],
+  ];
+  for (const [sort, expected] of sorts) {
+    const { json } = await ask({ sort }, '/v1/sourceGroupAlias/cms/type/thing');
+    const ids = json.results.map(({ _originId }: JsonObject) => _originId).join(' ');
+    assert.equal(ids, expected, JSON.stringify(sort));
+  }
+});
+
+test('facets keep the type of their values; one that cannot be has no groups', async () => {
+  const fields = ['int', 'boo', 'kws', 'lng', 'ir', 'obj', 'nothing', '_sourceGuid', '_updatedAt', '_score'];
+  const { json } = await ask({ facets: fields.map((field) => ({ field })), pagination: { pageSize: 0 } });
+  const groups = (values: Json[]) => values.map((value) => ({ value, count: 1 }));
+  const expected: Record<string, Json> = {
+    int: groups([-5, 5]),
+    boo: groups([false, true]),
+    kws: groups(['*', 'Y', 'x', 'y', 'z*']),
+    lng: groups(['9007199254740992', '9007199254740993']),
+    _sourceGuid: [{ value: sourceId, count: 5 }],
+  };
+  assert.deepEqual(
+    json.facets,
+    fields.map((field) => ({
+      name: field,
+      field,
+      groups: expected[field] ?? [],
+      isValid: expected[field] !== undefined,
+    })),
+  );
+  assert.deepEqual([json.totalResults, json.results, json.nextPageToken], [5, [], null]);
+});
+
+test('every mistake of a query is told at once, with its place', async () => {
+  const { status, json } = await ask({
+    filters: {
+      and: [
+        { field: 'x', operator: 'y' },
+        { field: 'int', operator: 'contains', value: 1 },
+        { or: [{ field: 'boo', operator: 'greaterThan', value: 'a' }] },
+        { and: [] },
+        { or: [{ and: [] }] },
+      ],
+    },
+    search: { field: 'kw', value: 'x'.repeat(257) },
+    sort: [{ field: 'obj' }, { order: 'up' }],
+    facets: [{ size: 0 }],
+    pagination: { page: -1, pageSize: 1001 },
+    aliases: ['card', 'nothing'],
+  });
+  assert.deepEqual([status, json.status, json.message], [400, 400, 'Query is not valid']);
+  assert.deepEqual(
+    json.errors.map((text: string) => text.slice(0, text.indexOf(':'))),
+    [
+      'filters.and[0].operator',
+      'filters.and[0].field',
+      'filters.and[1].operator',
+      'filters.and[2].or[0].operator',
+      'filters.and[2].or[0].value',
+      'filters.and[3]',
+      'filters.and[4].or[0]',
+      'search.field',
+      'search.value',
+      'facets[0].field',
+      'facets[0].size',
+      'sort[0].field',
+      'sort[1].field',
+      'sort[1].order',
+      'pagination.pageSize',
+      'pagination.page',
+      'aliases[1]',
+    ],
+  );
+});
+
+test('a multi-query tells the mistakes of each of its queries, with their names, as 400', async () => {
+  const thing = { sourceGroupAlias: 'cms', sourceEntityType: 'thing' };
+  const { status, json } = await ask(
+    [
+      { ...thing, name: 'good' },
+      { ...thing, name: 'sorted', sort: 5 },
+      { ...thing, name: 'nowhere', sourceEntityType: 'nothing' },
+      { name: 'whose', sort: 5 },
+      7,
+    ],
+    '/v1/source',
+  );
+  assert.equal(status, 400);
+  assert.deepEqual(
+    json.map((one: { name: Json; status: number; errors: Json[] }) => [
+      one.name,
+      one.status,
+      one.errors.length,
+    ]),
+    [
+      ['sorted', 400, 1],
+      ['nowhere', 404, 1],
+      ['whose', 400, 3],
+      [null, 400, 1],
+    ],
+  );
+});
+
+test('10,000 items are reached by page, and the window ends there', async () => {
+  for (const [page, pageSize, expected] of [
+    [9, 1000, 200],
+    [10, 1000, 400],
+    [999, 10, 200],
+    [1000, 10, 400],
+    [0, 1001, 400],
+    [0.5, 10, 400],
+  ] as const) {
+    assert.equal((await ask({ pagination: { page, pageSize } })).status, expected, `${page} × ${pageSize}`);
+  }
+});
