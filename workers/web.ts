@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { checkTlsFiles } from '../src/config/tls-files.ts';
-import { redisCommandTimeoutMs } from '../src/contract/limits.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
@@ -17,14 +16,14 @@ import { Progress } from '../src/store/progress.ts';
 import { beat, heartbeatMs, leave, liveProcesses } from '../src/store/registry.ts';
 
 runProcess('web', async () => {
-  const { settings, store, configuration, log } = await openProcess('web', redisCommandTimeoutMs);
-  const { tls, rateLimit } = settings;
+  const { settings, store, configuration, log } = await openProcess('web');
+  const { tls, rateLimit, frontLimits: limits } = settings;
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new Metrics(id);
   const progress = new Progress(store);
   const autoFields = new AutoFields(store);
-  const query = new ScatterQueryService({ store, processId: id, progress, autoFields });
+  const query = new ScatterQueryService({ store, processId: id, progress, autoFields, limits });
   await query.start();
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
@@ -40,6 +39,7 @@ runProcess('web', async () => {
     autoFields,
     entityReader,
     metrics,
+    limits,
     headerPrefixes: settings.headerPrefixes,
     waitingFor: () => waitingFor({ store, configuration, progress, draining: () => server.draining }),
   };

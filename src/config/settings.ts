@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.ts';
 import { partitionsMax, processesMax } from '../contract/limits.ts';
 import { excerpt } from './quote.ts';
 import {
@@ -62,6 +63,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** Memory for finished delivery answers in each HTTP front; 0 turns the cache off. */
   readonly deliveryCacheBytes: number;
+  readonly frontLimits: FrontLimits;
   /** When the private Redis writes its append-only file through to the disk. */
   readonly appendFsync: AppendFsync;
 }
@@ -74,6 +76,9 @@ export class SettingsError extends Error {
 const mebibyte = 1024 * 1024;
 const deliveryCacheMebibytesMax = 65_536;
 const rateLimitMax = 1_000_000;
+const backlogMax = 10_000_000;
+const bodiesMebibytesMax = 65_536;
+const waitSecondsMax = 3_600;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const appendFsyncs = ['always', 'everysec'] as const;
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -114,6 +119,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     const [there, missing] = certFile === null ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
     mistakes.push(`${there} is set and ${missing} is not: HTTPS needs both, HTTP neither`);
   }
+  const limits = defaultFrontLimits;
+  const waitMs = (text: string) => 1000 * wholeNumber(text, 1, waitSecondsMax);
   const configDir = resolve(setting('CONFIG_DIR', 'config', (text) => text));
   const settings: Settings = {
     port: setting('PORT', 4000, (text) => wholeNumber(text, 0, portMax)),
@@ -134,6 +141,20 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     logLevel: setting<LogLevel>('LOG_LEVEL', 'info', (text) => oneOf(text, logLevels)),
     deliveryCacheBytes:
       mebibyte * setting('DELIVERY_CACHE_MB', 128, (text) => wholeNumber(text, 0, deliveryCacheMebibytesMax)),
+    frontLimits: {
+      ingestBacklogEntries: setting('INGEST_BACKLOG', limits.ingestBacklogEntries, (text) =>
+        wholeNumber(text, 1, backlogMax),
+      ),
+      bodiesInFlightBytes: setting(
+        'BODIES_MB',
+        limits.bodiesInFlightBytes,
+        (text) => mebibyte * wholeNumber(text, 1, bodiesMebibytesMax),
+      ),
+      bodyIdleMs: setting('BODY_IDLE_SECONDS', limits.bodyIdleMs, waitMs),
+      minVersionWaitMs: setting('MIN_VERSION_WAIT_SECONDS', limits.minVersionWaitMs, waitMs),
+      queryWaitMs: setting('QUERY_WAIT_SECONDS', limits.queryWaitMs, waitMs),
+      redisTimeoutMs: setting('REDIS_TIMEOUT_SECONDS', limits.redisTimeoutMs, waitMs),
+    },
     appendFsync: setting<AppendFsync>('APPEND_FSYNC', 'always', (text) => oneOf(text, appendFsyncs)),
   };
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));

@@ -4,7 +4,7 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../contract/errors.ts';
-import { bodiesInFlightBytesMax, bodyIdleTimeoutMs } from '../contract/limits.ts';
+import type { FrontLimits } from '../contract/front-limits.ts';
 
 /** The client went away; nobody waits for an answer. */
 export class AbortedError extends Error {
@@ -19,13 +19,16 @@ export class BodyIntake {
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
+  constructor(readonly limits: Pick<FrontLimits, 'bodiesInFlightBytes' | 'bodyIdleMs'>) {}
+
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
   /** @throws ProblemError `unavailable` when the budget is used up */
   take(bytes: number): void {
-    if (this.#heldBytes + bytes > bodiesInFlightBytesMax) throw new ProblemError(problems.unavailable);
+    if (this.#heldBytes + bytes > this.limits.bodiesInFlightBytes)
+      throw new ProblemError(problems.unavailable);
     this.#heldBytes += bytes;
   }
 
@@ -109,7 +112,7 @@ export class RequestBody {
 
   /** Called once a second while the body is incomplete. */
   checkIdle(nowMs: number): void {
-    if (nowMs - this.#lastPieceAtMs >= bodyIdleTimeoutMs) {
+    if (nowMs - this.#lastPieceAtMs >= this.#intake.limits.bodyIdleMs) {
       this.#fail(new ProblemError(problems.bodyStoodStill));
       return;
     }

@@ -1,6 +1,5 @@
 /** What the endpoints of the ingest interface have in common. */
 import { ProblemError, problems } from '../contract/errors.ts';
-import { ingestBacklogEntriesMax } from '../contract/limits.ts';
 import type { VersionVector } from '../store/types.ts';
 import { formatVersion } from '../store/version.ts';
 import type { HeaderField } from './answer.ts';
@@ -16,8 +15,8 @@ export function versionHeaders(services: Services, version: VersionVector): Head
 }
 
 /** Back-pressure, before anything of a request is accepted. @throws ProblemError `ingestBusy` */
-export function refuseWhenBusy({ progress }: Services): void {
-  if (progress.backlog() > ingestBacklogEntriesMax) throw new ProblemError(problems.ingestBusy);
+export function refuseWhenBusy({ progress, limits }: Services): void {
+  if (progress.backlog() > limits.ingestBacklogEntries) throw new ProblemError(problems.ingestBusy);
 }
 
 /** The path's originId. @throws ProblemError when it is not percent-encoded UTF-8 */

@@ -1,6 +1,5 @@
 /** "Read your own writes" (contract section 3): waits for the state that a Min-Version header asks for. */
 import { ProblemError, problems } from '../contract/errors.ts';
-import { minVersionWaitMs } from '../contract/limits.ts';
 import type { VersionVector } from '../store/types.ts';
 import { parseVersion } from '../store/version.ts';
 import type { Call } from './call.ts';
@@ -18,10 +17,10 @@ export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVecto
 
 /** @throws ProblemError `versionNotReached` when it is not visible in time */
 export async function waitForVersion(
-  { progress }: Services,
+  { progress, limits }: Services,
   tenant: string,
   version: VersionVector,
 ): Promise<void> {
-  if (await progress.waitFor(tenant, version, minVersionWaitMs)) return;
+  if (await progress.waitFor(tenant, version, limits.minVersionWaitMs)) return;
   throw new ProblemError(problems.versionNotReached);
 }

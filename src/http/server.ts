@@ -46,7 +46,7 @@ export class HttpServer {
   readonly #services: Services;
   readonly #log: Log;
   readonly #rateLimit: RateLimit | null;
-  readonly #intake = new BodyIntake();
+  readonly #intake: BodyIntake;
   #listenSocket: uws.us_listen_socket | null = null;
   #active = 0;
   #draining = false;
@@ -55,6 +55,7 @@ export class HttpServer {
   constructor({ services, handlers, log, tls = null, rateLimit = 0 }: HttpServerOptions) {
     this.#app = appFor(tls);
     this.#services = services;
+    this.#intake = new BodyIntake(services.limits);
     this.#log = log;
     this.#rateLimit = rateLimit === 0 ? null : new RateLimit(rateLimit);
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);

@@ -1,5 +1,6 @@
 /** What the handlers work with; joined together in `workers/web.ts`. */
 import type { Configuration } from '../config/types.ts';
+import type { FrontLimits } from '../contract/front-limits.ts';
 import type { QueryService } from '../query/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { Horizon } from '../store/horizon.ts';
@@ -28,6 +29,7 @@ export interface Services {
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: Metrics;
+  readonly limits: FrontLimits;
   /** As the setting `HEADER_PREFIX`. */
   readonly headerPrefixes: readonly string[];
   /** What this front still waits for before it can serve; empty when ready. */

@@ -20,11 +20,11 @@ export interface ProcessGround {
 
 /**
  * Opens the store and follows the active configuration; the first process of an empty store makes its own folder's
- * configuration the active one. SIGHUP does so again later.
- * @param commandTimeoutMs see `ConnectionOptions`
+ * configuration the active one. SIGHUP does so again later. A front's commands to Redis have a time limit; workers and jobs
+ * wait for Redis to come back.
  * @throws Error whose message is one line for the operator
  */
-export async function openProcess(role: Role, commandTimeoutMs?: number): Promise<ProcessGround> {
+export async function openProcess(role: Role): Promise<ProcessGround> {
   exitWithParent();
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   const log = createLog(role, settings.logLevel);
@@ -32,7 +32,7 @@ export async function openProcess(role: Role, commandTimeoutMs?: number): Promis
     address: redisAddress(settings),
     messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
-    ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }),
+    ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
   const configuration = new ActiveConfiguration(store);
   await configuration.start();

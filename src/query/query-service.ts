@@ -1,7 +1,8 @@
 /** The front's side of a query: checks it, scatters it to the workers, merges what they answer. */
 import type { ClientPrincipal } from '../config/types.ts';
+import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.ts';
 import { isJsonObject, type Json } from '../contract/json.ts';
-import { minVersionWaitMs, queryPageUnitsMax, queryWaitMs } from '../contract/limits.ts';
+import { queryPageUnitsMax } from '../contract/limits.ts';
 import { checkQuery, queryIdentity } from '../search/check-query.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
@@ -31,6 +32,8 @@ export interface ScatterQueryServiceOptions {
   readonly processId: string;
   readonly progress: Progress;
   readonly autoFields: AutoFields;
+  /** Absent: the defaults. */
+  readonly limits?: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
 }
 
 /** A query that is found good. */
@@ -53,6 +56,7 @@ export interface QueryCounters {
 }
 
 export class ScatterQueryService implements QueryService {
+  readonly #limits: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
   readonly #store: Store;
   readonly #progress: Progress;
   readonly #targets: Targets;
@@ -63,7 +67,8 @@ export class ScatterQueryService implements QueryService {
   #unavailable = 0;
   #scatterMs = 0;
 
-  constructor({ store, processId, progress, autoFields }: ScatterQueryServiceOptions) {
+  constructor({ store, processId, progress, autoFields, limits }: ScatterQueryServiceOptions) {
+    this.#limits = limits ?? defaultFrontLimits;
     this.#store = store;
     this.#progress = progress;
     this.#targets = new Targets(autoFields);
@@ -115,10 +120,10 @@ export class ScatterQueryService implements QueryService {
   ): Promise<QueryOutcome[]> {
     if (minVersion !== null) {
       const { alias } = principal.tenant;
-      const isReached = await this.#progress.waitFor(alias, minVersion, minVersionWaitMs);
+      const isReached = await this.#progress.waitFor(alias, minVersion, this.#limits.minVersionWaitMs);
       if (!isReached) throw new UnavailableError('the asked version is not visible yet');
     }
-    const deadlineMs = performance.now() + queryWaitMs;
+    const deadlineMs = performance.now() + this.#limits.queryWaitMs;
     await this.#progressKnown(deadlineMs);
     // What this front has seen committed, every shard must have: of two answers the later is never the older state.
     const needs = this.#progress.commits;

@@ -34,6 +34,14 @@ test('without variables every setting has its documented default', () => {
     tls: null,
     rateLimit: 0,
     deliveryCacheBytes: 128 * 1024 * 1024,
+    frontLimits: {
+      ingestBacklogEntries: 10_000,
+      bodiesInFlightBytes: 512 * 1024 * 1024,
+      bodyIdleMs: 10_000,
+      minVersionWaitMs: 5_000,
+      queryWaitMs: 3_000,
+      redisTimeoutMs: 5_000,
+    },
     appendFsync: 'always',
   });
 });
@@ -61,6 +69,12 @@ test('every variable is read', () => {
     DELIVERY_CACHE_MB: '0',
     APPEND_FSYNC: 'everysec',
     MESSAGES_URL: 'redis://queue:6380',
+    INGEST_BACKLOG: '100',
+    BODIES_MB: '64',
+    BODY_IDLE_SECONDS: '1',
+    MIN_VERSION_WAIT_SECONDS: '2',
+    QUERY_WAIT_SECONDS: '4',
+    REDIS_TIMEOUT_SECONDS: '6',
   });
   assert.deepEqual(settings, {
     port: 0,
@@ -85,6 +99,14 @@ test('every variable is read', () => {
     tls: { certFile: resolve('front.pem'), keyFile: '/keys/front.key' },
     rateLimit: 50,
     deliveryCacheBytes: 0,
+    frontLimits: {
+      ingestBacklogEntries: 100,
+      bodiesInFlightBytes: 64 * 1024 * 1024,
+      bodyIdleMs: 1_000,
+      minVersionWaitMs: 2_000,
+      queryWaitMs: 4_000,
+      redisTimeoutMs: 6_000,
+    },
     appendFsync: 'everysec',
   });
   const url = 'rediss://user:pass@redis.example.com:6380/2';
@@ -104,6 +126,9 @@ test('a wrong value is named with its variable and what is allowed', () => {
     ['REDIS_URL', ['localhost:6379', 'http://x', 'redis://', 'redis://h/db'], /redis:\/\//],
     ['MESSAGES_URL', ['localhost:6379', 'redis://'], /redis:\/\//],
     ['REDIS_CLUSTER', ['redis-1', 'a:0', 'a:70000', 'a:1,,b:2', '[x]:1'], /host:port pairs/],
+    ['INGEST_BACKLOG', ['0', '10000001'], /whole number from 1 to 10000000/],
+    ['BODIES_MB', ['0', '1.5'], /whole number from 1 to 65536/],
+    ['QUERY_WAIT_SECONDS', ['0', '3601', '3s'], /whole number from 1 to 3600/],
     ['WORKERS', ['0', 'many', '257'], /whole number from 1 to 256/],
     ['WEB', ['0', '-2'], /whole number from 1 to 256/],
     ['PARTITIONS', ['0', '1025', '1,5'], /whole number from 1 to 1024/],

@@ -1,4 +1,5 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
+import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import { AnswerCache } from '../../../src/http/answer-cache.ts';
 import { EntityReader } from '../../../src/http/entity-reader.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
@@ -71,6 +72,7 @@ export async function startFront({
     autoFields: new AutoFields(store),
     entityReader,
     metrics: new Metrics('test'),
+    limits: defaultFrontLimits,
     headerPrefixes: ['X-Acme', 'X-Service'],
     waitingFor: async () => [],
     ...given,

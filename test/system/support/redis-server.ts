@@ -20,7 +20,7 @@ export class RedisServer {
     folder: string,
   ) {
     const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
-    words.push('--appendonly', 'yes', '--appendfsync', 'always');
+    words.push('--appendonly', 'yes', '--appendfsync', process.env.APPEND_FSYNC ?? 'always');
     this.process = new SystemProcess('redis', () => ({
       program: 'sh',
       words: ['-c', tiedRedisServer, 'redis', ...words],

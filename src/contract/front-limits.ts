@@ -1,0 +1,33 @@
+/** Limits and time-outs of a front that an operator may set; their defaults are those of `limits.ts`. */
+import {
+  bodiesInFlightBytesMax,
+  bodyIdleTimeoutMs,
+  ingestBacklogEntriesMax,
+  minVersionWaitMs,
+  queryWaitMs,
+  redisCommandTimeoutMs,
+} from './limits.ts';
+
+export interface FrontLimits {
+  /** Stream entries that may wait in one partition before ingest is answered 503. */
+  readonly ingestBacklogEntries: number;
+  /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
+  readonly bodiesInFlightBytes: number;
+  /** A body of which nothing arrives for this long ends the request. */
+  readonly bodyIdleMs: number;
+  /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
+  readonly minVersionWaitMs: number;
+  /** How long a complete answer of a query is waited for before it is answered 503. */
+  readonly queryWaitMs: number;
+  /** Longest command to Redis; then its request is answered 503. */
+  readonly redisTimeoutMs: number;
+}
+
+export const defaultFrontLimits: FrontLimits = {
+  ingestBacklogEntries: ingestBacklogEntriesMax,
+  bodiesInFlightBytes: bodiesInFlightBytesMax,
+  bodyIdleMs: bodyIdleTimeoutMs,
+  minVersionWaitMs,
+  queryWaitMs,
+  redisTimeoutMs: redisCommandTimeoutMs,
+};
