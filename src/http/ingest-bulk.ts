@@ -16,7 +16,7 @@ export function saveEntities(services: Services): Handler {
   return async (call) => {
     refuseWhenBusy(services);
     const readings = await readBulk(call.body, services.entityReader, knownFields(services, call.source));
-    await decideFields(services, call.source, readings);
+    await decideFields(services, call.source, readings, forcesType(call));
     const outcomes = new BulkOutcomes();
     const entities: EncodedEntity[] = [];
     readings.forEach((reading, index) => {

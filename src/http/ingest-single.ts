@@ -23,7 +23,7 @@ export function saveEntity(services: Services): Handler {
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson);
     if (reading.kind === 'invalid')
       throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
-    await decideFields(services, call.source, [reading]);
+    await decideFields(services, call.source, [reading], forcesType(call));
     return save(services, call, reading);
   };
 }

@@ -38,6 +38,11 @@ export class AutoFields {
     return this.#types.get(nameOf(tenant, sourceId, type))?.fields ?? null;
   }
 
+  /** True for a type that this process knows to have no room for another field. */
+  isFull(tenant: string, sourceId: string, type: string): boolean {
+    return this.#types.get(nameOf(tenant, sourceId, type))?.isFull === true;
+  }
+
   /**
    * Decides the types of fields that have none, and that the entity type exists. In the order of the candidates: those
    * at the end are left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`).

@@ -235,4 +235,7 @@ test('the first value in the order of requests and entities decides the type of 
     assert.equal((await front.call('POST', '/ingest/v2/auto-single', { key, body })).status, 200);
   }
   assert.deepEqual(await typesOf('autoSingle'), { value: 'double[]' });
+  const refused = { type: 'autoOther', properties: { value: 1 } };
+  assert.equal((await front.call('POST', '/ingest/v2/auto-single', { key, body: refused })).status, 422);
+  assert.deepEqual(await typesOf('autoOther'), {});
 });
