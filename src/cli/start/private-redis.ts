@@ -80,6 +80,8 @@ function redisConfig(folder: string, appendFsync: AppendFsync): string[] {
     `appendfsync ${appendFsync}`,
     // The append-only file is the one truth; snapshots beside it would only cost time.
     'save ""',
+    // A store that fills for the first time would be written anew at every doubling, by a child that doubles its pages.
+    'auto-aof-rewrite-min-size 512mb',
   ];
 }
 
