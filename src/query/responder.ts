@@ -13,6 +13,7 @@ import {
   encodeCounts,
   encodeReply,
   encodeTexts,
+  packCoverage,
   type ScatterQuery,
   type ScatterRequest,
 } from './wire.ts';
@@ -36,6 +37,14 @@ export interface ResponderOptions {
 interface Waiting {
   readonly inbound: InboundRequest;
   readonly request: ScatterRequest;
+}
+
+/** What all answers of one moment share. */
+interface Moment {
+  /** From `packCoverage`. */
+  readonly covers: MessageBody;
+  /** This worker has all partitions. */
+  readonly isWhole: boolean;
 }
 
 export class Responder {
@@ -148,6 +157,10 @@ export class Responder {
     const startedMs = performance.now();
     const coverage = this.options.covered();
     const isSettled = this.#isSettled(coverage);
+    const moment = {
+      covers: packCoverage(coverage),
+      isWhole: coverage.size === this.options.store.partitions.count,
+    };
     let nowMs = startedMs;
     let at = from;
     for (; at < batch.length && nowMs < startedMs + sliceMs; at += 1) {
@@ -155,20 +168,18 @@ export class Responder {
       if (waiting === undefined) break;
       const { inbound, request } = waiting;
       if (!isSettled || !this.#isReached(request, coverage)) this.#waiting.push(waiting);
-      else if (inbound.deadlineMs > nowMs) this.#answer(inbound, request, coverage);
+      else if (inbound.deadlineMs > nowMs) this.#answer(inbound, request, moment);
       nowMs = performance.now();
     }
     this.#busyMs += nowMs - startedMs;
     return at;
   }
 
-  #answer(inbound: InboundRequest, request: ScatterRequest, coverage: Coverage): void {
-    const { store, onTrouble } = this.options;
-    const isWhole = coverage.size === store.partitions.count;
+  #answer(inbound: InboundRequest, request: ScatterRequest, { covers, isWhole }: Moment): void {
+    const { shards, onTrouble } = this.options;
     try {
       const answers = request.queries.map((query) => this.#answerOne(query, isWhole));
-      const { followed: configuration } = this.options.shards;
-      inbound.reply(encodeReply({ covers: coverage, answers, configuration }));
+      inbound.reply(encodeReply(covers, answers, shards.followed));
       this.#answered += 1;
     } catch (error) {
       // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.

@@ -32,13 +32,18 @@ export function rowPieces(
   { originId, sourceId, updatedAtMs, score }: BuiltIns,
   fieldsText: Buffer,
 ): RowPieces {
-  const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
+  const ids = `{"_originId":${quoted(originId)},"_sourceGuid":${quoted(sourceId)}`;
   const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
-  const head = `${ids}${updatedAt}${score === null ? '' : `,"_score":${JSON.stringify(score)}`}`;
+  const head = `${ids}${updatedAt}${score === null ? '' : `,"_score":${score}`}`;
   const fields = withoutBuiltIns(fieldsText);
   // The brace that opens the fields becomes a comma; without fields just the closing one is left.
   const bytes = Buffer.byteLength(head) + (fields.length === emptyObjectBytes ? 1 : fields.length);
   return { head, fields, bytes };
+}
+
+/** Most ids have nothing to escape. */
+function quoted(id: string): string {
+  return /^[\w./:-]*$/.test(id) ? `"${id}"` : JSON.stringify(id);
 }
 
 /** @returns the place behind the row */
@@ -49,6 +54,7 @@ export function writeRow({ head, fields }: RowPieces, into: Buffer, at: number):
   return end + fields.copy(into, end, 1);
 }
 
+const underscore = 0x5f;
 const comma = 0x2c;
 const closingBrace = 0x7d;
 
@@ -60,7 +66,7 @@ export function rowText(pieces: RowPieces): Buffer {
 
 /** An item may have a field that is named like a built-in one; in an answer the built-in one has the name. */
 function withoutBuiltIns(fieldsText: Buffer): Buffer {
-  if (!fieldsText.includes('"_')) return fieldsText;
+  if (!fieldsText.includes(underscore) || !fieldsText.includes('"_')) return fieldsText;
   if (!builtInNames.some((name) => fieldsText.includes(`"${name}":`))) return fieldsText;
   const fields = JSON.parse(fieldsText.toString()) as JsonObject;
   for (const name of builtInNames) delete fields[name];

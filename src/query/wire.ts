@@ -50,8 +50,18 @@ export interface WorkerReply {
 /** What a worker says that cannot answer at the moment. */
 export const cannotAnswer: MessageBody = null;
 
-export function encodeReply({ covers, answers, configuration }: WorkerReply): MessageBody {
-  return [[...covers].flat(), answers, configuration];
+/** Coverage as replies carry it; made once for all replies of one moment. */
+export function packCoverage(covers: Coverage): MessageBody {
+  return [...covers].flat();
+}
+
+/** @param covers from `packCoverage` */
+export function encodeReply(
+  covers: MessageBody,
+  answers: readonly MessageBody[],
+  configuration: string | null,
+): MessageBody {
+  return [covers, answers, configuration];
 }
 
 /** Null when the worker cannot answer at the moment. */

@@ -74,7 +74,7 @@ function matchAll(matchers: readonly Matcher[]): Matcher {
   const [first, ...others] = matchers;
   if (first === undefined) return matchNothing;
   return {
-    test: (doc) => matchers.every((matcher) => matcher.test(doc)),
+    test: (doc) => passesAll(matchers, doc),
     scan: (into, docCount) => {
       const all = new Bitmap(docCount);
       first.scan(all, docCount);
@@ -83,6 +83,12 @@ function matchAll(matchers: readonly Matcher[]): Matcher {
     },
     few: fewestOf(matchers),
   };
+}
+
+/** A loop: this is called for every doc of a condition that few docs meet. */
+function passesAll(matchers: readonly Matcher[], doc: number): boolean {
+  for (let at = 0; at < matchers.length; at += 1) if (matchers[at]?.test(doc) === false) return false;
+  return true;
 }
 
 function narrow(all: Bitmap, matcher: Matcher, docCount: number): void {

@@ -65,7 +65,7 @@ export class NumberColumn implements Column {
   match(condition: Condition): Matcher {
     const test = pointTest(this.#kind, condition);
     if (test.kind === 'none') return matchNothing;
-    const isPlain = this.#kind !== 'long';
+    const isPlain = this.#kind !== 'long' || this.#residuals === null;
     return isPlain && test.kind === 'between'
       ? matchBetween(this.#values, test.low, test.high)
       : this.#matchExact(test);
