@@ -164,9 +164,8 @@ class Assembly {
     for (const build of builds) {
       const former = formerMade.get(build.maker.key) ?? null;
       if (build.isDeferred) {
+        if (former !== null) made.push(this.#defer(turn, build, former));
         this.#unregister(turn, build, [], former?.dependsOn ?? []);
-        // What is there stays, marked as outdated, so that no later configuration takes it for its own.
-        if (former !== null) made.push({ ...former, schemaDigest: outdatedDigest });
         continue;
       }
       made.push(this.#addBuild(turn, build, former));
@@ -221,6 +220,19 @@ class Assembly {
     const claims = this.#addClaims(turn, scope, build, former);
     this.#unregister(turn, build, former?.dependsOn ?? [], build.dependsOn);
     return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn: build.dependsOn };
+  }
+
+  /**
+   * What is there stays, marked as outdated, so that no later configuration takes it for its own. Claims depend on the
+   * entity alone and follow it, or their age would be forgotten with the state that began to make them.
+   */
+  #defer(turn: Turn, build: Build, former: MadeThing): MadeThing {
+    const scope: EnvironmentScope = {
+      tenant: turn.tenantAlias,
+      environmentId: build.maker.environmentId,
+    };
+    const claims = this.#addClaims(turn, scope, build, former);
+    return { ...former, schemaDigest: outdatedDigest, claims };
   }
 
   #addView(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): Buffer {
