@@ -5,7 +5,8 @@ import type { LookupCandidate } from '../schemas/types.ts';
 import { sendRaw, storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
-import { Script, type ScriptArgument } from './script.ts';
+import { packForLua } from './lua-list.ts';
+import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
 const touch = new Script<[number, Buffer[]][]>('touch', 1);
@@ -82,7 +83,13 @@ export async function* touchKeys(
         const replies = await touch.run(
           store.client,
           [keys.fence(tag)],
-          [caller.partition, caller.epoch, dependentsListedMax, ...hashArguments(tag, entries), ...asked],
+          [
+            caller.partition,
+            caller.epoch,
+            dependentsListedMax,
+            packedHashes(tag, entries),
+            packForLua(asked),
+          ],
         );
         replies.forEach(([count, members], index) => {
           const key = asked[index];
@@ -131,21 +138,21 @@ function touchRounds(
 }
 
 /** As `scripts/touch.lua` reads them: entities of a batch often stand under the same key. */
-function hashArguments(tag: string, writes: readonly IndexWrite[]): ScriptArgument[] {
+function packedHashes(tag: string, writes: readonly IndexWrite[]): Buffer {
   const hashes = groupBy(writes, ({ tenant, sourceId, layoutId, lookupKey }) =>
     keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
   );
-  const list: ScriptArgument[] = [hashes.size];
-  for (const [key, entries] of hashes) {
-    const drops: string[] = [];
-    const sets: string[] = [];
-    for (const { originId, projection } of entries) {
-      if (projection === null) drops.push(originId);
-      else sets.push(originId, projection);
-    }
-    list.push(key, drops.length, sets.length, ...drops, ...sets);
-  }
-  return list;
+  return packForLua(
+    [...hashes].map(([key, entries]) => {
+      const drops: string[] = [];
+      const sets: string[] = [];
+      for (const { originId, projection } of entries) {
+        if (projection === null) drops.push(originId);
+        else sets.push(originId, projection);
+      }
+      return [key, drops, sets];
+    }),
+  );
 }
 
 function dependentsKey(tag: string, { tenant, sourceId, lookupKey }: LookupKey): string {
@@ -181,11 +188,13 @@ export async function registerDependents(
           [
             caller.partition,
             caller.epoch,
-            ...portion.flatMap((registration) => [
-              registration.action,
-              dependentsKey(tag, registration),
-              registration.member,
-            ]),
+            packForLua(
+              portion.flatMap((registration) => [
+                registration.action,
+                dependentsKey(tag, registration),
+                registration.member,
+              ]),
+            ),
           ],
         );
       }

@@ -34,7 +34,7 @@ function list(team: number, suffix = ''): SourceEntity {
 function listSchema(filter: string): Json {
   return {
     triggers: { cms: ['list'] },
-    route: { handles: ['{originId} of {p.club}'] },
+    route: { handles: ['{originId}', '{originId} of {p.club}'] },
     properties: {
       members: { type: 'array', input: { $lookup: { filter } }, items: '{item.p.name}' },
     },
