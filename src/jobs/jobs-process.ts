@@ -11,6 +11,7 @@ import { JobRunner } from '../store/jobs-queue.ts';
 import { readGenerations } from '../store/rebuild-generation.ts';
 import { beat, heartbeatMs, leave } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
+import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
@@ -55,6 +56,7 @@ export class JobsProcess {
       configuration,
       autoFields: new AutoFields(store),
       slots: new Slots(slots),
+      layoutWatch: new LayoutWatch(store),
       throttle: new Throttle(rebuildEntitiesPerSecondMax),
       onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),
     };

@@ -17,6 +17,9 @@ import { readOwners } from '../store/lease.ts';
 import { liveProcesses, storeTimeMs } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 
+/** A look tells the same for this long. */
+const sightMs = 100;
+
 /** A source whose whole layout is not the one that the configuration asks for. */
 export interface LayoutChange extends SourcePlace {
   /** Null when no lookup reads the source any more. */
@@ -45,37 +48,64 @@ function isWhole(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boo
   return layouts.wholeOf(place)?.id === wanted?.id;
 }
 
-/**
- * One step towards the wanted layouts, on behalf of a partition whose entities all stand under them.
- * @returns true when lookups read the wanted layouts and nothing else is kept. @throws StoreUnavailableError
- */
-export async function advanceLayouts(
-  store: Store,
-  generation: number,
-  partition: number,
-  changes: readonly LayoutChange[],
-): Promise<boolean> {
-  const layouts = await readLayouts(store);
-  if (layouts.retiring.length > 0) {
-    if (await allWorkersKnow(store, generation, layouts.version)) await retireFormer(store, layouts);
-    return false;
-  }
-  const open = changes.filter((change) => !isWhole(layouts, change));
-  for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
-  return open.length === 0 && (await allWorkersKnow(store, generation, layouts.version));
+/** The layouts, and who knows of them, at one time. */
+interface Sight {
+  readonly layouts: LayoutStates;
+  /** Whoever may own a partition is heard of and knows the layouts. */
+  readonly isKnown: boolean;
+  /** The least of all workers. */
+  readonly generation: number;
 }
 
-/** True when whoever may own a partition is heard of, and works by the configuration and the layouts. */
-async function allWorkersKnow(store: Store, generation: number, layouts: number): Promise<boolean> {
+/** Looks on behalf of the jobs of all partitions, which wait for the same. */
+export class LayoutWatch {
+  #sight: Promise<Sight> | null = null;
+  #seenMs = 0;
+
+  constructor(private readonly store: Store) {}
+
+  /**
+   * One step towards the wanted layouts, on behalf of a partition whose entities all stand under them.
+   * @returns true when lookups read the wanted layouts and nothing else is kept. @throws StoreUnavailableError
+   */
+  async advance(generation: number, partition: number, changes: readonly LayoutChange[]): Promise<boolean> {
+    const { store } = this;
+    const sight = await this.#look();
+    const { layouts } = sight;
+    const isKnown = sight.isKnown && sight.generation >= generation;
+    if (layouts.retiring.length > 0) {
+      if (isKnown) await retireFormer(store, layouts);
+      return false;
+    }
+    const open = changes.filter((change) => !isWhole(layouts, change));
+    for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
+    return open.length === 0 && isKnown;
+  }
+
+  #look(): Promise<Sight> {
+    const nowMs = performance.now();
+    if (this.#sight !== null && nowMs < this.#seenMs + sightMs) return this.#sight;
+    this.#seenMs = nowMs;
+    this.#sight = sightOf(this.store);
+    return this.#sight;
+  }
+}
+
+async function sightOf(store: Store): Promise<Sight> {
+  const layouts = await readLayouts(store);
   const [processes, owners, nowMs] = await Promise.all([
     liveProcesses(store),
     readOwners(store),
     storeTimeMs(store),
   ]);
   const workers = new Map(processes.filter(({ role }) => role === 'worker').map((one) => [one.id, one]));
-  return (
-    owners.every(
-      ({ workerId, leaseUntilMs }) => workerId !== null && leaseUntilMs >= nowMs && workers.has(workerId),
-    ) && [...workers.values()].every((one) => one.generation >= generation && one.layouts >= layouts)
+  const areOwnersHeard = owners.every(
+    ({ workerId, leaseUntilMs }) => workerId !== null && leaseUntilMs >= nowMs && workers.has(workerId),
   );
+  const all = [...workers.values()];
+  return {
+    layouts,
+    isKnown: areOwnersHeard && all.every((worker) => worker.layouts >= layouts.version),
+    generation: Math.min(...all.map((worker) => worker.generation)),
+  };
 }

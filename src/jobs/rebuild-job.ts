@@ -29,7 +29,7 @@ import {
 } from '../store/processed.ts';
 import { liveProcesses, storeTimeMs } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
-import { advanceLayouts, type LayoutChange, layoutChanges } from './layout-change.ts';
+import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 import type { Slots } from './slots.ts';
@@ -53,6 +53,7 @@ export interface RebuildContext {
   readonly autoFields: AutoFields;
   readonly throttle: Throttle;
   readonly slots: Slots;
+  readonly layoutWatch: LayoutWatch;
   onMarked(count: number): void;
 }
 
@@ -136,10 +137,10 @@ class RebuildRun {
 
   /** Waits, without holding up the jobs of other partitions, until lookups read the layouts that the configuration asks for. */
   async #changeLayouts(changes: readonly LayoutChange[]): Promise<void> {
-    const { store } = this.context;
+    const { store, layoutWatch } = this.context;
     const { generation, partition } = this.job.task;
     if (changes.length === 0 && (await readLayouts(store)).retiring.length === 0) return;
-    while (!this.#isSuperseded() && !(await advanceLayouts(store, generation, partition, changes))) {
+    while (!this.#isSuperseded() && !(await layoutWatch.advance(generation, partition, changes))) {
       await this.#pause(layoutsPollMs);
     }
   }
