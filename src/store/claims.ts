@@ -19,16 +19,17 @@ const claimsPerCall = 400;
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
 
+/** Times are digits: packed numbers of their size look otherwise from Redis' scripts than from here. */
 type PackedClaim = [
   host: string | false,
   kind: 0 | 1,
-  sinceStamp: number,
+  sinceStamp: string,
   sourceId: string,
   alias: string,
   originId: string,
   display: string,
   redirect: string | false,
-  updatedAtMs: number,
+  updatedAtMs: string,
 ];
 
 export interface ClaimWrite {
@@ -134,13 +135,13 @@ function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtM
   const packed: PackedClaim = [
     host ?? false,
     kind === 'page' ? 0 : 1,
-    sinceStamp,
+    String(sinceStamp),
     view.sourceId,
     view.alias,
     view.originId,
     display,
     redirect ?? false,
-    updatedAtMs,
+    String(updatedAtMs),
   ];
   return pack([packed]);
 }
@@ -152,11 +153,11 @@ export function unpackClaims(stored: Buffer | null | undefined): Claim[] {
     ([host, kind, sinceStamp, sourceId, alias, originId, display, redirect, updatedAtMs]) => ({
       host: host === false ? null : host,
       kind: kind === 0 ? 'page' : 'redirect',
-      sinceStamp,
+      sinceStamp: Number(sinceStamp),
       view: { sourceId, alias, originId },
       display,
       redirect: redirect === false ? null : redirect,
-      updatedAtMs,
+      updatedAtMs: Number(updatedAtMs),
     }),
   );
 }

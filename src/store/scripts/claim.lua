@@ -6,7 +6,8 @@
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
 --       4 packed list of runs of claims, each {'put' | 'drop', claims key, routes key, clashes key, fields, digests
 --       (8 bytes each, joined), displays, packed lists of the one claim}; a run is done before the next one
---       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs}
+--       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs},
+--       its times in digits
 -- Returns  number of times that the service of a field changed; error FENCED
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
   return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
@@ -19,7 +20,7 @@ end
 -- A page before a redirect, the latest claim before older ones; ids decide the rest so that no layout does.
 local function before(a, b)
   if a[2] ~= b[2] then return a[2] < b[2] end
-  if a[3] ~= b[3] then return a[3] > b[3] end
+  if a[3] ~= b[3] then return tonumber(a[3]) > tonumber(b[3]) end
   if a[5] ~= b[5] then return a[5] < b[5] end
   if a[4] ~= b[4] then return a[4] < b[4] end
   if a[6] ~= b[6] then return a[6] < b[6] end
