@@ -61,7 +61,7 @@ export interface Settings {
   readonly headerPrefixes: readonly string[];
   readonly demo: boolean;
   readonly logLevel: LogLevel;
-  /** Memory for finished delivery answers in each HTTP front; 0 turns the cache off. */
+  /** Memory for finished answers of delivery and queries in each HTTP front; 0 turns the cache off. */
   readonly deliveryCacheBytes: number;
   readonly frontLimits: FrontLimits;
   /** When the private Redis writes its append-only file through to the disk. */

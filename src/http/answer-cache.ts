@@ -1,7 +1,7 @@
 /**
- * Finished delivery answers (design: a cached answer knows what it read).
+ * Finished answers of delivery and queries (design: a cached answer knows what it read).
  *
- * An entry lists the subjects that were read for it: claim fields, views, missing views. The changes streams name what
+ * An entry lists the subjects that were read for it: claim fields, views, missing views, the items of an index. The changes streams name what
  * changed, by digest, and every entry that read it goes. An answer that was computed while one of its subjects changed
  * is never stored, so an entry is always at least as new as the last change that this front has heard of.
  */

@@ -28,6 +28,11 @@ export interface AnswerTerms {
   readonly needs: readonly number[];
   /** On the clock of `performance.now()`. */
   readonly deadlineMs: number;
+  /**
+   * Resolves once this front has heard of commits: what it shows next must not be older than what it has shown.
+   * @param applied by partition @throws UnavailableError when that takes too long
+   */
+  heard(applied: ReadonlyMap<number, number>): Promise<void>;
 }
 
 export interface AnswerRow extends WireRow {
@@ -151,10 +156,18 @@ function builtInsOf({ place, updatedAtMs, score }: WireRow, { index }: ScopedInd
 }
 
 /** What each worker of a complete cover says, in the order of the asks. */
-function gather(
+async function gather(
   scatter: Scatter,
   queries: readonly (ScopedIndex & { readonly ask: Ask })[],
-  { needs, deadlineMs }: AnswerTerms,
+  terms: AnswerTerms,
 ): Promise<GatheredReply[]> {
-  return scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
+  const { needs, deadlineMs } = terms;
+  const replies = await scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
+  for (const { applied } of replies) if (isNewer(applied, needs)) await terms.heard(applied);
+  return replies;
+}
+
+function isNewer(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {
+  for (const [partition, commits] of applied) if (commits > (needs[partition] ?? 0)) return true;
+  return false;
 }

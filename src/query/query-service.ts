@@ -136,11 +136,17 @@ export class ScatterQueryService implements QueryService {
     if (good.length === 0) return [];
     const startedMs = performance.now();
     try {
-      const answers = await answerQueries(this.#scatter, good, { needs, deadlineMs });
+      const heard = (applied: ReadonlyMap<number, number>) => this.#heard(applied, deadlineMs);
+      const answers = await answerQueries(this.#scatter, good, { needs, deadlineMs, heard });
       return good.map((one, index) => this.#outcome(one, answers[index]));
     } finally {
       this.#scatterMs += performance.now() - startedMs;
     }
+  }
+
+  async #heard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
+    if (await this.#progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
+    throw new UnavailableError('what the workers have is not announced yet');
   }
 
   async #progressKnown(deadlineMs: number): Promise<void> {

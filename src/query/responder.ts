@@ -158,7 +158,7 @@ export class Responder {
     const coverage = this.options.covered();
     const isSettled = this.#isSettled(coverage);
     const moment = {
-      covers: packCoverage(coverage),
+      covers: packCoverage(coverage, (partition) => this.options.shards.applied(partition) ?? 0),
       isWhole: coverage.size === this.options.store.partitions.count,
     };
     let nowMs = startedMs;

@@ -41,6 +41,8 @@ export function decodeRequest(body: MessageBody): ScatterRequest {
 
 export interface WorkerReply {
   readonly covers: Coverage;
+  /** Partition -> number of the last commit that the answers can show. */
+  readonly applied: ReadonlyMap<number, number>;
   /** One for each query of the request, read by the decoder of what was asked. */
   readonly answers: readonly MessageBody[];
   /** Digest of the configuration that all shards follow; null while one is being built anew. */
@@ -50,9 +52,14 @@ export interface WorkerReply {
 /** What a worker says that cannot answer at the moment. */
 export const cannotAnswer: MessageBody = null;
 
-/** Coverage as replies carry it; made once for all replies of one moment. */
-export function packCoverage(covers: Coverage): MessageBody {
-  return [...covers].flat();
+/**
+ * Coverage as replies carry it; made once for all replies of one moment.
+ * @param appliedOf number of a partition's last commit that the shards have
+ */
+export function packCoverage(covers: Coverage, appliedOf: (partition: number) => number): MessageBody {
+  const flat: number[] = [];
+  for (const [partition, epoch] of covers) flat.push(partition, epoch, appliedOf(partition));
+  return flat;
 }
 
 /** @param covers from `packCoverage` */
@@ -69,8 +76,13 @@ export function decodeReply(body: MessageBody): WorkerReply | null {
   if (body === cannotAnswer) return null;
   const [flat, answers, configuration] = body as [number[], MessageBody[], string | null];
   const covers = new Map<number, number>();
-  for (let at = 0; at + 1 < flat.length; at += 2) covers.set(flat[at] ?? -1, flat[at + 1] ?? 0);
-  return { covers, answers, configuration };
+  const applied = new Map<number, number>();
+  for (let at = 0; at + 2 < flat.length; at += 3) {
+    const partition = flat[at] ?? -1;
+    covers.set(partition, flat[at + 1] ?? 0);
+    applied.set(partition, flat[at + 2] ?? 0);
+  }
+  return { covers, applied, answers, configuration };
 }
 
 /** A row as the front knows it. */

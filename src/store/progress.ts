@@ -130,8 +130,17 @@ export class Progress {
   }
 
   /** True when the listeners have been told of everything up to the horizon before the time is over. */
-  async waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean> {
-    if (this.#hasHeard(horizon)) return true;
+  waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean> {
+    return this.#waitUntil(() => this.#hasHeard(horizon), timeoutMs);
+  }
+
+  /** As `waitUntilHeard`, of commits: partition -> number. */
+  waitUntilCommits(commits: ReadonlyMap<number, number>, timeoutMs: number): Promise<boolean> {
+    return this.#waitUntil(() => this.#hasCommits(commits), timeoutMs);
+  }
+
+  async #waitUntil(isHeard: () => boolean, timeoutMs: number): Promise<boolean> {
+    if (isHeard()) return true;
     return await new Promise((resolve) => {
       const finish = (heard: boolean) => {
         clearTimeout(timer);
@@ -139,11 +148,18 @@ export class Progress {
         resolve(heard);
       };
       const wait = () => {
-        if (this.#hasHeard(horizon)) finish(true);
+        if (isHeard()) finish(true);
       };
       const timer = setTimeout(() => finish(false), timeoutMs);
       this.#hearing.add(wait);
     });
+  }
+
+  #hasCommits(commits: ReadonlyMap<number, number>): boolean {
+    for (const [partition, number] of commits) {
+      if ((this.#partitions[partition]?.commits ?? 0) < number) return false;
+    }
+    return true;
   }
 
   #hasHeard(horizon: Horizon): boolean {

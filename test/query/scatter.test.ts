@@ -203,6 +203,23 @@ test('what is asked for beside the rows comes back checked', async (context) => 
   assert.equal(nextPageToken, null);
 });
 
+test('an answer that shows more than the front has heard of is held back until it has', async (context) => {
+  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const [worker] = cluster.workers;
+  // As if the announcements of two commits were still on their way.
+  worker?.shards.apply(0, 2, []);
+  let isAnswered = false;
+  const asked = cluster.query('things', {}).finally(() => {
+    isAnswered = true;
+  });
+  await until('the worker has answered', () => worker?.responder.answered === 1);
+  await worker?.commit(0, []);
+  await until('the first is heard', () => cluster.progress.commits[0] === 1);
+  assert.equal(isAnswered, false);
+  await worker?.commit(0, []);
+  await asked;
+});
+
 test('a token is given for every full page, and the page behind the last item is empty', async (context) => {
   const cluster = await startCluster(context, { partitions: 4, workers: 2 });
   await cluster.write(
