@@ -76,6 +76,9 @@ await runBench({
           isReached: added.median <= 1.5,
         },
       ],
+      notes: [
+        'Where the time goes, for a query of this mix: the shard takes about 35 µs; writing its rows and the reply 25 µs; reading, checking and encoding the query 12 µs; decoding, merging and writing the answer 15 µs; signing the token of the next page 5 µs; HTTP, the Redis client and the sockets of the kernel about as much again as all of that. In process only the first counts, on a core of its own.',
+      ],
     };
   },
 });

@@ -68,6 +68,9 @@ await runBench({
           })),
         },
       ],
+      notes: [
+        'Where the time goes (a profile of the worker): a third is putting words into the inverted index, a sixth collecting garbage, a tenth each cutting texts into words, the columns of ids and names, and parsing the stored items; Redis sends the next portion meanwhile.',
+      ],
       targets: measured.map(
         ({ size, seconds }, at): Target => ({
           text: `seconds with ${size.toLocaleString('en-US')} items (≤ ${limitsS[at] ?? 60})`,
