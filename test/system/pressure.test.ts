@@ -1,0 +1,194 @@
+/** More than can be done, and less room than is needed: what is accepted is kept, the rest is refused in time. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { SourceEntity } from '../../src/contract/entity.ts';
+import { waitUntilSettled } from '../../src/store/partition-state.ts';
+import { until } from '../support/until.ts';
+import { viewDifferences } from './support/compare.ts';
+import { entityOf } from './support/entities.ts';
+import { FreshViews } from './support/fresh.ts';
+import { Ledger } from './support/ledger.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
+import { System } from './support/system.ts';
+import { differencesFoundByVerify } from './support/verify.ts';
+
+const mebibyte = 1024 * 1024;
+/** For how long more is sent than can be done; two minutes by hand. */
+const floodMs = 1000 * Number(process.env.MILLRACE_SECONDS ?? 6);
+const backlogMax = 60;
+/** What a process may take at its peak, and Redis. */
+const processBytesMax = 700 * mebibyte;
+const redisBytesMax = 300 * mebibyte;
+const writers = 8;
+
+/** A view that is dear to make: each of its entries is a lookup of its own. */
+const dear = siteFiles({
+  schemas: {
+    page: {
+      triggers: { cms: ['page'] },
+      route: { url: '/pages/{originId}' },
+      properties: {
+        title: '{p.title}',
+        groups: {
+          type: 'array',
+          input: '{p.groups}',
+          items: {
+            type: 'array',
+            var: 'other',
+            input: { $lookup: { filter: 'p.group eq {item}', top: 20 } },
+            items: '{other.originId}',
+          },
+        },
+      },
+    },
+  },
+});
+
+function page(number: number, round: number): SourceEntity {
+  const groups = Array.from({ length: 25 }, (_, index) => (number + index * 7) % 40);
+  return entityOf(`p${number}`, 'page', {
+    title: `Round ${round}`,
+    group: number % 40,
+    groups,
+    text: 'x'.repeat(500),
+  });
+}
+
+async function start(context: TestContext, env: Record<string, string>): Promise<System> {
+  const started = System.start({ web: 1, workers: 1, jobs: 0, partitions: 2, files: dear, env });
+  context.after(() => started.then((system) => system.stop()));
+  return await started;
+}
+
+/** Most memory that a process ever had, in bytes. */
+function peakBytes(pid: number): number {
+  const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(found) * 1024;
+}
+
+async function redisMemory(redis: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+}
+
+function percentile(values: readonly number[], share: number): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
+}
+
+async function assertAllTrue(system: System, ledger: Ledger): Promise<void> {
+  const tenant = system.configuration.tenants.get('acme');
+  assert.ok(tenant);
+  const fresh = new FreshViews(tenant, new Map([[sourceId, ledger.entities()]]));
+  const targets = ledger.originIds.map((originId) => ({ environmentId, sourceId, originId, alias: 'page' }));
+  assert.deepEqual(await viewDifferences(system.client(), clientKey, targets, fresh), []);
+  assert.deepEqual(await differencesFoundByVerify(system), []);
+}
+
+test('more ingest than the workers can do is refused in time, and what was accepted is done', async (context) => {
+  const system = await start(context, { INGEST_BACKLOG: String(backlogMax) });
+  const redis = new Redis(system.redis.url);
+  context.after(() => redis.disconnect());
+  const client = system.client('web.1', writers);
+  const reader = system.client('web.1', 1);
+  const ledger = new Ledger({ key: sourceKey, sourceId });
+  assert.ok(await ledger.save(client, [page(0, 0)]));
+  await waitUntilSettled(await system.store());
+
+  const latencies = async (untilMs: number): Promise<number[]> => {
+    const found: number[] = [];
+    while (performance.now() < untilMs) {
+      const startMs = performance.now();
+      const { status } = await reader.get('/v2?url=/pages/p0', { key: clientKey });
+      assert.equal(status, 200, 'delivery goes on');
+      found.push(performance.now() - startMs);
+    }
+    return found;
+  };
+  const quiet = await latencies(performance.now() + 1_000);
+
+  const endMs = performance.now() + floodMs;
+  let [accepted, refused, largestBacklog, largestRedis, peak] = [0, 0, 0, 0, 0];
+  const write = async (writer: number): Promise<void> => {
+    for (let round = 1; performance.now() < endMs; round += 1) {
+      const numbers = Array.from(
+        { length: 25 },
+        (_, index) => writer + writers * ((round * 25 + index) % 20),
+      );
+      const isAccepted = await ledger.save(
+        client,
+        numbers.map((number) => page(number, round)),
+      );
+      if (isAccepted) accepted += 1;
+      else refused += 1;
+    }
+  };
+  const watch = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      largestBacklog = Math.max(largestBacklog, await system.metric('millrace_stream_backlog_entries'));
+      largestRedis = Math.max(largestRedis, await redisMemory(redis));
+      for (const name of ['web.1', 'worker.1']) peak = Math.max(peak, peakBytes(system.process(name).pid));
+      await sleep(200);
+    }
+  };
+  const [busy] = await Promise.all([
+    latencies(endMs),
+    watch(),
+    ...Array.from({ length: writers }, (_, writer) => write(writer)),
+  ]);
+  context.diagnostic(
+    `${accepted} requests of 25 accepted, ${refused} refused; backlog at most ${largestBacklog} entries; ` +
+      `peak ${Math.round(peak / mebibyte)} MiB a process, Redis ${Math.round(largestRedis / mebibyte)} MiB; ` +
+      `delivery p99 ${percentile(quiet, 0.99).toFixed(1)} ms quiet, ${percentile(busy, 0.99).toFixed(1)} ms under it`,
+  );
+  assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused`);
+  // Both partitions together, with what was under way when the limit was met, and the marks of rebuilds.
+  assert.ok(largestBacklog <= 3 * (backlogMax + writers), `${largestBacklog} entries waited`);
+  assert.ok(peak < processBytesMax, `${peak} bytes in a process`);
+  assert.ok(largestRedis < redisBytesMax, `${largestRedis} bytes in Redis`);
+
+  await until('everything is accepted again', () => ledger.save(client, [page(0, -1)]), 120_000);
+  for (const originId of ledger.originIds) {
+    const states = ledger.possible(originId);
+    const [last] = states.slice(-1);
+    if (states.length > 1 && last) await until('sent again', () => ledger.save(client, [last]), 60_000);
+  }
+  await waitUntilSettled(await system.store());
+  await assertAllTrue(system, ledger);
+});
+
+test('a full Redis is 503 for who writes, nothing is half done, and room alone makes everything go on', async (context) => {
+  const system = await start(context, {});
+  const redis = new Redis(system.redis.url);
+  context.after(() => redis.disconnect());
+  const client = system.client();
+  const ledger = new Ledger({ key: sourceKey, sourceId });
+  const pages = Array.from({ length: 40 }, (_, number) => page(number, 0));
+  assert.ok(await ledger.save(client, pages));
+  await waitUntilSettled(await system.store());
+
+  await redis.config('SET', 'maxmemory-policy', 'noeviction');
+  await redis.config('SET', 'maxmemory', '1mb');
+  for (let round = 1; round <= 10; round += 1) {
+    const answer = await client.post(
+      '/ingest/v2',
+      [page(round, round), page(100 + round, round)] as unknown as [],
+      { key: sourceKey },
+    );
+    assert.equal(answer.status, 503);
+    assert.ok(answer.headers['retry-after']);
+    const removal = await client.delete(`/ingest/v2/p${round}`, { key: sourceKey });
+    assert.equal(removal.status, 503);
+    assert.equal((await client.get('/v2?url=/pages/p1', { key: clientKey })).status, 200, 'reads go on');
+  }
+  // Long enough for leases to end and for everybody to be taken for dead.
+  await sleep(6_000);
+  await redis.config('SET', 'maxmemory', '0');
+
+  await system.ready();
+  await until('writes are taken again', () => ledger.save(client, [page(200, 1)]));
+  await waitUntilSettled(await system.store());
+  assert.equal((await client.get('/v2?url=/pages/p101', { key: clientKey })).json.meta.status, 404);
+  await assertAllTrue(system, ledger);
+});
