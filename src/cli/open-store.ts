@@ -1,5 +1,5 @@
 import type { RedisAddress } from '../store/connection.ts';
-import { openStore, PartitionCountError, type Store } from '../store/store.ts';
+import { isMismatch, openStore, type Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import { shownAddress } from './redis-address.ts';
 
@@ -28,7 +28,7 @@ async function open(address: RedisAddress, partitionCount: number, commandTimeou
   try {
     return await withinTime(openStore({ address, partitionCount, commandTimeoutMs }), openTimeoutMs);
   } catch (error) {
-    if (error instanceof PartitionCountError) throw new CommandStop(error.message);
+    if (isMismatch(error)) throw new CommandStop(error.message);
     throw noAnswer(address, error);
   }
 }

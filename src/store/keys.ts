@@ -15,7 +15,7 @@ export const platformTag = '{millrace}';
 
 /** Fields and keys below are plain strings; `tag` is the partition's `{…}` prefix. */
 export const keys = {
-  /** Hash: partitions, secret. */
+  /** Hash: format, partitions, secret. */
   layout: `${platformTag}:layout`,
   /** Hash: generation, digest, documents, rebuilt (last generation whose rebuild was put into the queue). */
   configuration: `${platformTag}:configuration`,

@@ -17,6 +17,14 @@ export class PartitionCountError extends Error {
   override readonly name = 'PartitionCountError';
 }
 
+/** The store was written by a version of the platform that lays data out in another way. */
+export class StoreFormatError extends Error {
+  override readonly name = 'StoreFormatError';
+}
+
+/** Raised by one whenever what an older version wrote would be misread. */
+const storeFormat = 2;
+
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
   /** The Redis that messages between processes pass; absent or null: the same one. */
@@ -62,7 +70,7 @@ export class Store implements RedisHost {
 
   /**
    * Connects and fixes the partition count at first use.
-   * @throws PartitionCountError when the store has another number of partitions; StoreUnavailableError
+   * @throws PartitionCountError when the store has another number of partitions; StoreFormatError; StoreUnavailableError
    */
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
@@ -72,6 +80,7 @@ export class Store implements RedisHost {
       // A cluster's client knows who serves what once it has done something.
       await client.exists(keys.layout);
       const [count, secret] = await surviving(replication, [platformTag], async () => {
+        await fixFormat(client);
         await client.hsetnx(keys.layout, 'partitions', options.partitionCount);
         await client.hsetnx(keys.layout, 'secret', randomBytes(32));
         return await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
@@ -92,7 +101,7 @@ export class Store implements RedisHost {
     } catch (error) {
       replication.close();
       client.disconnect();
-      throw error instanceof PartitionCountError ? error : storeError(error);
+      throw isMismatch(error) ? error : storeError(error);
     }
   }
 
@@ -108,6 +117,23 @@ export class Store implements RedisHost {
     this.replication.close();
     await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
   }
+}
+
+/** Every store has its format before its partition count, so one that has the latter alone is older than formats. */
+async function fixFormat(client: RedisClient): Promise<void> {
+  const [partitions, known] = await client.hmget(keys.layout, 'partitions', 'format');
+  if (!partitions) await client.hsetnx(keys.layout, 'format', storeFormat);
+  const format = partitions ? Number(known ?? 1) : storeFormat;
+  if (format === storeFormat) return;
+  throw new StoreFormatError(
+    `this store has format ${format}, and this version of Millrace reads format ${storeFormat}; back it up with the version ` +
+      'that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
+  );
+}
+
+/** The store is there, but not for this process. */
+export function isMismatch(error: unknown): error is PartitionCountError | StoreFormatError {
+  return error instanceof PartitionCountError || error instanceof StoreFormatError;
 }
 
 function messageHost(options: ConnectionOptions): RedisHost {

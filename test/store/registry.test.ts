@@ -71,3 +71,16 @@ test('the number of partitions is fixed when a store is first used', async () =>
   const address = { kind: 'single', url: redis.url } as const;
   await assert.rejects(openStore({ address, partitionCount: 5 }), PartitionCountError);
 });
+
+test('a store that another version laid out in another way is refused', async () => {
+  const store = await redis.openEmptyStore(4);
+  for (const older of [undefined, '1']) {
+    await store.client.hdel(keys.layout, 'format');
+    if (older !== undefined) await store.client.hset(keys.layout, 'format', older);
+    await assert.rejects(redis.openStore(4), (error: Error) => {
+      assert.equal(error.name, 'StoreFormatError');
+      assert.match(error.message, /has format 1, .*npm run backup.*npm run restore/);
+      return true;
+    });
+  }
+});
