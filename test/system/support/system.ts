@@ -31,6 +31,10 @@ export interface SystemOptions {
   /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
   readonly cluster?: { readonly address: RedisAddress; readonly seeds: string };
   readonly env?: Readonly<Record<string, string>>;
+  /** Each front listens on a loopback address of its own, as on several hosts; where all of 127.0.0.0/8 is loopback. */
+  readonly hosts?: 'several';
+  /** Told of the port of the system's own Redis before anything connects to it. */
+  onRedis?(port: number): void;
 }
 
 export type Role = 'web' | 'worker' | 'jobs';
@@ -62,6 +66,7 @@ export class System {
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
     const redis = options.cluster === undefined ? await RedisServer.start(path.join(folder, 'redis')) : null;
+    if (redis !== null) options.onRedis?.(redis.port);
     const system = new System(options, redis, folder);
     try {
       system.#configuration = await system.#writeConfiguration(options.files);
@@ -136,7 +141,7 @@ export class System {
     const process_ = new SystemProcess(name, () => ({
       program: process.execPath,
       words: ['--import', 'tsx', path.join(root, entryPoints[role])],
-      env: { ...this.environment(), PORT: String(this.#ports.get(name) ?? 0) },
+      env: { ...this.environment(), HOST: this.#hostOf(name), PORT: String(this.#ports.get(name) ?? 0) },
     }));
     this.#processes.set(name, process_);
     process_.start();
@@ -194,7 +199,11 @@ export class System {
   url(name = 'web.1'): string {
     const port = this.#ports.get(name);
     if (port === undefined) throw new Error(`there is no front ${name}`);
-    return `http://127.0.0.1:${port}`;
+    return `http://${this.#hostOf(name)}:${port}`;
+  }
+
+  #hostOf(name: string): string {
+    return this.options.hosts === 'several' ? `127.0.0.${1 + Number(name.split('.')[1])}` : '127.0.0.1';
   }
 
   /** A client of one front; each has connections of its own. @param connections at most; requests wait for one */

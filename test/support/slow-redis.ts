@@ -1,0 +1,104 @@
+/** A wire between processes and their Redis that a test can bend: it delays, stands still, and breaks. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+}
+
+export class SlowRedis {
+  readonly #pairs = new Set<Pair>();
+  #isStalled = false;
+  #delayMs = 0;
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  /** @param target port of the Redis behind it */
+  static async start(target: () => number): Promise<SlowRedis> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const wire = new SlowRedis(server, address.port);
+    server.on('connection', (near) => wire.#join(near, target()));
+    return wire;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Nothing comes through any more, in either direction; connections stay. */
+  stall(): void {
+    this.#isStalled = true;
+    for (const { near, far } of this.#pairs) {
+      near.pause();
+      far.pause();
+    }
+  }
+
+  goOn(): void {
+    this.#isStalled = false;
+    for (const { near, far } of this.#pairs) {
+      near.resume();
+      far.resume();
+    }
+  }
+
+  /** Everything takes this much longer, each way. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  /** Breaks every connection; new ones are taken. */
+  breakAll(): void {
+    for (const { near, far } of this.#pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.breakAll();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  #join(near: Socket, target: number): void {
+    const far = connect(target, '127.0.0.1');
+    const pair = { near, far };
+    this.#pairs.add(pair);
+    const part = () => {
+      this.#pairs.delete(pair);
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of [near, far]) {
+      socket.setNoDelay(true);
+      socket.on('error', part);
+      socket.on('close', part);
+    }
+    this.#pass(near, far);
+    this.#pass(far, near);
+    if (this.#isStalled) {
+      near.pause();
+      far.pause();
+    }
+  }
+
+  #pass(from: Socket, to: Socket): void {
+    let last = Promise.resolve();
+    from.on('data', (bytes) => {
+      if (this.#delayMs === 0) {
+        // Behind what is still under way.
+        last = last.then(() => void to.write(bytes));
+        return;
+      }
+      const arrival = sleep(this.#delayMs);
+      last = last.then(() => arrival).then(() => void to.write(bytes));
+    });
+  }
+}
