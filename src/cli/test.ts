@@ -1,8 +1,8 @@
 /**
  * `npm test [-- FILE …]`: the whole suite, or the files and options of node's test runner that are named. The tests of
- * the rooms run side by side, then those of the system one file after the other, because each of them starts many
- * processes. After a whole suite stands how much of `src` ran, in this and every process that a test started; too
- * little of it fails, as a failing test does.
+ * the rooms run side by side, then those of the system, few at once because each of them starts many processes. After
+ * a whole suite stands how much of `src` ran, in this and every process that a test started; too little of it fails, as
+ * a failing test does.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -11,13 +11,15 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './command-stop.ts';
 import { reportCoverage } from './test/coverage.ts';
-import { roomTests, systemTests } from './test/test-files.ts';
+import { suiteOf } from './test/test-files.ts';
 import { Totals } from './test/totals.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const coverageDir = path.join(root, 'coverage', 'v8');
 /** A test that hangs must not hang whoever waits for the suite. */
 const testTimeoutMs = 600_000;
+/** They wait more than they compute: for leases to end, for processes to start. */
+const systemTestsAtOnce = 2;
 
 async function main(): Promise<number> {
   const totals = new Totals();
@@ -25,9 +27,11 @@ async function main(): Promise<number> {
   if (chosen.length > 0) return runTests(chosen, availableParallelism(), totals);
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
+  const { rooms, system, cluster } = suiteOf(root);
   const codes = [
-    await runTests(roomTests(root), availableParallelism(), totals),
-    await runTests(systemTests(root), 1, totals),
+    await runTests(rooms, availableParallelism(), totals),
+    await runTests(system, systemTestsAtOnce, totals),
+    await runTests(cluster, 1, totals),
     await reportCoverage(root, coverageDir),
   ];
   console.log(`\nThe whole suite:\n${totals.lines()}`);
