@@ -11,7 +11,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './command-stop.ts';
 import { reportCoverage } from './test/coverage.ts';
-import { suiteOf } from './test/test-files.ts';
+import { roomTests, systemTests } from './test/test-files.ts';
 import { Totals } from './test/totals.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,11 +27,9 @@ async function main(): Promise<number> {
   if (chosen.length > 0) return runTests(chosen, availableParallelism(), totals);
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
-  const { rooms, system, cluster } = suiteOf(root);
   const codes = [
-    await runTests(rooms, availableParallelism(), totals),
-    await runTests(system, systemTestsAtOnce, totals),
-    await runTests(cluster, 1, totals),
+    await runTests(roomTests(root), availableParallelism(), totals),
+    await runTests(systemTests(root), systemTestsAtOnce, totals),
     await reportCoverage(root, coverageDir),
   ];
   console.log(`\nThe whole suite:\n${totals.lines()}`);

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
-import { suiteOf } from '../../src/cli/test/test-files.ts';
+import { roomTests, systemTests } from '../../src/cli/test/test-files.ts';
 import { Totals } from '../../src/cli/test/totals.ts';
 import { runCommand, temporaryFolder } from './support/command.ts';
 
@@ -19,21 +19,12 @@ test('the closing lines of all runs are added up, however they arrive and whatev
 
 test('tests of the system are kept apart from those of the rooms', async (context) => {
   const root = await temporaryFolder(context);
-  for (const folder of ['test/cluster', 'test/store', 'test/system'])
-    mkdirSync(path.join(root, folder), { recursive: true });
-  const files = [
-    'cluster/one.test.ts',
-    'layers.test.ts',
-    'store/keys.test.ts',
-    'store/wait.ts',
-    'system/crash.test.ts',
-  ];
-  for (const file of files) writeFileSync(path.join(root, 'test', file), '');
-  assert.deepEqual(suiteOf(root), {
-    rooms: ['test/layers.test.ts', 'test/store/keys.test.ts'],
-    system: ['test/system/crash.test.ts'],
-    cluster: ['test/cluster/one.test.ts'],
-  });
+  for (const folder of ['test/store', 'test/system']) mkdirSync(path.join(root, folder), { recursive: true });
+  for (const file of ['layers.test.ts', 'store/keys.test.ts', 'store/wait.ts', 'system/crash.test.ts']) {
+    writeFileSync(path.join(root, 'test', file), '');
+  }
+  assert.deepEqual(roomTests(root), ['test/layers.test.ts', 'test/store/keys.test.ts']);
+  assert.deepEqual(systemTests(root), ['test/system/crash.test.ts']);
 });
 
 test('the work that waits is read from the metrics of all workers', () => {

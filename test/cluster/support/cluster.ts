@@ -1,7 +1,7 @@
 /** A Redis Cluster on loopback: masters with a replica each, its files in a temporary folder, gone with the test. */
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
@@ -267,15 +267,28 @@ function sameLayout(a: readonly NodeView[], b: readonly NodeView[]): boolean {
   return layout(a) === layout(b);
 }
 
-/** Ports that nobody uses, nor those of the buses that go with them. */
+/** Ports of a cluster that no other test has, as long as this process lives. */
 async function freePorts(): Promise<number[]> {
   for (let attempt = 0; attempt < clustersMax; attempt += 1) {
     const first = portFirst + attempt * portsPerCluster * 2;
     const ports = Array.from({ length: portsPerCluster * 2 }, (_, index) => first + index);
+    if (!(await takesPort(portFirst - 1 - attempt))) continue;
     const used = await Promise.all(ports.map(isUsed));
     if (!used.includes(true)) return ports.slice(0, portsPerCluster);
   }
   throw new Error(`all ports from ${portFirst} on are in use`);
+}
+
+/** Takes a port that stands for those of a cluster: of two tests that start at once, one gets it. */
+function takesPort(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => {
+      server.unref();
+      resolve(true);
+    });
+  });
 }
 
 function isUsed(port: number): Promise<boolean> {
