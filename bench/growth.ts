@@ -1,4 +1,6 @@
 /** `npm run bench -- growth`: what changes when an index gets a hundred times larger. */
+
+import type { BenchContext, Target } from './support/bench.ts';
 import { GrownIndex } from './support/grown-index.ts';
 import type { Line } from './support/line-chart.ts';
 import { megabytes } from './support/memory.ts';
@@ -7,7 +9,7 @@ import { headersToRun } from './support/query-contenders.ts';
 import { itemIndex, itemsTenant } from './support/query-items.ts';
 import { type ExpectedQuery, type QueryKind, queryKinds, queryMix } from './support/query-mix.ts';
 import { inRounds } from './support/rounds.ts';
-import { type BenchContext, runBench, type Target } from './support/run.ts';
+import { runBench } from './support/run.ts';
 import { quantile, type Spread, spreadOf } from './support/statistics.ts';
 import { figure, spreadFigure } from './support/table.ts';
 import { clientKeyOf } from './support/tenant.ts';

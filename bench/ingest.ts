@@ -3,6 +3,7 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { CommandStop } from '../src/cli/command-stop.ts';
+import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
 import { Client, importConcurrency } from './support/client.ts';
 import { cityEntities, type Entity } from './support/data-sets.ts';
@@ -14,7 +15,7 @@ import {
 } from './support/postgres.ts';
 import { createEntitiesTable, loadEntities } from './support/postgres-cities.ts';
 import { type Contender, inRounds } from './support/rounds.ts';
-import { type BenchContext, runBench, type Target } from './support/run.ts';
+import { runBench } from './support/run.ts';
 import { ratiosOf, spreadOf } from './support/statistics.ts';
 import { System } from './support/system.ts';
 import { spreadFigure } from './support/table.ts';

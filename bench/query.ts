@@ -1,4 +1,6 @@
 /** `npm run bench -- query`: queries over HTTP against search libraries behind the same front, and PostgreSQL. */
+
+import type { BenchContext, BenchResult, Target } from './support/bench.ts';
 import { postgresSettingsText, startPostgres } from './support/postgres.ts';
 import {
   checkAnswers,
@@ -13,7 +15,7 @@ import {
 import { cityItems, type ItemSet, packageItems } from './support/query-items.ts';
 import { type QueryKind, queryKinds, queryMix } from './support/query-mix.ts';
 import { inRounds } from './support/rounds.ts';
-import { type BenchContext, type BenchResult, runBench, type Target } from './support/run.ts';
+import { runBench } from './support/run.ts';
 import { ratiosOf, spreadOf } from './support/statistics.ts';
 import { figure, spreadFigure } from './support/table.ts';
 import { spreadsOf } from './support/throughput.ts';

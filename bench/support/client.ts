@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { FailureFile } from '../../src/cli/import/failure-file.ts';
 import { Importer, retryTotalMsDefault } from '../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
+import type { BenchContext } from './bench.ts';
 import type { Entity } from './data-sets.ts';
-import type { BenchContext } from './run.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
 
 /** As `npm run import` has it by default. */

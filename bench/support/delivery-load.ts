@@ -1,10 +1,10 @@
 /** What the delivery benchmarks share: the platform with its pages, the same bytes as files, the load on them. */
 import path from 'node:path';
 import { CommandStop } from '../../src/cli/command-stop.ts';
+import type { BenchContext } from './bench.ts';
 import { Client, deliveryPath } from './client.ts';
 import { articleCount, articleUrl, pageEntities, pagesTenant } from './pages.ts';
 import { host, ports } from './ports.ts';
-import type { BenchContext } from './run.ts';
 import { writeStaticFiles } from './static-files.ts';
 import { System, type SystemOptions } from './system.ts';
 import { clientKeyOf } from './tenant.ts';

@@ -1,9 +1,10 @@
 /** An index that grows: cities again and again, with new ids and, in every repetition, other words. */
+
+import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import { memoryOf, type ProcessMemory } from './memory.ts';
 import { cityItems, type Item, itemEntity, itemIndex, itemsTenant } from './query-items.ts';
 import { random, wordsFrom } from './random.ts';
-import type { BenchContext } from './run.ts';
 import { System } from './system.ts';
 
 /** Items of one portion of a fill, after which the time is looked at. */

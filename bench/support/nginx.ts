@@ -1,8 +1,8 @@
 /** nginx serving a folder of files, one worker process. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { BenchContext } from './bench.ts';
 import { host } from './ports.ts';
-import type { BenchContext } from './run.ts';
 import { startServer } from './server-process.ts';
 import { findTool } from './tools.ts';
 

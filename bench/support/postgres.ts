@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { BenchContext } from './bench.ts';
 import { installPeers, requirePeer } from './peers.ts';
 import { host, ports } from './ports.ts';
-import type { BenchContext } from './run.ts';
 import { startServer } from './server-process.ts';
 import { findTool } from './tools.ts';
 

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { groupBy } from '../../src/contract/group-by.ts';
+import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import { installPeers } from './peers.ts';
 import { host, ports } from './ports.ts';
 import { type Item, type ItemSet, itemEntity, itemIndex, itemsTenant } from './query-items.ts';
 import type { ExpectedAnswer, ExpectedQuery, QueryKind } from './query-mix.ts';
-import type { BenchContext } from './run.ts';
 import { startNodeServer, stopServer } from './server-process.ts';
 import { System } from './system.ts';
 import { clientKeyOf } from './tenant.ts';

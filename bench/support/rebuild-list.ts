@@ -1,9 +1,9 @@
 /** Part 1 of the rebuild benchmark: children come in one after the other below a parent whose page lists them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn, type JsonObject } from '../../src/contract/json.ts';
+import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import type { Entity } from './data-sets.ts';
-import type { BenchContext } from './run.ts';
 import { System } from './system.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
 

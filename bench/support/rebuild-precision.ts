@@ -1,9 +1,9 @@
 /** Part 3 of the rebuild benchmark: what is recomputed when a city changes that no page shows. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import { cityEntities, type Entity, numberOf, textOf } from './data-sets.ts';
 import { random, sample } from './random.ts';
-import type { BenchContext } from './run.ts';
 import { System } from './system.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
 

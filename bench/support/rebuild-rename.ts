@@ -1,9 +1,9 @@
 /** Part 2 of the rebuild benchmark: an entity is renamed that the lookups of very many pages matched. */
 import { getOwn } from '../../src/contract/json.ts';
+import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import type { Entity } from './data-sets.ts';
 import { memoryOf, type ProcessMemory } from './memory.ts';
-import type { BenchContext } from './run.ts';
 import { System } from './system.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
 

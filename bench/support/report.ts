@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { barChartSvg } from './bar-chart.ts';
+import type { Bench, BenchResult, Target } from './bench.ts';
 import { lineChartSvg } from './line-chart.ts';
 import { machineLine } from './machine.ts';
-import type { Bench, BenchResult, Target } from './run.ts';
 import { tableMarkdown, tableText } from './table.ts';
 
 const benchDir = fileURLToPath(new URL('../', import.meta.url));

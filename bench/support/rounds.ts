@@ -1,5 +1,5 @@
 /** Interleaved rounds: every contender has its turn in every round, so that a busy spell of the machine hits all of them. */
-import type { BenchContext } from './run.ts';
+import type { BenchContext } from './bench.ts';
 
 export interface Contender<T> {
   readonly name: string;

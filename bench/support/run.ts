@@ -4,49 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandStop } from '../../src/cli/command-stop.ts';
-import type { BarChart } from './bar-chart.ts';
-import type { LineChart } from './line-chart.ts';
+import type { Bench, BenchContext } from './bench.ts';
 import { printReport, writeReport } from './report.ts';
-import type { Table } from './table.ts';
-
-export interface Bench {
-  /** As in `npm run bench -- NAME`. */
-  readonly name: string;
-  readonly question: string;
-  /** What a fair reader must know about the comparison. */
-  readonly unfair: readonly string[];
-  run(context: BenchContext): Promise<BenchResult>;
-}
-
-export interface BenchContext {
-  /** A smoke run: does everything once, with little of everything; its figures say nothing. */
-  readonly quick: boolean;
-  readonly rounds: number;
-  /** Gone after the run. */
-  readonly folder: string;
-  /** Aborted when the run is stopped. */
-  readonly signal: AbortSignal;
-  say(text: string): void;
-  timeLeftMs(): number;
-  /** Called at the end of the run, last registered first. */
-  onEnd(cleanUp: () => Promise<void> | void): void;
-}
-
-export interface Target {
-  readonly text: string;
-  readonly figure: string;
-  readonly isReached: boolean;
-}
-
-export interface BenchResult {
-  readonly tables: readonly Table[];
-  readonly charts: readonly ({ readonly file: string } & (
-    | ({ readonly kind: 'bars' } & BarChart)
-    | ({ readonly kind: 'lines' } & LineChart)
-  ))[];
-  readonly targets: readonly Target[];
-  readonly notes?: readonly string[];
-}
 
 const runMsMax = 8 * 60_000;
 /** What is kept back for the end of a run: stopping everything, writing charts. */

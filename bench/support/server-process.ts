@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { requireFreePort } from '../../src/cli/start/ports.ts';
+import type { BenchContext } from './bench.ts';
 import { host } from './ports.ts';
-import type { BenchContext } from './run.ts';
 
 export interface ServerCommand {
   readonly program: string;

@@ -15,8 +15,8 @@ import { waitUntilReady } from '../../src/cli/start/readiness.ts';
 import { supervisedVariable } from '../../src/cli/start/supervised.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import type { BenchContext } from './bench.ts';
 import { host, ports } from './ports.ts';
-import type { BenchContext } from './run.ts';
 import { type BenchTenant, writeTenants } from './tenant.ts';
 
 export interface SystemOptions {

@@ -1,6 +1,6 @@
 /** Tables, bars and targets of contenders that were put under the same load. */
 import type { Bar } from './bar-chart.ts';
-import type { Target } from './run.ts';
+import type { Target } from './bench.ts';
 import { ratiosOf, spreadOf } from './statistics.ts';
 import { figure, spreadFigure, type Table } from './table.ts';
 import type { LoadResult } from './wrk.ts';

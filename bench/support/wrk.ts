@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandStop } from '../../src/cli/command-stop.ts';
-import type { BenchContext } from './run.ts';
+import type { BenchContext } from './bench.ts';
 import { findTool } from './tools.ts';
 
 export interface HttpRequest {

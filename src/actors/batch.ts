@@ -30,18 +30,11 @@ import { type Build, buildsOf, runBuilds } from './build.ts';
 import { claimsOf } from './claims.ts';
 import { diagnosticsOf, typeWithoutRoom } from './diagnostics.ts';
 import { Footing } from './footing.ts';
-import {
-  claimKey,
-  formerClaims,
-  formerThings,
-  isStored,
-  outdatedDigest,
-  sameClaim,
-  thingKey,
-} from './former.ts';
+import { formerClaims, formerThings, isStored, outdatedDigest, sameClaim } from './former.ts';
 import type { Intents } from './intents.ts';
 import { AutoTypes, type Misfit, storedItem } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
+import { claimKey, thingKey } from './made-key.ts';
 import type { Maker } from './maker.ts';
 import { CausedMarks, newEntries, publishTurns, standingsOf } from './publish.ts';
 import { type Basis, loadTurns, type Turn } from './turn.ts';

@@ -3,18 +3,9 @@ import { normalizeUrl } from '../config/url.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { ViewClaims } from '../schemas/types.ts';
 import { claimField } from '../store/keys.ts';
-import type { MadeClaim, ProcessedRecord } from '../store/processed.ts';
-import { claimKey } from './former.ts';
-
-/** What the entity claimed in the environment when it was processed last. */
-export interface FormerClaims {
-  /** Of the same view, by `claimKey`. */
-  readonly ofView: ReadonlyMap<string, MadeClaim>;
-  /** Of the entity's other views there; the oldest of equal ones. */
-  readonly ofOtherViews: ReadonlyMap<string, MadeClaim>;
-  /** What was processed last; null when that was before the entity was born, or nothing. */
-  readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
-}
+import type { MadeClaim } from '../store/processed.ts';
+import type { FormerClaims } from './former.ts';
+import { claimKey } from './made-key.ts';
 
 /**
  * The claims of a view. A claim that the entity made before keeps its age (contract section 5: a claim's age counts

@@ -1,26 +1,18 @@
 /** What was made of an entity before, as its new state is compared with it. Pure. */
-import type { MadeClaim, MadeThing } from '../store/processed.ts';
+import type { MadeClaim, MadeThing, ProcessedRecord } from '../store/processed.ts';
 import type { Suspect } from '../store/suspects.ts';
-import type { FormerClaims } from './claims.ts';
+import { claimKey, thingKey } from './made-key.ts';
 import type { Maker } from './maker.ts';
 import type { Turn } from './turn.ts';
 
-/** Tells what is made of an entity apart. */
-export function thingKey({
-  kind,
-  environmentId,
-  name,
-}: {
-  kind: string;
-  environmentId: string;
-  name: string;
-}): string {
-  return `${kind}:${environmentId}:${name}`;
-}
-
-/** Tells the claims of one view apart. */
-export function claimKey({ kind, host, field }: Pick<MadeClaim, 'kind' | 'host' | 'field'>): string {
-  return `${kind}:${host ?? ''}:${field}`;
+/** What the entity claimed in the environment when it was processed last. */
+export interface FormerClaims {
+  /** Of the same view, by `claimKey`. */
+  readonly ofView: ReadonlyMap<string, MadeClaim>;
+  /** Of the entity's other views there; the oldest of equal ones. */
+  readonly ofOtherViews: ReadonlyMap<string, MadeClaim>;
+  /** What was processed last; null when that was before the entity was born, or nothing. */
+  readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
 }
 
 export function sameClaim(a: MadeClaim, b: MadeClaim | undefined): boolean {

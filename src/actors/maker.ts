@@ -5,7 +5,7 @@ import type { BuildInput, FullSchema, IndexSchema, LookupQuery } from '../schema
 import { formatDependent } from '../store/dependents.ts';
 import { digestOf } from '../store/digest.ts';
 import { indexName } from '../store/keys.ts';
-import { thingKey } from './former.ts';
+import { thingKey } from './made-key.ts';
 
 interface MakerPlace {
   /** Tells it from the other makers of an entity: the `thingKey` of what it makes. */

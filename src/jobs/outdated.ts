@@ -1,5 +1,5 @@
 /** Whether what was made of an entity is what the configuration of now would make. Pure. */
-import { thingKey } from '../actors/former.ts';
+import { thingKey } from '../actors/made-key.ts';
 import { makersFor, placeOf } from '../actors/maker.ts';
 import type { Basis } from '../actors/turn.ts';
 import type { ProcessedRecord } from '../store/processed.ts';

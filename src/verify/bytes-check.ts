@@ -1,7 +1,7 @@
 /** Compares the bytes of views and index items with those that are made now. */
 import type { Build } from '../actors/build.ts';
-import { thingKey } from '../actors/former.ts';
 import { type AutoTypes, storedItem } from '../actors/items.ts';
+import { thingKey } from '../actors/made-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { digestOf } from '../store/digest.ts';
 import { encodeItem } from '../store/items.ts';

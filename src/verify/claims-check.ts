@@ -4,7 +4,8 @@
  */
 import type { Build } from '../actors/build.ts';
 import { claimsOf } from '../actors/claims.ts';
-import { claimKey, formerClaims, sameClaim, thingKey } from '../actors/former.ts';
+import { formerClaims, sameClaim } from '../actors/former.ts';
+import { claimKey, thingKey } from '../actors/made-key.ts';
 import type { MadeClaim } from '../store/processed.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';

@@ -1,6 +1,6 @@
 /** Compares what an entity stands under in the lookup indexes, and whom a change would rebuild, with what should be. */
 import type { Build } from '../actors/build.ts';
-import { thingKey } from '../actors/former.ts';
+import { thingKey } from '../actors/made-key.ts';
 import { standingsOf } from '../actors/publish.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup-layout.ts';

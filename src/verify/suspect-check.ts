@@ -1,5 +1,5 @@
 /** Something that is stored under an entity's name: does the entity's processed record account for it? */
-import { thingKey } from '../actors/former.ts';
+import { thingKey } from '../actors/made-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/lookups.ts';
 import type { ProcessedRecord } from '../store/processed.ts';

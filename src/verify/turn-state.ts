@@ -1,5 +1,5 @@
 /** One entity's turn beside what is stored for it. */
-import { thingKey } from '../actors/former.ts';
+import { thingKey } from '../actors/made-key.ts';
 import type { Turn } from '../actors/turn.ts';
 import { claimTag, unpackClaims } from '../store/claims.ts';
 import { itemField, keys, viewField } from '../store/keys.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimsOf, type FormerClaims } from '../../src/actors/claims.ts';
-import { formerClaims } from '../../src/actors/former.ts';
+import { claimsOf } from '../../src/actors/claims.ts';
+import { type FormerClaims, formerClaims } from '../../src/actors/former.ts';
 import type { StoredEntity } from '../../src/contract/entity.ts';
 import type { ViewClaims } from '../../src/schemas/types.ts';
 import type { MadeClaim, ProcessedRecord } from '../../src/store/processed.ts';
