@@ -10,6 +10,7 @@ import { parseDependent } from '../store/dependents.ts';
 import { type IntakeEntry, IntakeReader } from '../store/intake.ts';
 import { keys } from '../store/keys.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/lease.ts';
+import { lastSequence } from '../store/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import { StreamGapError } from '../store/stream.ts';
 import type { ItemSink } from '../store/types.ts';
@@ -273,7 +274,7 @@ export class PartitionActor {
   /** Entries were trimmed unread: what they said is found again by looking at every entity of the partition. */
   async #recoverFromGap(): Promise<void> {
     const { store, onTrouble } = this.context;
-    const last = Number((await store.client.hget(keys.clock(this.lease.tag), 'stream')) ?? 0);
+    const last = await lastSequence(store, this.lease.tag);
     onTrouble(
       this.lease.partition,
       new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),

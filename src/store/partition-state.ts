@@ -115,3 +115,12 @@ function standstillText(states: readonly PartitionState[]): string {
     'is a worker running (npm start, or npm run worker)?'
   );
 }
+
+/** Sequence of the last entry of a partition's stream, read or not; 0 before the first. @throws StoreUnavailableError */
+export async function lastSequence(store: Store, tag: string): Promise<number> {
+  try {
+    return Number((await store.client.hget(keys.clock(tag), 'stream')) ?? 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}

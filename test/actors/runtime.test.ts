@@ -15,6 +15,7 @@ import { markForRebuild, outsideCaller } from '../../src/store/intake.ts';
 import { keys } from '../../src/store/keys.ts';
 import { Progress } from '../../src/store/progress.ts';
 import type { Store } from '../../src/store/store.ts';
+import { Dice } from '../support/dice.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
 import { until } from '../support/until.ts';
@@ -39,30 +40,6 @@ import {
 
 const redis = await TestRedis.start();
 const tenants = ['acme', 'other'] as const;
-
-/** Small and repeatable (mulberry32). */
-class Dice {
-  #state: number;
-
-  constructor(readonly seed: number) {
-    this.#state = seed;
-  }
-
-  below(count: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * count);
-  }
-
-  of<T>(choices: readonly [T, ...T[]]): T {
-    return choices[this.below(choices.length)] ?? choices[0];
-  }
-
-  chance(percent: number): boolean {
-    return this.below(100) < percent;
-  }
-}
 
 class Stage {
   readonly worlds = new Map(tenants.map((tenant) => [tenant, new World()]));

@@ -5,8 +5,8 @@
  */
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
+import type { Dice } from '../../support/dice.ts';
 import type { VirtualClock } from './clock.ts';
-import type { Dice } from './dice.ts';
 
 /** What answers a connection. */
 export interface Service {
