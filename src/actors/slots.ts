@@ -1,13 +1,13 @@
 /**
- * Some at a time, in the order asked: so that what many do at once takes bounded memory. Who holds a slot for longer than
- * `patienceMs` most likely waits for a Redis that does not answer, and stands in nobody's way from then on.
+ * Some at a time, in the order asked: so that what many do at once takes bounded memory. With a patience, who holds a slot
+ * for longer most likely waits for a Redis that does not answer, and stands in nobody's way from then on.
  */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
 
   constructor(
     private free: number,
-    private readonly patienceMs: number,
+    private readonly patienceMs: number | null = null,
   ) {}
 
   /** Settles when there is a slot; call the function it gives when the work is done. */
@@ -18,12 +18,12 @@ export class Slots {
     const release = () => {
       if (!isHeld) return;
       isHeld = false;
-      clearTimeout(timer);
+      if (timer !== null) clearTimeout(timer);
       const next = this.#waiting.shift();
       if (next === undefined) this.free += 1;
       else next();
     };
-    const timer = setTimeout(release, this.patienceMs);
+    const timer = this.patienceMs === null ? null : setTimeout(release, this.patienceMs);
     return release;
   }
 }

@@ -3,7 +3,7 @@
  * checked before anything runs; then come Redis, the configuration, the processes of the Procfile and, the first time,
  * the demo tenant. Exit code 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { environmentWithFile } from '../config/environment.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
@@ -16,6 +16,7 @@ import { publish, readSoundConfiguration } from './publish.ts';
 import { messagesAddress, redisAddress } from './redis-address.ts';
 import { lockDataDir } from './start/data-dir-lock.ts';
 import { loadDemo } from './start/demo.ts';
+import { makeFolder } from './start/make-folder.ts';
 import { Output } from './start/output.ts';
 import { freePort, requireFreePort } from './start/ports.ts';
 import { startMessageRedis, startPrivateRedis } from './start/private-redis.ts';
@@ -77,7 +78,7 @@ async function startRedis(
   const messages = messagesAddress(settings);
   if (settings.redis.kind !== 'private') return [redisAddress(settings), messages];
   const { dataDir, appendFsync } = settings;
-  makeDataDir(dataDir);
+  makeFolder(dataDir);
   await lockDataDir(dataDir);
   const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
   if (messages !== null) return [{ kind: 'single', url }, messages];
@@ -86,16 +87,6 @@ async function startRedis(
     { kind: 'single', url },
     { kind: 'single', url: messagesUrl },
   ];
-}
-
-function makeDataDir(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true });
-  } catch (error) {
-    throw new CommandStop(
-      `DATA_DIR cannot be made: ${error instanceof Error ? error.message : error}. Choose a folder that this user may write.`,
-    );
-  }
 }
 
 function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.ProcessEnv): void {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { Slots } from '../actors/slots.ts';
 import type { Configuration } from '../config/types.ts';
 import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
 import { AutoFields } from '../store/auto-fields.ts';
@@ -22,7 +23,6 @@ import {
   rebuildQueueName,
   rebuildState,
 } from './rebuild-queue.ts';
-import { Slots } from './slots.ts';
 import { Throttle } from './throttle.ts';
 
 const enqueueTickMs = 300;

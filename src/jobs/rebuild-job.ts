@@ -11,6 +11,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../actors/rescan.ts';
+import type { Slots } from '../actors/slots.ts';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
@@ -32,7 +33,6 @@ import type { Store } from '../store/store.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
-import type { Slots } from './slots.ts';
 import type { Throttle } from './throttle.ts';
 
 const pollMs = 20;
@@ -104,15 +104,24 @@ class RebuildRun {
   }
 
   async run(): Promise<void> {
-    const { slots } = this.context;
     if (this.#progress.phase === 'fill') {
-      const changes = await slots.hold(() => this.#fill());
+      const changes = await this.#inSlot(() => this.#fill());
       await this.#changeLayouts(changes);
       this.#progress = { ...this.#progress, phase: 'rebuild', pass: 1, place: null, markedInPass: 0 };
     }
-    await slots.hold(() => this.#rebuild());
+    await this.#inSlot(() => this.#rebuild());
     this.#progress = { ...this.#progress, done: true };
     await this.job.save(this.#progress);
+  }
+
+  /** Jobs that only wait for others hold no slot. */
+  async #inSlot<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.context.slots.take();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 
   /** Has every entity come under the lookup layouts that the configuration asks for. @returns those not read yet */

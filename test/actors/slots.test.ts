@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Slots } from '../../src/actors/slots.ts';
 
 test('so many at a time, in the order asked', async () => {
-  const slots = new Slots(2, 60_000);
+  const slots = new Slots(2);
   const order: number[] = [];
   let busy = 0;
   await Promise.all(

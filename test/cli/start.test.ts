@@ -62,3 +62,12 @@ test('a data folder that another start uses ends the start with one line', async
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /^Another npm start is using /);
 });
+
+test('a data folder that cannot be made ends the start with one line', async () => {
+  const lines = await failingStart({
+    DATA_DIR: '/proc/millrace/data',
+    PORT: String(await freePort('127.0.0.1')),
+  });
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^DATA_DIR cannot be made: /);
+});

@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -6,6 +6,7 @@ import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atl
 import { importFile } from '../import/import-file.ts';
 import type { Trust } from '../own-certificate.ts';
 import { askFront } from './front-answer.ts';
+import { makeFolder } from './make-folder.ts';
 import { waitUntilSettled } from './settled.ts';
 
 /** The keys of `config/tenants/atlas/tenant.json`. */
@@ -34,7 +35,7 @@ export async function loadDemo({ baseUrl, trust, dataDir, signal, say }: DemoOpt
     return;
   }
   say('Loading the demo tenant: countries, regions and cities of the world (this happens once)');
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const file = path.join(dataDir, 'atlas.ndjson');
   await pipeline(Readable.from(lines()), createWriteStream(file), { signal });
   const { failed, stoppedBy } = await importFile(

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendFsync } from '../../config/settings.ts';
 import { CommandStop } from '../command-stop.ts';
+import { makeFolder } from './make-folder.ts';
 import {
   newLogin,
   type RedisLogin,
@@ -32,7 +33,7 @@ export interface PrivateRedisOptions {
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<string> {
   const { dataDir, appendFsync, supervisor, signal } = options;
   const folder = path.join(dataDir, 'redis');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   await endLeftover(dataDir);
   const login = await newLogin();
   // Written down for other commands and for the next start.
@@ -53,7 +54,7 @@ export async function startMessageRedis({
   signal,
 }: Omit<PrivateRedisOptions, 'appendFsync'>): Promise<string> {
   const folder = path.join(dataDir, 'redis');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const configFile = path.join(folder, 'messages.conf');
   const config = ['appendonly no', 'save ""'];
   return await startRedisChild({

@@ -1,0 +1,25 @@
+import { mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { CommandStop } from '../command-stop.ts';
+
+/**
+ * Makes a folder and those above it that are missing, level by level: where nothing can be made, as in `/proc`, Node's
+ * own recursive `mkdir` never ends.
+ * @param mode of folders that are made @throws CommandStop when that is not possible
+ */
+export function makeFolder(folder: string, mode = 0o777): void {
+  try {
+    makeMissing(folder, mode);
+  } catch (error) {
+    throw new CommandStop(
+      `DATA_DIR cannot be made: ${error instanceof Error ? error.message : error}. Choose a folder that this user may write.`,
+    );
+  }
+}
+
+function makeMissing(folder: string, mode: number): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const above = path.dirname(folder);
+  if (above !== folder) makeMissing(above, mode);
+  mkdirSync(folder, { mode });
+}
