@@ -168,10 +168,11 @@ test('bad lines and refused entities are written down with their errors and stop
     entity('refused', {}, 'wrong'),
     entity('__proto__', {}, 'wrong'),
     entity('also good'),
+    '{"originId":"broken within","type":,"properties":{}}',
   ]);
   const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
   assert.equal(result.code, 1);
-  assert.match(result.stderr, /7 entities .* 2 changed, 0 unchanged, 5 failed/);
+  assert.match(result.stderr, /8 entities .* 2 changed, 0 unchanged, 6 failed/);
   const failed = (await failures(file)).sort((left, right) => Number(left.line) - Number(right.line));
   assert.deepEqual(
     failed.map(({ line, originId }) => [line, originId]),
@@ -181,9 +182,11 @@ test('bad lines and refused entities are written down with their errors and stop
       [5, null],
       [6, 'refused'],
       [7, '__proto__'],
+      [9, null],
     ],
   );
   assert.equal(failed[0]?.entity, '{"broken":');
+  assert.match(String(failed[5]?.errors), /^The line is not JSON/);
   assert.deepEqual(failed[3]?.errors, ['type is wrong', 'and again']);
   assert.deepEqual(failed[3]?.entity, { originId: 'refused', type: 'wrong', properties: {} });
 });

@@ -72,7 +72,8 @@ export async function startIngestServer(options: IngestServerOptions = {}): Prom
     if (body.length > (options.bodyBytesMax ?? Number.POSITIVE_INFINITY)) {
       return void send(413, { status: 413, message: 'The body is too large', errorCode: 's-1007' });
     }
-    const entities: Json[] = JSON.parse(body.toString('utf8'));
+    const entities = parsed(body);
+    if (entities === null) return void send(422, { status: 422, message: 'The body is not JSON' });
     requests.push({ contentLength: request.headers['content-length'], entities: entities.length });
     const result = accept(entities);
     if (disturbance === 'hangUpAfterAccepting') return void response.destroy();
@@ -121,4 +122,12 @@ export async function startIngestServer(options: IngestServerOptions = {}): Prom
     },
   };
   return state;
+}
+
+function parsed(body: Buffer): Json[] | null {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
 }
