@@ -150,19 +150,13 @@ async function checkEverything(): Promise<void> {
     'acme',
     originIds.map((originId) => ({ sourceId, originId })),
   );
-  const items = await allItems();
+  const children = new Map<string, string[]>();
+  for (const entity of stored) {
+    const parent = entity?.originParentId ?? '';
+    if (entity) children.set(parent, [...(children.get(parent) ?? []), entity.originId]);
+  }
   for (const [index, client] of clients.entries()) {
-    const views = new Map<string, unknown>();
-    for (let at = 0; at < originIds.length; at += 500) {
-      const ids = originIds.slice(at, at + 500).map(viewId);
-      const { json } = await client.post('/v2', { ids }, { key: clientKey });
-      for (const id of ids) if (Object.hasOwn(json.views, id)) views.set(id, json.views[id]);
-    }
-    const children = new Map<string, string[]>();
-    for (const entity of stored) {
-      const parent = entity?.originParentId ?? '';
-      if (entity) children.set(parent, [...(children.get(parent) ?? []), entity.originId]);
-    }
+    const shown = await allShown(client, originIds);
     for (const [at, originId] of originIds.entries()) {
       const entity = stored[at] ?? null;
       const state = entity === null ? null : sourceEntityOf(entity);
@@ -171,24 +165,23 @@ async function checkEverything(): Promise<void> {
         ledger.possible(originId).some((one) => isDeepStrictEqual(one, state)),
         `${about}: stored is ${JSON.stringify(state)}, possible ${JSON.stringify(ledger.possible(originId))}`,
       );
-      assert.deepEqual(
-        views.get(viewId(originId)),
-        state === null ? undefined : { ...viewOf(state), children: (children.get(originId) ?? []).sort() },
-        about,
-      );
-      assert.deepEqual(
-        items.get(originId),
-        state === null ? undefined : { type: state.type, count: state.properties.count },
-        about,
-      );
+      const view =
+        state === null ? undefined : { ...viewOf(state), children: (children.get(originId) ?? []).sort() };
+      const item = state === null ? undefined : { type: state.type, count: state.properties.count };
+      assert.deepEqual(shown.byId.get(originId), view, `${about}, by id`);
+      assert.deepEqual(shown.byHandle.get(originId), view, `${about}, by handle`);
+      assert.deepEqual(shown.items.get(originId), item, `${about}, queried`);
+      if (state === null || state.url === null) continue;
+      const { json } = await client.get(`/v2?url=${state.url}`, { key: clientKey });
+      assert.deepEqual(json.route, view, `${about}, by URL`);
     }
+    assert.equal(shown.items.size, stored.filter((entity) => entity !== null).length, 'no item but those');
   }
   for (const [at, originId] of originIds.entries()) {
     const entity = stored[at] ?? null;
     ledger.found(originId, entity === null ? null : sourceEntityOf(entity));
   }
   const there = [...ledger.entities().values()];
-  assert.equal(items.size, there.length, 'no item but those');
   const urls = there.flatMap(({ url, redirects }) => (url === null ? [] : [url, ...redirects]));
   assert.deepEqual(await allRoutes(), urls.sort(), 'no routes but those');
   assert.deepEqual(await differencesFoundByVerify(system), []);
@@ -213,13 +206,34 @@ function viewId(originId: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias: 'whole' });
 }
 
-async function allItems(): Promise<Map<string, object>> {
-  const { json } = await client().post('/v1/things', { pagination: { pageSize: 1000 } }, { key: clientKey });
+interface Shown {
+  readonly byId: ReadonlyMap<string, object>;
+  readonly byHandle: ReadonlyMap<string, object>;
+  readonly items: ReadonlyMap<string, object>;
+}
+
+/** Everything that a front delivers of these entities, and finds at all; by originId. */
+async function allShown(client: Client, originIds: readonly string[]): Promise<Shown> {
+  const [byId, byHandle] = [new Map<string, object>(), new Map<string, object>()];
+  for (let at = 0; at < originIds.length; at += 500) {
+    const handles = originIds.slice(at, at + 500);
+    const ids = handles.map(viewId);
+    const { json } = await client.post(
+      '/v2?includeDuplicateViews=true',
+      { ids, handles },
+      { key: clientKey },
+    );
+    for (const handle of handles) {
+      if (Object.hasOwn(json.views, viewId(handle))) byId.set(handle, json.views[viewId(handle)]);
+      if (Object.hasOwn(json.views, handle)) byHandle.set(handle, json.views[handle]);
+    }
+  }
+  const { json } = await client.post('/v1/things', { pagination: { pageSize: 1000 } }, { key: clientKey });
   const items = new Map<string, object>();
   for (const { _originId, _sourceGuid, _updatedAt, _score, ...fields } of json.results)
     items.set(_originId, fields);
   assert.equal(items.size, json.totalResults);
-  return items;
+  return { byId, byHandle, items };
 }
 
 async function allRoutes(): Promise<string[]> {
