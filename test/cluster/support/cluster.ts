@@ -85,7 +85,7 @@ export class RedisCluster {
     if (port === undefined) throw new Error('no port is left for another node');
     const dir = path.join(this.folder, String(port));
     mkdirSync(dir);
-    const words = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''];
+    const words = ['redis-server', '--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''];
     words.push('--appendonly', 'yes', '--appendfsync', 'everysec', '--repl-diskless-sync-delay', '0');
     words.push('--cluster-enabled', 'yes', '--cluster-port', String(port + portsPerCluster));
     words.push('--cluster-node-timeout', String(nodeTimeoutMs));
@@ -252,6 +252,18 @@ export class RedisCluster {
       30_000,
     );
     await this.agreed();
+  }
+
+  /** Empties it; replicas are empty too when this resolves. */
+  async flush(): Promise<void> {
+    const witness = this.nodes.find((node) => node.process.isRunning);
+    const masters =
+      witness === undefined ? [] : (await this.view(witness)).filter(({ isMaster }) => isMaster);
+    for (const { id } of masters) {
+      const { client } = this.node(id);
+      await client.flushall();
+      await client.wait(1, nodeTimeoutMs);
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,26 +1,41 @@
 /** A Redis that keeps everything it acknowledged, and survives being killed. */
 import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { SystemProcess } from './process.ts';
+import { SyncedFile } from './synced-file.ts';
+
+export interface RedisOptions {
+  /** When its file is written through to the disk; else as `APPEND_FSYNC` says, else always. */
+  readonly appendFsync?: 'always' | 'everysec';
+  /** Follow what of its file is on the disk, so that its power can be cut. */
+  readonly hasPowerCuts?: boolean;
+}
 
 /** Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. */
 export const tiedRedisServer = `
 exec 3<&0 </dev/null
 ( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 &
-exec redis-server "$@" 3<&-
+exec "$@" 3<&-
 `;
 
 export class RedisServer {
   readonly process: SystemProcess;
+  readonly #file: SyncedFile | null;
 
   private constructor(
     readonly port: number,
     folder: string,
+    { appendFsync, hasPowerCuts = false }: RedisOptions,
   ) {
-    const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
-    words.push('--appendonly', 'yes', '--appendfsync', process.env.APPEND_FSYNC ?? 'always');
+    const file = path.join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof');
+    this.#file = hasPowerCuts ? new SyncedFile(file, path.join(folder, 'trace')) : null;
+    const words = [...(this.#file?.commandPrefix ?? []), 'redis-server', '--port', String(port)];
+    words.push('--bind', '127.0.0.1', '--save', '', '--dir', folder);
+    words.push('--appendonly', 'yes', '--appendfsync', appendFsync ?? process.env.APPEND_FSYNC ?? 'always');
+    if (hasPowerCuts) words.push('--auto-aof-rewrite-percentage', '0');
     this.process = new SystemProcess('redis', () => ({
       program: 'sh',
       words: ['-c', tiedRedisServer, 'redis', ...words],
@@ -28,11 +43,19 @@ export class RedisServer {
     }));
   }
 
-  static async start(folder: string): Promise<RedisServer> {
+  static async start(folder: string, options: RedisOptions = {}): Promise<RedisServer> {
     mkdirSync(folder, { recursive: true });
-    const server = new RedisServer(await freePort(), folder);
+    const server = new RedisServer(await freePort(), folder, options);
     await server.start();
     return server;
+  }
+
+  /** Kills it, and takes from its file what the disk need not have. @returns how many bytes */
+  async cutPower(): Promise<number> {
+    if (this.#file === null) throw new Error('this Redis was started without hasPowerCuts');
+    const follower = this.#file.followerOf(this.process.pid);
+    await this.process.signal('SIGKILL');
+    return await this.#file.cut(follower);
   }
 
   get url(): string {

@@ -17,7 +17,7 @@ import { freePort } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { Client } from './client.ts';
 import { SystemProcess } from './process.ts';
-import { RedisServer } from './redis-server.ts';
+import { type RedisOptions, RedisServer } from './redis-server.ts';
 
 /** Path relative to the configuration folder -> content. */
 export type ConfigFiles = Readonly<Record<string, Json>>;
@@ -30,6 +30,8 @@ export interface SystemOptions {
   readonly files: ConfigFiles;
   /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
   readonly cluster?: { readonly address: RedisAddress; readonly seeds: string };
+  /** Of the system's own Redis. */
+  readonly redis?: RedisOptions;
   readonly env?: Readonly<Record<string, string>>;
   /** Each front listens on a loopback address of its own, as on several hosts; where all of 127.0.0.0/8 is loopback. */
   readonly hosts?: 'several';
@@ -65,7 +67,10 @@ export class System {
   /** Started and ready. Whoever starts it stops it; if that fails the processes end with this one. */
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
-    const redis = options.cluster === undefined ? await RedisServer.start(path.join(folder, 'redis')) : null;
+    const redis =
+      options.cluster === undefined
+        ? await RedisServer.start(path.join(folder, 'redis'), options.redis)
+        : null;
     if (redis !== null) options.onRedis?.(redis.port);
     const system = new System(options, redis, folder);
     try {
@@ -156,6 +161,20 @@ export class System {
   /** Sends a signal to a process, `redis` included, and waits for its end if it ends it. */
   async kill(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     await this.process(name).signal(signal);
+  }
+
+  /**
+   * Ends every process at once, and takes from Redis' file what the disk need not have. @returns bytes that it took
+   */
+  async cutPower(): Promise<number> {
+    const redis = this.redis.cutPower();
+    await Promise.all([...this.#processes.keys()].map((name) => this.kill(name)));
+    return await redis;
+  }
+
+  /** Starts everything again. Does not wait until it is ready. */
+  async restartAll(): Promise<void> {
+    for (const name of ['redis', ...this.#processes.keys()]) await this.restart(name);
   }
 
   /** Starts a process that was killed. Does not wait until it is ready. */
