@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../store/connection.ts';
+import { type RedisAddress, StoreUnavailableError } from '../store/connection.ts';
 import { isMismatch, openStore, type Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import { shownAddress } from './redis-address.ts';
@@ -8,7 +8,7 @@ const openTimeoutMs = 5_000;
 /**
  * Opens the store of a command, hands it over and closes it.
  * @param commandTimeoutMs longest command of the store
- * @throws CommandStop when Redis does not answer or the store has another number of partitions
+ * @throws CommandStop when Redis does not answer, or no longer does, or the store has another number of partitions
  */
 export async function withStore<T>(
   address: RedisAddress,
@@ -19,6 +19,11 @@ export async function withStore<T>(
   const store = await open(address, partitionCount, commandTimeoutMs);
   try {
     return await act(store);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new CommandStop(
+      `Redis at ${shownAddress(address)} stopped answering (${error.message}). Run this command again.`,
+    );
   } finally {
     await store.close();
   }

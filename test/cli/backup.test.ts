@@ -5,6 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { checkBackup } from '../../src/cli/backup/read.ts';
 import { writeBackup } from '../../src/cli/backup/write.ts';
+import { CommandStop } from '../../src/cli/command-stop.ts';
+import { withStore } from '../../src/cli/open-store.ts';
 import { hashKeys } from '../../src/config/canonical.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { readConfiguration } from '../../src/config/read.ts';
@@ -12,7 +14,7 @@ import type { Configuration } from '../../src/config/types.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { AutoFields } from '../../src/store/auto-fields.ts';
 import { publishConfiguration, readPublished } from '../../src/store/configuration.ts';
-import { FencedError } from '../../src/store/connection.ts';
+import { FencedError, StoreUnavailableError } from '../../src/store/connection.ts';
 import { acceptEntities, encodeEntity, readEntities } from '../../src/store/entities.ts';
 import { keys } from '../../src/store/keys.ts';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
@@ -364,6 +366,19 @@ test('a backup that is cut off, changed or something else is refused before anyt
   );
   const store = await redis.openStore(partitionCount);
   assert.deepEqual(await store.client.keys('*'), [keys.layout], 'this look alone wrote something');
+});
+
+test('a Redis that goes away amid a command is one line that says what to do', async () => {
+  const address = { kind: 'single', url: redis.url } as const;
+  await redis.flush();
+  const command = withStore(address, partitionCount, 1_000, async () => {
+    throw new StoreUnavailableError('Redis: Connection is closed.');
+  });
+  await assert.rejects(command, (error) => {
+    assert.ok(error instanceof CommandStop);
+    assert.match(error.message, /^Redis at .* stopped answering .*\. Run this command again\.$/);
+    return true;
+  });
 });
 
 test('what is known of claims comes back without results, and never stands for a state of the entity', async () => {
