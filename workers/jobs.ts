@@ -3,7 +3,8 @@ import { JobsProcess } from '../src/jobs/jobs-process.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
 
 runProcess('jobs', async () => {
-  const { store, configuration, log } = await openProcess('jobs');
+  const ground = await openProcess('jobs');
+  const { store, configuration, log } = ground;
   const jobs = new JobsProcess({
     store,
     configuration,
@@ -12,7 +13,7 @@ runProcess('jobs', async () => {
   });
   jobs.start();
   log.info({ id: jobs.id }, 'ready');
-  stopOnSignal(log, async () => {
+  stopOnSignal(ground, async () => {
     await jobs.stop();
     configuration.close();
     await store.close();

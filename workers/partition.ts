@@ -6,7 +6,8 @@ import { ShardSet } from '../src/query/shard-set.ts';
 import { AutoFields } from '../src/store/auto-fields.ts';
 
 runProcess('worker', async () => {
-  const { store, configuration, log } = await openProcess('worker');
+  const ground = await openProcess('worker');
+  const { settings, store, configuration, log } = ground;
   const onTrouble = (message: string, error: unknown) =>
     log.error({ reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }, message);
 
@@ -17,6 +18,7 @@ runProcess('worker', async () => {
     configuration,
     autoFields,
     items: shards,
+    leaseMs: settings.leaseMs,
     waitingFor: () =>
       shards.loading.map(
         ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
@@ -38,7 +40,7 @@ runProcess('worker', async () => {
   worker.start();
   log.info({ id: worker.id }, 'worker is running');
 
-  stopOnSignal(log, async () => {
+  stopOnSignal(ground, async () => {
     await worker.stop();
     await responder.close();
     configuration.close();

@@ -16,7 +16,8 @@ import { Progress } from '../src/store/progress.ts';
 import { beat, heartbeatMs, leave, liveProcesses } from '../src/store/registry.ts';
 
 runProcess('web', async () => {
-  const { settings, store, configuration, log } = await openProcess('web');
+  const ground = await openProcess('web');
+  const { settings, store, configuration, log } = ground;
   const { tls, rateLimit, frontLimits: limits } = settings;
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
@@ -84,7 +85,7 @@ runProcess('web', async () => {
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
 
-  stopOnSignal(log, async () => {
+  stopOnSignal(ground, async () => {
     await server.close();
     clearInterval(heartbeat);
     await query.close();

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
+import { leaseMs } from '../contract/limits.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { FencedError } from '../store/connection.ts';
@@ -17,8 +18,6 @@ import { PartitionActor } from './partition.ts';
 import { Slots } from './slots.ts';
 import { TurnQueue } from './turns.ts';
 
-/** A worker that is not heard of for this long loses its partitions. */
-export const leaseMs = 5000;
 const tickMs = 500;
 /** Enough that one is computed while others wait for Redis; more would only hold more entities in memory at a time. */
 const batchesAtOnce = 4;
@@ -29,6 +28,8 @@ export interface WorkerOptions {
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
   readonly items: ItemSink;
+  /** After this long without a word of this worker others take its partitions; absent: as in the contract. */
+  readonly leaseMs?: number;
   /** What index shards still have to load, for `/health/ready`. */
   waitingFor(): readonly string[];
   onTrouble(message: string, error: unknown): void;
@@ -45,6 +46,7 @@ interface OwnedPartition {
 export class Worker {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   readonly metrics = new WorkerMetrics(this.id);
+  readonly #leaseMs: number;
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #rebuildTurns = new TurnQueue();
   readonly #batchSlots = new Slots(batchesAtOnce, batchPatienceMs);
@@ -52,7 +54,9 @@ export class Worker {
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly options: WorkerOptions) {}
+  constructor(private readonly options: WorkerOptions) {
+    this.#leaseMs = options.leaseMs ?? leaseMs;
+  }
 
   /** Partitions that can answer queries now, with their epochs. */
   covered(): ReadonlyMap<number, number> {
@@ -147,8 +151,8 @@ export class Worker {
 
   async #take(partition: number): Promise<void> {
     const askedMs = performance.now();
-    const lease = await takeLease(this.options.store, partition, this.id, leaseMs);
-    if (lease !== null) this.#run(lease, askedMs + leaseMs);
+    const lease = await takeLease(this.options.store, partition, this.id, this.#leaseMs);
+    if (lease !== null) this.#run(lease, askedMs + this.#leaseMs);
   }
 
   #run(lease: TakenLease, leaseEndsMs: number): void {
@@ -199,8 +203,8 @@ export class Worker {
 
   async #renewOne(owned: OwnedPartition): Promise<void> {
     const askedMs = performance.now();
-    const stillOurs = await renewLease(this.options.store, owned.actor.lease, leaseMs);
-    if (stillOurs) owned.leaseEndsMs = askedMs + leaseMs;
+    const stillOurs = await renewLease(this.options.store, owned.actor.lease, this.#leaseMs);
+    if (stillOurs) owned.leaseEndsMs = askedMs + this.#leaseMs;
     else owned.actor.stop();
   }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.ts';
-import { partitionsMax, processesMax } from '../contract/limits.ts';
+import { leaseMs, partitionsMax, processesMax, replicaWaitMs } from '../contract/limits.ts';
 import { excerpt } from './quote.ts';
 import {
   clusterSeeds,
@@ -64,6 +64,10 @@ export interface Settings {
   /** Memory for finished answers of delivery and queries in each HTTP front; 0 turns the cache off. */
   readonly deliveryCacheBytes: number;
   readonly frontLimits: FrontLimits;
+  /** A worker that is not heard of for this long loses its partitions. */
+  readonly leaseMs: number;
+  /** How long a write to a cluster waits for a replica to have it. */
+  readonly replicaWaitMs: number;
   /** When the private Redis writes its append-only file through to the disk. */
   readonly appendFsync: AppendFsync;
 }
@@ -79,6 +83,8 @@ const rateLimitMax = 1_000_000;
 const backlogMax = 10_000_000;
 const bodiesMebibytesMax = 65_536;
 const waitSecondsMax = 3_600;
+/** Leases are renewed every half a second, and Redis may be slow. */
+const leaseSecondsMin = 2;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const appendFsyncs = ['always', 'everysec'] as const;
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -154,7 +160,14 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       minVersionWaitMs: setting('MIN_VERSION_WAIT_SECONDS', limits.minVersionWaitMs, waitMs),
       queryWaitMs: setting('QUERY_WAIT_SECONDS', limits.queryWaitMs, waitMs),
       redisTimeoutMs: setting('REDIS_TIMEOUT_SECONDS', limits.redisTimeoutMs, waitMs),
+      drainMs: setting('DRAIN_SECONDS', limits.drainMs, waitMs),
     },
+    leaseMs: setting(
+      'LEASE_SECONDS',
+      leaseMs,
+      (text) => 1000 * wholeNumber(text, leaseSecondsMin, waitSecondsMax),
+    ),
+    replicaWaitMs: setting('REPLICA_WAIT_SECONDS', replicaWaitMs, waitMs),
     appendFsync: setting<AppendFsync>('APPEND_FSYNC', 'always', (text) => oneOf(text, appendFsyncs)),
   };
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));

@@ -2,6 +2,7 @@
 import {
   bodiesInFlightBytesMax,
   bodyIdleTimeoutMs,
+  drainMs,
   ingestBacklogEntriesMax,
   minVersionWaitMs,
   queryWaitMs,
@@ -21,6 +22,8 @@ export interface FrontLimits {
   readonly queryWaitMs: number;
   /** Longest command to Redis; then its request is answered 503. */
   readonly redisTimeoutMs: number;
+  /** How long requests may go on after SIGTERM. */
+  readonly drainMs: number;
 }
 
 export const defaultFrontLimits: FrontLimits = {
@@ -30,4 +33,5 @@ export const defaultFrontLimits: FrontLimits = {
   minVersionWaitMs,
   queryWaitMs,
   redisTimeoutMs: redisCommandTimeoutMs,
+  drainMs,
 };

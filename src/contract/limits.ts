@@ -29,7 +29,7 @@ export const lookupResultsMax = 1000;
 export const minVersionWaitMs = 5_000;
 /** How long an answer waits for the announcement of what it shows; then everything that was cached goes instead. */
 export const announcementWaitMs = 1_000;
-/** A request head that is not whole by then ends the connection. */
+/** A request head that is not whole by then ends the connection: a constant of the HTTP library. */
 export const headTimeoutMs = 10_000;
 /** A body of which nothing arrives for this long ends the request. */
 export const bodyIdleTimeoutMs = 10_000;
@@ -66,8 +66,12 @@ export const ingestBacklogEntriesMax = 10_000;
 export const retryAfterSeconds = 1;
 /** How long requests may go on after SIGTERM. */
 export const drainMs = 8_000;
-/** How long a process may take to end after SIGTERM; then it ends as if it were killed. */
-export const stopMs = 9_500;
+/** How long after that a process may take to end; then it ends as if it were killed. */
+export const stopReserveMs = 1_500;
+/** A worker that is not heard of for this long loses its partitions. */
+export const leaseMs = 5_000;
+/** A process that is not heard of for this long counts as gone. */
+export const heartbeatLostMs = 4_000;
 /** Longest command of a front to Redis; then its request is answered 503. */
 export const redisCommandTimeoutMs = 5_000;
 /** How long a write to a cluster waits for a replica to have it; without one by then it is answered 503. */

@@ -4,7 +4,6 @@ import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWe
 import type { TlsFiles } from '../config/settings.ts';
 import type { Principal } from '../config/types.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
-import { drainMs } from '../contract/limits.ts';
 import { UnavailableError } from '../query/types.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
 import { authorize } from './access.ts';
@@ -96,14 +95,14 @@ export class HttpServer {
     });
   }
 
-  /** Takes no more connections, lets running requests finish (at most `drainMs`), then closes every connection. */
+  /** Takes no more connections, lets running requests finish (for a limited time), then closes every connection. */
   async close(): Promise<void> {
     this.#draining = true;
     if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, drainMs);
+        const timer = setTimeout(resolve, this.#services.limits.drainMs);
         this.#onIdle = () => {
           clearTimeout(timer);
           resolve();

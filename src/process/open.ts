@@ -4,7 +4,7 @@ import { environmentWithFile } from '../config/environment.ts';
 import { issueText } from '../config/issue-text.ts';
 import { readConfiguration } from '../config/read.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
-import { stopMs } from '../contract/limits.ts';
+import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/log.ts';
 import { ActiveConfiguration, publishConfiguration } from '../store/configuration.ts';
 import type { Role } from '../store/registry.ts';
@@ -32,6 +32,7 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
     address: redisAddress(settings),
     messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
+    replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
   const configuration = new ActiveConfiguration(store);
@@ -56,10 +57,14 @@ async function publishFolder(store: Store, configDir: string): Promise<number> {
 }
 
 /**
- * Calls `stop` once at the first SIGTERM or SIGINT, then ends the process; after `stopMs` in any case, for a stop may
- * wait for a Redis that is gone. What it leaves undone is done again by whoever takes its place.
+ * Calls `stop` once at the first SIGTERM or SIGINT, then ends the process; in any case a little after the time for
+ * draining, for a stop may wait for a Redis that is gone. What it leaves undone is done again by whoever takes its place.
  */
-export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
+export function stopOnSignal(
+  { log, settings }: Pick<ProcessGround, 'log' | 'settings'>,
+  stop: () => Promise<void>,
+): void {
+  const stopMs = settings.frontLimits.drainMs + stopReserveMs;
   let stopping = false;
   const onSignal = () => {
     if (stopping) return;

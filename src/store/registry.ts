@@ -1,4 +1,5 @@
 /** The processes that share the store: each tells every second that it lives and what it does. */
+import { heartbeatLostMs } from '../contract/limits.ts';
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
@@ -8,8 +9,6 @@ import type { Store } from './store.ts';
 const time = new Script<[seconds: number, microseconds: number]>('time', 1);
 
 export const heartbeatMs = 1000;
-/** A process not heard of for this long counts as gone. */
-export const heartbeatLostMs = 4000;
 
 export type Role = 'web' | 'worker' | 'jobs';
 

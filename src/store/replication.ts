@@ -16,8 +16,8 @@ import { defineScripts, Script } from './script.ts';
 const confirmScript = new Script<Buffer>('confirm', 1);
 /** How long it is believed that a master has no replica. */
 const loneMs = 1_000;
-/** A node that does not answer by then is as good as dead. */
-const roundMs = replicaWaitMs + 1_000;
+/** A node that does not answer this long after a replica should have is as good as dead. */
+const roundReserveMs = 1_000;
 const movedRetryMs = 50;
 const attemptsMax = 3;
 
@@ -36,8 +36,9 @@ export interface Replication {
   close(): void;
 }
 
-export function replicationOf(client: RedisClient): Replication {
-  return client instanceof Cluster ? new ClusterReplication(client) : alone;
+/** @param waitMs how long a replica is waited for */
+export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Replication {
+  return client instanceof Cluster ? new ClusterReplication(client, waitMs) : alone;
 }
 
 const alone: Replication = {
@@ -74,7 +75,10 @@ class ClusterReplication implements Replication {
   readonly #shards = new Map<string, Shard>();
   #closed = false;
 
-  constructor(private readonly cluster: Cluster) {}
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly waitMs: number,
+  ) {}
 
   async observe(tags: readonly string[]): Promise<Histories> {
     const observed = await Promise.all(
@@ -96,7 +100,7 @@ class ClusterReplication implements Replication {
 
   /** Tries again while nobody can say who serves the tag, for as long as a replica would be waited for. */
   async #confirmed(tag: string): Promise<string> {
-    const endsMs = performance.now() + replicaWaitMs;
+    const endsMs = performance.now() + this.waitMs;
     for (;;) {
       try {
         const history = await this.#shardOf(tag).confirmed(tag);
@@ -114,7 +118,7 @@ class ClusterReplication implements Replication {
     if (node === null || this.#closed) throw new StoreUnavailableError(`nobody serves ${tag}`);
     const known = this.#shards.get(node);
     if (known !== undefined) return known;
-    const shard = new Shard(node, {
+    const shard = new Shard(node, this.waitMs, {
       onMoved: () => this.cluster.refreshSlotsCache(() => {}),
       onEnd: () => this.#forget(node, shard),
     });
@@ -140,6 +144,7 @@ class Shard {
 
   constructor(
     node: string,
+    private readonly waitMs: number,
     private readonly events: {
       /** Another node serves what was asked here. */
       onMoved(): void;
@@ -174,13 +179,13 @@ class Shard {
   }
 
   async #confirm(round: readonly Waiting[]): Promise<void> {
-    const overdue = setTimeout(() => this.close(), roundMs);
+    const overdue = setTimeout(() => this.close(), this.waitMs + roundReserveMs);
     try {
       const tags = [...new Set(round.map(({ tag }) => tag))];
       const isLone = performance.now() < this.#loneUntilMs;
       // In one go, and in this order: the wait is for all of them.
       const histories = tags.map((tag) => confirmScript.run(this.#client, [keys.confirmed(tag)], []));
-      const replicas = isLone ? 0 : this.#client.wait(1, replicaWaitMs);
+      const replicas = isLone ? 0 : this.#client.wait(1, this.waitMs);
       const settled = await Promise.allSettled([replicas, ...histories]);
       if (!isLone && (await replicas) < 1) await this.#expectNoReplica();
       const found = new Map(tags.map((tag, index) => [tag, settled[index + 1]]));
@@ -210,7 +215,7 @@ class Shard {
     const id = (await this.#client.cluster('MYID')) as string;
     const replicas = (await this.#client.cluster('REPLICAS', id)) as string[];
     const isLone = replicas.every((line) => (line.split(' ')[2] ?? '').split(',').includes('fail'));
-    if (!isLone) throw new NoReplicaError(`no replica confirmed within ${replicaWaitMs} ms`);
+    if (!isLone) throw new NoReplicaError(`no replica confirmed within ${this.waitMs} ms`);
     this.#loneUntilMs = performance.now() + loneMs;
   }
 

@@ -29,6 +29,8 @@ export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
   /** The Redis that messages between processes pass; absent or null: the same one. */
   readonly messagesAddress?: RedisAddress | null;
+  /** How long a write to a cluster waits for a replica to have it; absent: as in the contract. */
+  readonly replicaWaitMs?: number;
 }
 
 /** A Redis: a client for commands that answer at once, and where to connect for those that do not. */
@@ -75,7 +77,7 @@ export class Store implements RedisHost {
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
     defineScripts(client);
-    const replication = replicationOf(client);
+    const replication = replicationOf(client, options.replicaWaitMs);
     try {
       // A cluster's client knows who serves what once it has done something.
       await client.exists(keys.layout);

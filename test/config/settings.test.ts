@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
@@ -41,9 +42,21 @@ test('without variables every setting has its documented default', () => {
       minVersionWaitMs: 5_000,
       queryWaitMs: 3_000,
       redisTimeoutMs: 5_000,
+      drainMs: 8_000,
     },
+    leaseMs: 5_000,
+    replicaWaitMs: 1_000,
     appendFsync: 'always',
   });
+});
+
+test('the README has a row for every variable, and a row for no other', async () => {
+  const source = await readFile(new URL('../../src/config/settings.ts', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const read = [...source.matchAll(/\bsetting(?:<[^(]*>)?\(\s*'([A-Z_]+)'/g)].map(([, name]) => name);
+  const table = readme.slice(readme.indexOf('\n## Settings'), readme.indexOf('\n## What it promises'));
+  const rows = [...table.matchAll(/^\| (`[^|]*`) /gm)].flatMap(([, cell]) => (cell ?? '').match(/[A-Z_]+/g));
+  assert.deepEqual(rows.sort(), read.sort());
 });
 
 test('an empty variable is an absent one', () => {
@@ -75,6 +88,9 @@ test('every variable is read', () => {
     MIN_VERSION_WAIT_SECONDS: '2',
     QUERY_WAIT_SECONDS: '4',
     REDIS_TIMEOUT_SECONDS: '6',
+    DRAIN_SECONDS: '7',
+    LEASE_SECONDS: '8',
+    REPLICA_WAIT_SECONDS: '9',
   });
   assert.deepEqual(settings, {
     port: 0,
@@ -106,7 +122,10 @@ test('every variable is read', () => {
       minVersionWaitMs: 2_000,
       queryWaitMs: 4_000,
       redisTimeoutMs: 6_000,
+      drainMs: 7_000,
     },
+    leaseMs: 8_000,
+    replicaWaitMs: 9_000,
     appendFsync: 'everysec',
   });
   const url = 'rediss://user:pass@redis.example.com:6380/2';

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { heartbeatLostMs } from '../../src/contract/limits.ts';
 import { keys } from '../../src/store/keys.ts';
 import { pack } from '../../src/store/pack.ts';
-import {
-  beat,
-  heartbeatLostMs,
-  leave,
-  liveProcesses,
-  type ProcessBeat,
-  storeTimeMs,
-} from '../../src/store/registry.ts';
+import { beat, leave, liveProcesses, type ProcessBeat, storeTimeMs } from '../../src/store/registry.ts';
 import { openStore, PartitionCountError } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
 
