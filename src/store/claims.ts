@@ -1,25 +1,25 @@
 /** Claims of views on URLs and handles, and the list of routes that they make. */
 import { normalizeUrl } from '../config/url.ts';
 import { storeError } from './connection.ts';
-import { DigestList } from './digest.ts';
+import { digestOf } from './digest.ts';
 import type { HashField } from './field-reader.ts';
 import { claimField, keys } from './keys.ts';
 import type { Caller } from './lease.ts';
-import { packForLua } from './lua-list.ts';
-import { pack, unpack } from './pack.ts';
+import { unpack } from './pack.ts';
+import { PackWriter } from './pack-writer.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
 import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
 
-const claimScript = new Script<number>('claim', 3);
+const claimScript = new Script<number>('claim', 1);
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
 const claimsPerCall = 400;
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
 
-/** Times are digits: packed numbers of their size look otherwise from Redis' scripts than from here. */
+/** See `writeClaim`. */
 type PackedClaim = [
   host: string | false,
   kind: 0 | 1,
@@ -50,100 +50,148 @@ export async function writeClaims(
   caller: Caller,
   writes: readonly ClaimWrite[],
 ): Promise<void> {
-  const groups = new Map<number, ClaimCall[]>();
+  if (writes.length === 0) return;
+  const groups = new Map<number, PlacedClaim[]>();
   for (const write of writes) {
     const subject = claimSubject(write.scope, write.field);
     const partition = store.partitions.ofText(subject);
-    const calls = groups.get(partition) ?? [];
-    groups.set(partition, calls);
-    const last = calls.at(-1);
-    if (last?.add(write, subject)) continue;
-    const call = new ClaimCall(store.partitions.tag(partition));
-    call.add(write, subject);
-    calls.push(call);
+    const group = groups.get(partition);
+    if (group === undefined) groups.set(partition, [{ write, subject }]);
+    else group.push({ write, subject });
   }
-  await Promise.all(
-    [...groups].map(async ([partition, calls]) => {
-      const tag = store.partitions.tag(partition);
-      caller.reached?.add(tag);
-      const callKeys = [keys.fence(tag), keys.clock(tag), keys.changes(tag)];
-      const { partition: from, epoch } = caller;
-      for (const call of calls) {
-        await claimScript.run(store.client, callKeys, [from, epoch, changesKept, call.packed()]);
-      }
-    }),
+  for (const partition of groups.keys()) caller.reached?.add(store.partitions.tag(partition));
+  await Promise.all(lanesOf(store, groups).map((calls) => makeCalls(store, caller, calls)));
+}
+
+interface PlacedClaim {
+  readonly write: ClaimWrite;
+  readonly subject: string;
+}
+
+/** Claims of one partition that go in one call. */
+interface ClaimGroup {
+  readonly tag: string;
+  readonly claims: readonly PlacedClaim[];
+}
+
+/**
+ * Calls of bounded size that must follow each other, by lane: in a cluster a call reaches one slot alone, one Redis takes
+ * the claims of all partitions in one call.
+ */
+function lanesOf(store: Store, groups: ReadonlyMap<number, readonly PlacedClaim[]>): ClaimGroup[][][] {
+  const portions = [...groups].map(([partition, claims]) =>
+    Array.from({ length: Math.ceil(claims.length / claimsPerCall) }, (_, index) => ({
+      tag: store.partitions.tag(partition),
+      claims: claims.slice(index * claimsPerCall, (index + 1) * claimsPerCall),
+    })),
   );
-}
-
-/** Claims of one action in one environment. */
-interface ClaimRun {
-  readonly action: ClaimWrite['action'];
-  readonly scope: EnvironmentScope;
-  readonly fields: string[];
-  readonly digests: DigestList;
-  readonly displays: string[];
-  readonly records: Buffer[];
-}
-
-/** Claims of one partition, in the order given. */
-class ClaimCall {
-  readonly #runs: ClaimRun[] = [];
-  #count = 0;
-
-  constructor(private readonly tag: string) {}
-
-  /** False when the call is full. */
-  add({ action, scope, field, claim }: ClaimWrite, subject: string): boolean {
-    if (this.#count === claimsPerCall) return false;
-    this.#count += 1;
-    const run = this.#run(action, scope);
-    run.fields.push(field);
-    run.digests.add(subject);
-    run.displays.push(claim.display);
-    run.records.push(packClaim(claim));
-    return true;
+  if (store.address.kind === 'cluster') return portions.map((ofPartition) => ofPartition.map((one) => [one]));
+  const calls: ClaimGroup[][] = [];
+  let room = 0;
+  for (const portion of portions.flat()) {
+    if (room < portion.claims.length) {
+      calls.push([]);
+      room = claimsPerCall;
+    }
+    calls.at(-1)?.push(portion);
+    room -= portion.claims.length;
   }
+  return [calls];
+}
 
-  /** As `scripts/claim.lua` reads it. */
-  packed(): Buffer {
-    return packForLua(
-      this.#runs.map(({ action, scope, fields, digests, displays, records }) => {
-        const { tenant, environmentId } = scope;
-        const claims = keys.claims(this.tag, tenant, environmentId);
-        const routes = keys.routes(this.tag, tenant, environmentId);
-        const clashes = keys.clashes(this.tag, tenant, environmentId);
-        return [action, claims, routes, clashes, fields, digests.bytes, displays, records];
-      }),
+async function makeCalls(
+  store: Store,
+  { partition, epoch }: Caller,
+  calls: readonly (readonly ClaimGroup[])[],
+): Promise<void> {
+  for (const groups of calls) {
+    const [first] = groups;
+    if (first === undefined) continue;
+    await claimScript.run(
+      store.client,
+      [keys.fence(first.tag)],
+      [partition, epoch, changesKept, packCall(groups)],
     );
   }
+}
 
-  #run(action: ClaimWrite['action'], scope: EnvironmentScope): ClaimRun {
-    const last = this.#runs.at(-1);
-    if (last?.action === action && sameScope(scope, last.scope)) return last;
-    const run = { action, scope, fields: [], digests: new DigestList(), displays: [], records: [] };
-    this.#runs.push(run);
-    return run;
+const writer = new PackWriter();
+
+/** As `scripts/claim.lua` reads it. */
+function packCall(groups: readonly ClaimGroup[]): Buffer {
+  writer.list(groups.length);
+  for (const { tag, claims } of groups) {
+    writer.list(4);
+    writer.text(keys.fence(tag));
+    writer.text(keys.clock(tag));
+    writer.text(keys.changes(tag));
+    const runs = runsOf(claims);
+    writer.list(runs.length);
+    for (const run of runs) writeRun(tag, run);
   }
+  return writer.take();
+}
+
+/** Neighbours of one action in one environment. */
+function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
+  const runs: PlacedClaim[][] = [];
+  let last: ClaimWrite | null = null;
+  for (const placed of claims) {
+    const { write } = placed;
+    if (last !== null && last.action === write.action && sameScope(last.scope, write.scope)) {
+      runs.at(-1)?.push(placed);
+    } else runs.push([placed]);
+    last = write;
+  }
+  return runs;
 }
 
 function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
   return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
-/** As the record of a field with this claim alone, which is what most records are. */
-function packClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtMs }: Claim): Buffer {
-  const packed: PackedClaim = [
-    host ?? false,
-    kind === 'page' ? 0 : 1,
-    String(sinceStamp),
-    view.sourceId,
-    view.alias,
-    view.originId,
-    display,
-    redirect ?? false,
-    String(updatedAtMs),
-  ];
-  return pack([packed]);
+const wordsPerRow = 4;
+
+function writeRun(tag: string, run: readonly PlacedClaim[]): void {
+  const [first] = run;
+  if (first === undefined) return;
+  const { action, scope } = first.write;
+  const { tenant, environmentId } = scope;
+  writer.list(5);
+  writer.text(action);
+  writer.text(keys.claims(tag, tenant, environmentId));
+  writer.text(keys.routes(tag, tenant, environmentId));
+  writer.text(keys.clashes(tag, tenant, environmentId));
+  writer.list(run.length * wordsPerRow);
+  for (const { write, subject } of run) {
+    const { field, claim } = write;
+    writer.text(field);
+    writer.textBytes(digestOf(subject));
+    writer.text(claim.display);
+    const place = writer.beginText();
+    writeClaim(claim);
+    writer.endText(place);
+  }
+}
+
+/**
+ * As the record of a field with this claim alone, which is what most records are. Times are digits: packed numbers of
+ * their size look otherwise from Redis' scripts than from here.
+ */
+function writeClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtMs }: Claim): void {
+  writer.list(1);
+  writer.list(9);
+  if (host === null) writer.false();
+  else writer.text(host);
+  writer.number(kind === 'page' ? 0 : 1);
+  writer.text(String(sinceStamp));
+  writer.text(view.sourceId);
+  writer.text(view.alias);
+  writer.text(view.originId);
+  writer.text(display);
+  if (redirect === null) writer.false();
+  else writer.text(redirect);
+  writer.text(String(updatedAtMs));
 }
 
 /** The value of a claim field. */

@@ -4,7 +4,7 @@ import { canonicalJson } from '../contract/canonical-json.ts';
 import type { SourceEntity, StoredEntity } from '../contract/entity.ts';
 import type { EntityRef } from '../contract/ids.ts';
 import type { JsonObject } from '../contract/json.ts';
-import { storeError } from './connection.ts';
+import { readFields, storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
@@ -154,7 +154,7 @@ export async function readEntitiesIn(
   originIds: readonly string[],
 ): Promise<(StoredEntity | null)[]> {
   try {
-    const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
+    const records = await readFields(store.client, keys.entities(tag, tenant, sourceId), originIds);
     return records.map((record, index) => record && decodeEntity(sourceId, originIds[index] ?? '', record));
   } catch (error) {
     throw storeError(error);

@@ -8,6 +8,8 @@
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
+import { unpack } from './pack.ts';
+import { PackWriter } from './pack-writer.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import type { Suspect } from './suspects.ts';
@@ -32,7 +34,7 @@ export async function noteIntents(
   notes: ReadonlyMap<string, IntentNote>,
 ): Promise<void> {
   if (notes.size === 0) return;
-  const fields = [...notes].flatMap(([field, note]) => [field, JSON.stringify([...note])]);
+  const fields = [...notes].flatMap(([field, note]) => [field, encodeNote(note)]);
   await intendScript.run(store.client, [keys.owner(tag), keys.intents(tag)], [epoch, ...fields]);
 }
 
@@ -40,13 +42,93 @@ export async function noteIntents(
 export async function readIntents(store: Store, tag: string): Promise<Map<string, IntentNote>> {
   try {
     const stored = await store.client.hgetallBuffer(keys.intents(tag));
-    return new Map(
-      Object.entries(stored).map(([field, note]) => [
-        field,
-        new Map(JSON.parse(note.toString()) as [string, Intent][]),
-      ]),
-    );
+    return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));
   } catch (error) {
     throw storeError(error);
   }
+}
+
+const suspectMarks = { claim: 0, lookup: 1, view: 2, item: 3 } as const;
+
+type PackedSuspect =
+  | [
+      mark: 0,
+      environmentId: string,
+      alias: string,
+      kind: 0 | 1,
+      field: string,
+      host: string | null,
+      display: string,
+    ]
+  | [mark: 1, layoutId: string, lookupKey: string]
+  | [mark: 2 | 3, environmentId: string, name: string];
+type PackedNote = (string | PackedSuspect[])[];
+
+const writer = new PackWriter();
+
+/** A `PackedNote`: names, each with its suspects behind it. */
+function encodeNote(note: IntentNote): Buffer {
+  writer.list(note.size * 2);
+  for (const [name, suspects] of note) {
+    writer.text(name);
+    writer.list(suspects.length);
+    for (const suspect of suspects) writeSuspect(suspect);
+  }
+  return writer.take();
+}
+
+function writeSuspect(suspect: Suspect): void {
+  writer.list(suspect.kind === 'claim' ? 7 : 3);
+  writer.number(suspectMarks[suspect.kind]);
+  if (suspect.kind === 'lookup') {
+    writer.text(suspect.layoutId);
+    writer.text(suspect.lookupKey);
+    return;
+  }
+  writer.text(suspect.environmentId);
+  if (suspect.kind !== 'claim') {
+    writer.text(suspect.name);
+    return;
+  }
+  const { alias, claimKind, field, host, display } = suspect;
+  writer.text(alias);
+  writer.number(claimKind === 'page' ? 0 : 1);
+  writer.text(field);
+  writer.textOrNull(host);
+  writer.text(display);
+}
+
+const openBracket = 0x5b;
+
+function decodeNote(stored: Buffer): IntentNote {
+  // Left by an earlier release, which wrote JSON.
+  if (stored[0] === openBracket) return new Map(JSON.parse(stored.toString()) as [string, Intent][]);
+  const packed = unpack<PackedNote>(stored);
+  const note = new Map<string, Intent>();
+  for (let at = 0; at + 1 < packed.length; at += 2) {
+    const [name, suspects] = [packed[at], packed[at + 1]];
+    if (typeof name === 'string' && Array.isArray(suspects)) note.set(name, suspects.map(suspectOf));
+  }
+  return note;
+}
+
+function suspectOf(packed: PackedSuspect): Suspect {
+  if (packed[0] === suspectMarks.lookup) {
+    const [, layoutId, lookupKey] = packed;
+    return { kind: 'lookup', layoutId, lookupKey };
+  }
+  if (packed[0] !== suspectMarks.claim) {
+    const [mark, environmentId, name] = packed;
+    return { kind: mark === suspectMarks.view ? 'view' : 'item', environmentId, name };
+  }
+  const [, environmentId, alias, kind, field, host, display] = packed;
+  return {
+    kind: 'claim',
+    environmentId,
+    alias,
+    claimKind: kind === 0 ? 'page' : 'redirect',
+    field,
+    host,
+    display,
+  };
 }

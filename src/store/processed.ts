@@ -1,7 +1,8 @@
 /** What was last made of an entity: enough to see what a new state changes, and to undo what is no longer made. */
-import { storeError } from './connection.ts';
+import { readFields, storeError } from './connection.ts';
 import { keys } from './keys.ts';
-import { pack, unpack } from './pack.ts';
+import { unpack } from './pack.ts';
+import { PackWriter } from './pack-writer.ts';
 import type { Store } from './store.ts';
 
 export interface MadeClaim {
@@ -47,25 +48,48 @@ type PackedClaim = [string, string | null, 0 | 1, number, string, string | null]
 type PackedThing = [0 | 1, string, string, string, Buffer, PackedClaim[], [string, string][]];
 type PackedRecord = [number, string, [string, string[]][], PackedThing[]];
 
-export function encodeProcessed(record: ProcessedRecord): Buffer {
-  const made = record.made.map<PackedThing>((thing) => [
-    thing.kind === 'view' ? 0 : 1,
-    thing.environmentId,
-    thing.name,
-    thing.schemaDigest,
-    thing.bytesDigest,
-    thing.claims.map<PackedClaim>(({ field, host, kind, sinceStamp, display, redirect }) => [
-      field,
-      host,
-      kind === 'page' ? 0 : 1,
-      sinceStamp,
-      display,
-      redirect,
-    ]),
-    thing.dependsOn.map(([sourceId, lookupKey]) => [sourceId, lookupKey]),
-  ]);
-  const lookups = record.lookups.map<PackedRecord[2][number]>(({ layoutId, keys }) => [layoutId, [...keys]]);
-  return pack([record.stamp, record.type, lookups, made]);
+const writer = new PackWriter();
+
+/** A `PackedRecord`. Equal records give equal bytes. */
+export function encodeProcessed({ stamp, type, lookups, made }: ProcessedRecord): Buffer {
+  writer.list(4);
+  writer.number(stamp);
+  writer.text(type);
+  writer.list(lookups.length);
+  for (const standing of lookups) {
+    writer.list(2);
+    writer.text(standing.layoutId);
+    writer.list(standing.keys.length);
+    for (const key of standing.keys) writer.text(key);
+  }
+  writer.list(made.length);
+  for (const thing of made) writeThing(thing);
+  return writer.take();
+}
+
+function writeThing(thing: MadeThing): void {
+  writer.list(7);
+  writer.number(thing.kind === 'view' ? 0 : 1);
+  writer.text(thing.environmentId);
+  writer.text(thing.name);
+  writer.text(thing.schemaDigest);
+  writer.bytes(thing.bytesDigest);
+  writer.list(thing.claims.length);
+  for (const { field, host, kind, sinceStamp, display, redirect } of thing.claims) {
+    writer.list(6);
+    writer.text(field);
+    writer.textOrNull(host);
+    writer.number(kind === 'page' ? 0 : 1);
+    writer.number(sinceStamp);
+    writer.text(display);
+    writer.textOrNull(redirect);
+  }
+  writer.list(thing.dependsOn.length);
+  for (const [sourceId, lookupKey] of thing.dependsOn) {
+    writer.list(2);
+    writer.text(sourceId);
+    writer.text(lookupKey);
+  }
 }
 
 export function decodeProcessed(stored: Buffer): ProcessedRecord {
@@ -102,7 +126,7 @@ export async function readProcessed(
   originIds: readonly string[],
 ): Promise<(ProcessedRecord | null)[]> {
   try {
-    const stored = await store.client.hmgetBuffer(keys.processed(tag, tenant, sourceId), ...originIds);
+    const stored = await readFields(store.client, keys.processed(tag, tenant, sourceId), originIds);
     return stored.map((record) => record && decodeProcessed(record));
   } catch (error) {
     throw storeError(error);

@@ -55,7 +55,8 @@ function replaced(source: string, from: string | RegExp, to: string): string {
 }
 
 const ownEpochCheck = "if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then";
-const fenceCheck = "if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then";
+const fenceCheck =
+  /if tonumber\(redis\.call\('HGET', (?:KEYS|group)\[1\], ARGV\[1\]\) or 0\) > tonumber\(ARGV\[2\]\) then/;
 const moveCheckpoint = `
 redis.call('HSET', KEYS[1], 'checkpoint', redis.call('HGET', string.sub(KEYS[1], 1, -6) .. 'clock', 'stream'))
 return 1`;

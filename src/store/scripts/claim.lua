@@ -2,15 +2,20 @@
 -- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
 -- Routes and clashes are derived from the claims at every call, so dropping a claim that is not there repairs them.
 --
--- KEYS  1 fence   2 clock   3 changes
+-- KEYS  1 fence of the first group
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
---       4 packed list of runs of claims, each {'put' | 'drop', claims key, routes key, clashes key, fields, digests
---       (8 bytes each, joined), displays, packed lists of the one claim}; a run is done before the next one
+--       4 packed list of groups, each the claims of one partition: {fence, clock and changes key, runs}
+--       A run is {'put' | 'drop', claims key, routes key, clashes key, rows}; it is done before the next one
+--       Rows are four words a claim, one behind the other: field, digest (8 bytes), display, packed list of the one claim
 --       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs},
 --       its times in digits
+--       A call of several groups is for one Redis, where their keys may lie in different slots.
 -- Returns  number of times that the service of a field changed; error FENCED
-if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
-  return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
+local groups = cmsgpack.unpack(ARGV[4])
+for _, group in ipairs(groups) do
+  if tonumber(redis.call('HGET', group[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
+    return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
+  end
 end
 
 local function sameClaim(a, b)
@@ -58,28 +63,28 @@ local function callEach(command, key, list)
   end
 end
 
-local digests = {}
+local wordsPerRow = 4
 
 -- What one run makes of its keys: read at once, changed here, written at once.
-local function changeRun(action, claimsKey, routesKey, clashesKey, fields, fieldDigests, displays, claims)
-  local stored = {}
+local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rows)
+  local stored, fields = {}, {}
+  for at = 1, #rows, wordsPerRow do fields[#fields + 1] = rows[at] end
   for from = 1, #fields, chunk do
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
   -- By field: how many claims there are; by URL: whether it is served.
   local counts, served = {}, {}
-  for at = 1, #fields do
-    local field, display = fields[at], displays[at]
-    local digest = string.sub(fieldDigests, at * 8 - 7, at * 8)
+  for at = 1, #rows, wordsPerRow do
+    local field, digest, display, packed = rows[at], rows[at + 1], rows[at + 2], rows[at + 3]
     local isUrl = string.sub(field, 1, 2) == 'u:'
     if not stored[field] and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
-      stored[field] = claims[at]
+      stored[field] = packed
       if isUrl then served[display] = true end
       digests[#digests + 1] = digest
     else
-      local claim = cmsgpack.unpack(claims[at])[1]
+      local claim = cmsgpack.unpack(packed)[1]
       local old = stored[field] and cmsgpack.unpack(stored[field]) or {}
       local new = {}
       for _, other in ipairs(old) do
@@ -128,12 +133,19 @@ local function changeRun(action, claimsKey, routesKey, clashesKey, fields, field
   callEach('ZADD', routesKey, routes)
 end
 
-local runs = cmsgpack.unpack(ARGV[4])
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
-for _, run in ipairs(runs) do redis.call('EXISTS', run[2], run[3], run[4]) end
-for _, run in ipairs(runs) do changeRun(unpack(run)) end
-if #digests > 0 then
-  local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
-  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))
+for _, group in ipairs(groups) do
+  redis.call('EXISTS', group[2], group[3])
+  for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4]) end
 end
-return #digests
+local count = 0
+for _, group in ipairs(groups) do
+  local digests = {}
+  for _, run in ipairs(group[4]) do changeRun(digests, unpack(run)) end
+  if #digests > 0 then
+    local sequence = redis.call('HINCRBY', group[2], 'changes', 1)
+    redis.call('XADD', group[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))
+    count = count + #digests
+  end
+end
+return count

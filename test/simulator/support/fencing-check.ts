@@ -4,6 +4,8 @@
  * puts anything anywhere.
  */
 import assert from 'node:assert/strict';
+import { tagOf } from '../../../src/store/keys.ts';
+import { unpack } from '../../../src/store/pack.ts';
 import type { Keyspace } from './keyspace.ts';
 import { ErrorReply, type Reply } from './wire.ts';
 
@@ -64,14 +66,22 @@ export function fencingCheck(keyspace: Keyspace): FencingCheck {
           assert.equal(Number(words[0]), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
         }
         if (outsideScripts.has(name)) {
-          const fence = Number(keyspace.hash(`${tag}:fence`).get(words[0] ?? '') ?? 0);
-          assert.ok(
-            Number(words[1]) >= fence,
-            `${name} in ${tag} of epoch ${words[1]}, fenced below ${fence}`,
-          );
+          for (const reached of name === 'claim' ? claimTags(words[3] ?? '') : [tag]) {
+            const fence = Number(keyspace.hash(`${reached}:fence`).get(words[0] ?? '') ?? 0);
+            assert.ok(
+              Number(words[1]) >= fence,
+              `${name} in ${reached} of epoch ${words[1]}, fenced below ${fence}`,
+            );
+          }
         }
       }
       if (keyspace.has(`${tag}:owner`)) checkOwner(tag);
     },
   };
+}
+
+/** Tags of the partitions whose claims a call holds; the first word of each group is its fence. */
+function claimTags(packed: string): string[] {
+  const groups = unpack<[fence: string][]>(Buffer.from(packed, 'latin1'));
+  return groups.map(([fence]) => tagOf(fence));
 }
