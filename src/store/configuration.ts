@@ -1,5 +1,5 @@
 /** The active configuration: its documents lie in Redis, so that every process on every host runs the same one. */
-import { loadConfiguration } from '../config/load.ts';
+import { type LoadOutcome, loadConfiguration } from '../config/load.ts';
 import type { ConfigDocuments, Configuration } from '../config/types.ts';
 import { connectBlocking, type RedisClient, storeError } from './connection.ts';
 import { keys, platformTag } from './keys.ts';
@@ -77,7 +77,11 @@ export class ActiveConfiguration {
   #refreshing: Promise<void> | null = null;
   readonly #listeners: ConfigurationListener[] = [];
 
-  constructor(private readonly store: Store) {}
+  /** @param load as `loadConfiguration`; a test that starts many processes may keep what it gives */
+  constructor(
+    private readonly store: Store,
+    private readonly load: (documents: ConfigDocuments) => LoadOutcome = loadConfiguration,
+  ) {}
 
   /** @throws Error when none is active yet */
   get current(): Configuration {
@@ -148,7 +152,7 @@ export class ActiveConfiguration {
     // One that a failover takes back would have been worked by in vain.
     const published = await surviving(this.store.replication, [platformTag], () => readPublished(this.store));
     if (published === null || published.generation === this.#generation) return null;
-    const loaded = loadConfiguration(published.documents);
+    const loaded = this.load(published.documents);
     // Only validated documents are published; another version of this program may still disagree.
     if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);
     return { configuration: loaded.configuration, generation: published.generation };

@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { sendRaw } from '../../src/store/connection.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
+import { ErrorReply, type Reply, Status } from './support/reply.ts';
 import { Simulation } from './support/simulation.ts';
-import { ErrorReply, type Reply, Status } from './support/wire.ts';
 
 const redis = await TestRedis.start();
 
@@ -56,6 +56,7 @@ test('a real Redis answers what the simulated one answers, command by command', 
     await Simulation.run({
       seed,
       partitions: 2,
+      schedules: 3,
       onCommand: (command, reply, nowMs) => asked.push({ command: inTime(command, nowMs), reply }),
     });
     // Not before: during a simulation the network is that of the simulation.

@@ -12,6 +12,11 @@ interface Event {
   act: (() => void) | null;
 }
 
+/** What the code under test put off to the end of this very moment. */
+interface Immediate {
+  act: (() => void) | null;
+}
+
 /** What the code under test holds as a timer. */
 class VirtualTimer {
   event: Event | null = null;
@@ -45,6 +50,7 @@ const immediate = setImmediate;
 
 export class VirtualClock {
   readonly #heap: Event[] = [];
+  readonly #immediates: Immediate[] = [];
   #nowMs = 1_000_000;
   #order = 0;
 
@@ -76,17 +82,30 @@ export class VirtualClock {
       isSettled = true;
     };
     promise.then(settle, settle);
-    await settled();
-    while (!isSettled) {
-      const event = pop(this.#heap);
-      if (event === null) throw new Error('nothing is left that could happen');
-      if (event.act === null) continue;
-      if (event.atMs > endMs) throw new Error(`it goes on for longer than ${limitMs} ms`);
-      this.#nowMs = event.atMs;
-      event.act();
-      await settled();
-    }
+    await ownTurn(() => {
+      this.#finishMoment();
+      while (!isSettled) {
+        const event = pop(this.#heap);
+        if (event === null) throw new Error('nothing is left that could happen');
+        if (event.act === null) continue;
+        if (event.atMs > endMs) throw new Error(`it goes on for longer than ${limitMs} ms`);
+        this.#nowMs = event.atMs;
+        event.act();
+        this.#finishMoment();
+      }
+    });
     return promise;
+  }
+
+  /** Everything that follows from the last event at this very moment happens: what was promised, then the immediates. */
+  #finishMoment(): void {
+    runPromises();
+    while (this.#immediates.length > 0) {
+      for (const { act } of this.#immediates.splice(0)) {
+        act?.();
+        runPromises();
+      }
+    }
   }
 
   /** Forgets everything that was still to happen. */
@@ -96,10 +115,10 @@ export class VirtualClock {
 
   /** Takes the place of the clock and the timers of this process. @returns puts them back */
   install(): () => void {
-    const promises = require('node:timers/promises') as { setTimeout: unknown };
-    const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+    const promises = require('node:timers/promises') as { setTimeout: unknown; setImmediate: unknown };
+    const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis;
     const { now } = Date;
-    const former = promises.setTimeout;
+    const former = { ...promises };
     const start = (act: (...words: unknown[]) => void, delayMs = 1, ...words: unknown[]) => {
       const timer = new VirtualTimer(this);
       timer.again(delayMs, () => {
@@ -120,29 +139,58 @@ export class VirtualClock {
     const stop = (timer: unknown) => {
       if (timer instanceof VirtualTimer) timer.cancel();
     };
+    const putOff = (act: (...words: unknown[]) => void, ...words: unknown[]) => {
+      const put: Immediate = { act: () => act(...words) };
+      this.#immediates.push(put);
+      return put;
+    };
+    const takeBack = (put: Immediate | undefined) => {
+      if (put !== undefined) put.act = null;
+    };
     Object.assign(globalThis, {
       setTimeout: start,
       setInterval: repeat,
       clearTimeout: stop,
       clearInterval: stop,
+      setImmediate: putOff,
+      clearImmediate: takeBack,
     });
     Date.now = () => Math.floor(this.#nowMs);
     Object.defineProperty(performance, 'now', { value: () => this.#nowMs, configurable: true });
     promises.setTimeout = (delayMs: number, value: unknown) => this.wait(delayMs).then(() => value);
+    promises.setImmediate = (value: unknown) => new Promise((resolve) => void putOff(resolve, value));
     syncBuiltinESMExports();
     return () => {
-      Object.assign(globalThis, { setTimeout, setInterval, clearTimeout, clearInterval });
+      Object.assign(globalThis, {
+        setTimeout,
+        setInterval,
+        clearTimeout,
+        clearInterval,
+        setImmediate,
+        clearImmediate,
+      });
       Date.now = now;
       Reflect.deleteProperty(performance, 'now');
-      promises.setTimeout = former;
+      Object.assign(promises, former);
       syncBuiltinESMExports();
     };
   }
 }
 
-/** Everything that follows from the last event at this very moment has happened: two turns of the real event loop. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => immediate(resolve));
+/** Runs everything that promises and `process.nextTick` have put off: as Node does it between two timers. */
+const runPromises = (process as unknown as { _tickCallback(): void })._tickCallback;
+
+/** Acts in a turn of the real event loop, where no promise is being served: else none could be served meanwhile. */
+function ownTurn(act: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    immediate(() => {
+      try {
+        resolve(act());
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
 }
 
 function isBefore(a: Event, b: Event): boolean {

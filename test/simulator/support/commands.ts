@@ -1,20 +1,26 @@
 /** The commands of Redis that the platform's workers use, over a keyspace. What is not here is an error when it is sent. */
 import { type Keyspace, Stream, type StreamId } from './keyspace.ts';
-import { ErrorReply, type Reply, Status } from './wire.ts';
+import { ErrorReply, type Reply, Status } from './reply.ts';
 
 export type Command = (keyspace: Keyspace, words: readonly string[]) => Reply;
 
 const ok = new Status('OK');
 
+function pairsOf(hash: ReadonlyMap<string, string>): string[] {
+  const pairs: string[] = [];
+  for (const [field, value] of hash) pairs.push(field, value);
+  return pairs;
+}
+
 const hashes: Readonly<Record<string, Command>> = {
   HGET: (space, [key = '', field = '']) => space.hash(key).get(field) ?? null,
   HMGET: (space, [key = '', ...fields]) => fields.map((field) => space.hash(key).get(field) ?? null),
-  HGETALL: (space, [key = '']) => [...space.hash(key)].flat(),
+  HGETALL: (space, [key = '']) => pairsOf(space.hash(key)),
   HKEYS: (space, [key = '']) => [...space.hash(key).keys()],
   HLEN: (space, [key = '']) => space.hash(key).size,
   HEXISTS: (space, [key = '', field = '']) => Number(space.hash(key).has(field)),
   HSTRLEN: (space, [key = '', field = '']) => space.hash(key).get(field)?.length ?? 0,
-  HSCAN: (space, [key = '']) => ['0', [...space.hash(key)].flat()],
+  HSCAN: (space, [key = '']) => ['0', pairsOf(space.hash(key))],
   HSET: (space, [key = '', ...pairs]) => {
     const hash = space.hash(key);
     const before = hash.size;

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { tagOf } from '../../../src/store/keys.ts';
 import { unpack } from '../../../src/store/pack.ts';
 import type { Keyspace } from './keyspace.ts';
-import { ErrorReply, type Reply } from './wire.ts';
+import { ErrorReply, type Reply } from './reply.ts';
 
 export interface FencingCheck {
   /** @throws AssertionError */

@@ -1,5 +1,5 @@
 /** The keys of the simulated Redis and what they hold. */
-import { ErrorReply } from './wire.ts';
+import { ErrorReply } from './reply.ts';
 
 export class SortedSet extends Map<string, number> {
   /** Members in their order; of equal scores by their bytes. */

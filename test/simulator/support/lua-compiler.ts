@@ -148,18 +148,40 @@ function list(values: readonly Expression[]): string {
   return `[${values.slice(0, -1).map(one).join(', ')}, ...${calls(last)}]`;
 }
 
+/** As `list`, as an array that nobody else has. */
+function ownList(values: readonly Expression[]): string {
+  const [only] = values;
+  return values.length === 1 && only !== undefined && isCall(only) ? `[...${calls(only)}]` : list(values);
+}
+
 function isCall(node: Expression): boolean {
   return node.type === 'CallExpression' || node.type === 'TableCallExpression';
 }
 
 /** A call with everything that it returns. */
 function calls(node: Expression): string {
-  if (node.type === 'TableCallExpression') return `lua.call(${one(node.base)}, [${one(node.arguments)}])`;
+  if (node.type === 'TableCallExpression') return `${callee(node.base)}(${one(node.arguments)})`;
   if (node.type !== 'CallExpression') throw refused(node.type);
-  return `lua.call(${one(node.base)}, ${list(node.arguments)})`;
+  const last = node.arguments.at(-1);
+  const taken = node.arguments.map((argument) =>
+    argument === last && isCall(argument) ? `...${calls(argument)}` : one(argument),
+  );
+  return `${callee(node.base)}(${taken.join(', ')})`;
 }
 
+function callee(node: Expression): string {
+  return `lua.functionOf(${one(node)})`;
+}
+
+const comparisons = new Set(['==', '~=', '<', '>', '<=', '>=']);
+
+/** An expression as JavaScript's `if` takes it. */
 function test(node: Expression): string {
+  if (node.type === 'LogicalExpression') {
+    return `(${test(node.left)} ${node.operator === 'and' ? '&&' : '||'} ${test(node.right)})`;
+  }
+  if (node.type === 'UnaryExpression' && node.operator === 'not') return `!${test(node.argument)}`;
+  if (node.type === 'BinaryExpression' && comparisons.has(node.operator)) return one(node);
   return `lua.isTrue(${one(node)})`;
 }
 
@@ -203,7 +225,8 @@ function one(node: Expression): string {
         const key = field.type === 'TableKey' ? one(field.key) : JSON.stringify(field.key.name);
         return `[${key}, ${one(field.value)}]`;
       });
-      return `LuaTable.of(${list(values)}, [${members.join(', ')}])`;
+      if (members.length === 0) return `new LuaTable(${ownList(values)})`;
+      return `LuaTable.of(${ownList(values)}, [${members.join(', ')}])`;
     }
     default:
       throw refused(node.type);

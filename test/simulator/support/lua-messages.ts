@@ -1,59 +1,69 @@
 /** `cmsgpack` of Redis: MessagePack in which a text is bytes and a table whose keys are 1, 2, 3 … a list. */
-import { Packr } from 'msgpackr';
 import { LuaError, LuaTable, type LuaValue } from './lua-table.ts';
 
 export function packLua(value: LuaValue): string {
-  const pieces: number[] = [];
-  write(pieces, value);
-  return Buffer.from(pieces).toString('latin1');
+  if (typeof value === 'string') return head(value.length, 0xa0, 32, 0xd9) + value;
+  if (typeof value === 'number') return packNumber(value);
+  if (value instanceof LuaTable)
+    return head(value.list.length, 0x90, 16, null) + value.list.map(packLua).join('');
+  if (value === undefined) return '\xc0';
+  if (typeof value === 'boolean') return value ? '\xc3' : '\xc2';
+  throw new LuaError('a function cannot be packed');
 }
 
-function write(out: number[], value: LuaValue): void {
-  if (value === undefined) out.push(0xc0);
-  else if (typeof value === 'boolean') out.push(value ? 0xc3 : 0xc2);
-  else if (typeof value === 'number') writeNumber(out, value);
-  else if (typeof value === 'string') writeText(out, value);
-  else if (value instanceof LuaTable) writeList(out, value.list);
-  else throw new LuaError('a function cannot be packed');
+/** What begins a text or a list: one byte for short ones, else a type, by the size of the length, and the length. */
+function head(length: number, short: number, shortEnd: number, type8: number | null): string {
+  if (length < shortEnd) return String.fromCharCode(short | length);
+  const type16 = type8 === null ? 0xdc : type8 + 1;
+  if (type8 !== null && length < 256) return String.fromCharCode(type8, length);
+  if (length < 65_536) return String.fromCharCode(type16, length >> 8, length & 255);
+  return String.fromCharCode(type16 + 1) + bigEndian(length, 4);
 }
 
-const numbers = new Packr({ useRecords: false, int64AsType: 'number' });
-
-function writeNumber(out: number[], value: number): void {
-  if (Number.isInteger(value) && value >= 0 && value < 128) out.push(value);
-  else out.push(...numbers.pack(value));
+function packNumber(value: number): string {
+  if (!Number.isInteger(value)) return `\xcb${bytesOfDouble(value)}`;
+  if (value < 0) return value >= -32 ? String.fromCharCode(value + 256) : `\xd3${bytesOfInteger(value)}`;
+  if (value < 128) return String.fromCharCode(value);
+  if (value < 0x100) return `\xcc${bigEndian(value, 1)}`;
+  if (value < 0x1_0000) return `\xcd${bigEndian(value, 2)}`;
+  if (value < 0x1_0000_0000) return `\xce${bigEndian(value, 4)}`;
+  return `\xcf${bytesOfInteger(value)}`;
 }
 
-function writeText(out: number[], text: string): void {
-  const { length } = text;
-  if (length < 32) out.push(0xa0 | length);
-  else if (length < 256) out.push(0xd9, length);
-  else if (length < 65_536) out.push(0xda, length >> 8, length & 255);
-  else out.push(0xdb, length >>> 24, (length >> 16) & 255, (length >> 8) & 255, length & 255);
-  for (let at = 0; at < length; at += 1) out.push(text.charCodeAt(at) & 255);
+function bigEndian(value: number, bytes: number): string {
+  let text = '';
+  for (let shift = (bytes - 1) * 8; shift >= 0; shift -= 8)
+    text += String.fromCharCode((value >>> shift) & 255);
+  return text;
 }
 
-function writeList(out: number[], list: readonly LuaValue[]): void {
-  if (list.length < 16) out.push(0x90 | list.length);
-  else out.push(0xdc, list.length >> 8, list.length & 255);
-  for (const value of list) write(out, value);
+const scratch = Buffer.alloc(8);
+
+function bytesOfDouble(value: number): string {
+  scratch.writeDoubleBE(value);
+  return scratch.toString('latin1');
+}
+
+function bytesOfInteger(value: number): string {
+  scratch.writeBigInt64BE(BigInt(value));
+  return scratch.toString('latin1');
 }
 
 export function unpackLua(text: string): LuaValue {
-  return new Reader(Buffer.from(text, 'latin1')).value();
+  return new Reader(text).value();
 }
 
 class Reader {
   #at = 0;
 
-  constructor(private readonly bytes: Buffer) {}
+  constructor(private readonly text: string) {}
 
   value(): LuaValue {
     const type = this.#unsigned(1);
     if (type < 0x80) return type;
     if (type < 0x90) throw new LuaError('maps are not known here');
     if (type < 0xa0) return this.#list(type & 15);
-    if (type < 0xc0) return this.#text(type & 31);
+    if (type < 0xc0) return this.#take(type & 31);
     if (type >= 0xe0) return type - 256;
     switch (type) {
       case 0xc0:
@@ -64,17 +74,17 @@ class Reader {
         return true;
       case 0xc4:
       case 0xd9:
-        return this.#text(this.#unsigned(1));
+        return this.#take(this.#unsigned(1));
       case 0xc5:
       case 0xda:
-        return this.#text(this.#unsigned(2));
+        return this.#take(this.#unsigned(2));
       case 0xc6:
       case 0xdb:
-        return this.#text(this.#unsigned(4));
+        return this.#take(this.#unsigned(4));
       case 0xca:
-        return this.#take(4).readFloatBE();
+        return this.#bytes(4).readFloatBE();
       case 0xcb:
-        return this.#take(8).readDoubleBE();
+        return this.#bytes(8).readDoubleBE();
       case 0xcc:
         return this.#unsigned(1);
       case 0xcd:
@@ -82,15 +92,15 @@ class Reader {
       case 0xce:
         return this.#unsigned(4);
       case 0xcf:
-        return Number(this.#take(8).readBigUInt64BE());
+        return Number(this.#bytes(8).readBigUInt64BE());
       case 0xd0:
-        return this.#take(1).readInt8();
+        return this.#bytes(1).readInt8();
       case 0xd1:
-        return this.#take(2).readInt16BE();
+        return this.#bytes(2).readInt16BE();
       case 0xd2:
-        return this.#take(4).readInt32BE();
+        return this.#bytes(4).readInt32BE();
       case 0xd3:
-        return Number(this.#take(8).readBigInt64BE());
+        return Number(this.#bytes(8).readBigInt64BE());
       case 0xdc:
         return this.#list(this.#unsigned(2));
       case 0xdd:
@@ -100,21 +110,27 @@ class Reader {
     }
   }
 
-  #take(count: number): Buffer {
-    this.#at += count;
-    return this.bytes.subarray(this.#at - count, this.#at);
+  #take(length: number): string {
+    this.#at += length;
+    return this.text.slice(this.#at - length, this.#at);
+  }
+
+  #bytes(count: number): Buffer {
+    return Buffer.from(this.#take(count), 'latin1');
   }
 
   #unsigned(count: number): number {
-    return this.#take(count).readUIntBE(0, count);
-  }
-
-  #text(length: number): string {
-    return this.#take(length).toString('latin1');
+    let value = 0;
+    for (let index = 0; index < count; index += 1) {
+      value = value * 256 + this.text.charCodeAt(this.#at);
+      this.#at += 1;
+    }
+    return value;
   }
 
   #list(length: number): LuaTable {
-    const list = Array.from({ length }, () => this.value());
-    return LuaTable.of(list);
+    const list: LuaValue[] = [];
+    for (let index = 0; index < length; index += 1) list.push(this.value());
+    return new LuaTable(list);
   }
 }

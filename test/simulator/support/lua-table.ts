@@ -5,13 +5,14 @@ export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFun
 export type LuaFunction = (...taken: LuaValue[]) => LuaValue[];
 
 export class LuaTable {
-  /** What stands at 1, 2, 3 … */
-  readonly list: LuaValue[] = [];
-  readonly #others = new Map<LuaValue, LuaValue>();
+  /** What stands under any other key than those of the list. */
+  #others: Map<LuaValue, LuaValue> | null = null;
 
-  static of(list: Iterable<LuaValue>, members: Iterable<readonly [LuaValue, LuaValue]> = []): LuaTable {
-    const table = new LuaTable();
-    for (const value of list) table.list.push(value);
+  /** @param list what stands at 1, 2, 3 …; the table's own from now on */
+  constructor(readonly list: LuaValue[] = []) {}
+
+  static of(list: LuaValue[], members: Iterable<readonly [LuaValue, LuaValue]>): LuaTable {
+    const table = new LuaTable(list);
     for (const [key, value] of members) table.set(key, value);
     return table;
   }
@@ -19,7 +20,7 @@ export class LuaTable {
   get(key: LuaValue): LuaValue {
     return typeof key === 'number' && key >= 1 && key <= this.list.length
       ? this.list[key - 1]
-      : this.#others.get(key);
+      : this.#others?.get(key);
   }
 
   set(key: LuaValue, value: LuaValue): void {
@@ -28,13 +29,17 @@ export class LuaTable {
       else if (value !== undefined) this.#append(value);
       return;
     }
-    if (value === undefined) this.#others.delete(key);
-    else this.#others.set(key, value);
+    if (value === undefined) this.#others?.delete(key);
+    else {
+      this.#others ??= new Map();
+      this.#others.set(key, value);
+    }
   }
 
   /** What was put further behind before now follows. */
   #append(value: LuaValue): void {
     this.list.push(value);
+    if (this.#others === null) return;
     for (;;) {
       const next = this.#others.get(this.list.length + 1);
       if (next === undefined) return;
@@ -46,7 +51,7 @@ export class LuaTable {
   /** Every key that has a value. */
   *keys(): Generator<LuaValue> {
     for (const [index, value] of this.list.entries()) if (value !== undefined) yield index + 1;
-    yield* this.#others.keys();
+    if (this.#others !== null) yield* this.#others.keys();
   }
 }
 
@@ -61,12 +66,14 @@ export function isTrue(value: LuaValue): boolean {
 /** As `..` and `tostring` write it. */
 export function textOf(value: LuaValue): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(Number(value.toPrecision(14)));
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(14)));
   throw new LuaError(`attempt to concatenate a ${typeof value} value`);
 }
 
 /** As arithmetic reads it. */
 export function numberOf(value: LuaValue): number {
+  if (typeof value === 'number') return value;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number === 'number' && !Number.isNaN(number)) return number;
   throw new LuaError(`attempt to perform arithmetic on ${String(value)}`);
@@ -94,7 +101,8 @@ export function setMember(owner: LuaValue, key: LuaValue, value: LuaValue): void
   owner.set(key, value);
 }
 
-export function call(callee: LuaValue, taken: LuaValue[]): LuaValue[] {
-  if (typeof callee === 'function') return callee(...taken);
+/** What is called; it takes its values as JavaScript gives them. */
+export function functionOf(callee: LuaValue): LuaFunction {
+  if (typeof callee === 'function') return callee;
   throw new LuaError(`attempt to call a ${typeof callee} value`);
 }

@@ -6,16 +6,18 @@
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Dice } from '../../support/dice.ts';
+import { commandsIn, installCodec, type Words } from './client-library.ts';
 import type { VirtualClock } from './clock.ts';
+import type { Reply } from './reply.ts';
 
 /** What answers a connection. */
 export interface Service {
-  receive(bytes: Buffer): void;
+  receive(commands: readonly Words[]): void;
   close(): void;
 }
 
 /** Called for each new connection; what it sends goes back to the process. */
-export type Accept = (send: (bytes: Buffer) => void) => Service;
+export type Accept = (send: (replies: readonly Reply[]) => void) => Service;
 
 const hostSuffix = '.simulated';
 const latencyMaxMs = 3;
@@ -38,13 +40,15 @@ export class Network {
     return `redis://${host}${hostSuffix}:6379`;
   }
 
-  /** Takes the place of `net.createConnection`. @returns puts it back */
+  /** Takes the place of `net.createConnection` and of the wire protocol. @returns puts them back */
   install(): () => void {
     const net = require('node:net') as { createConnection: unknown };
     const former = net.createConnection;
     net.createConnection = ({ host }: { host: string }) => this.#connect(host.slice(0, -hostSuffix.length));
+    const restoreCodec = installCodec();
     return () => {
       net.createConnection = former;
+      restoreCodec();
     };
   }
 
@@ -109,7 +113,7 @@ class Link extends EventEmitter {
   destroyed = false;
   #service: Service | null = null;
   /** What is under way to Redis, in order. */
-  readonly #sent: Buffer[] = [];
+  readonly #sent: Words[][] = [];
   #sentUntilMs = 0;
   #receivedUntilMs = 0;
 
@@ -130,26 +134,27 @@ class Link extends EventEmitter {
         return;
       }
       this.connecting = false;
-      this.#service = accepted((bytes) => this.#reply(bytes));
+      this.#service = accepted((replies) => this.#reply(replies));
       this.emit('connect');
     });
   }
 
-  write(data: Buffer | string): boolean {
+  write(text: string): boolean {
+    const commands = commandsIn(text);
     if (this.destroyed) return false;
-    this.#sent.push(typeof data === 'string' ? Buffer.from(data) : data);
+    this.#sent.push(commands);
     this.#sentUntilMs = Math.max(this.#sentUntilMs, this.cable.clock.nowMs + this.cable.travelMs());
     this.cable.clock.after(this.#sentUntilMs - this.cable.clock.nowMs, () => {
-      const bytes = this.#sent.shift();
-      if (bytes !== undefined) this.#service?.receive(bytes);
+      const arrived = this.#sent.shift();
+      if (arrived !== undefined) this.#service?.receive(arrived);
     });
     return true;
   }
 
-  #reply(bytes: Buffer): void {
+  #reply(replies: readonly Reply[]): void {
     this.#receivedUntilMs = Math.max(this.#receivedUntilMs, this.cable.clock.nowMs + this.cable.travelMs());
     this.cable.clock.after(this.#receivedUntilMs - this.cable.clock.nowMs, () => {
-      if (!this.destroyed) this.emit('data', bytes);
+      if (!this.destroyed) this.emit('data', replies);
     });
   }
 
@@ -159,7 +164,7 @@ class Link extends EventEmitter {
     this.#sent.length = 0;
     const service = this.#service;
     this.destroy();
-    for (const bytes of arriving) service?.receive(bytes);
+    for (const commands of arriving) service?.receive(commands);
     service?.close();
   }
 

@@ -3,14 +3,15 @@
  * as they are. `redis.test.ts` holds it against a real one.
  */
 import { createHash } from 'node:crypto';
+import type { Words } from './client-library.ts';
 import type { VirtualClock } from './clock.ts';
 import { commands, compare, placeOf, textOf } from './commands.ts';
 import { Keyspace } from './keyspace.ts';
 import { type CompiledScript, compileLua } from './lua-compiler.ts';
 import { luaLibrary } from './lua-library.ts';
-import { LuaError, LuaTable, type LuaValue } from './lua-table.ts';
+import { LuaError, type LuaFunction, LuaTable, type LuaValue } from './lua-table.ts';
 import type { Service } from './network.ts';
-import { CommandReader, ErrorReply, encodeReply, type Reply, Status } from './wire.ts';
+import { ErrorReply, type Reply, Status } from './reply.ts';
 
 export interface StreamEntryReply {
   readonly id: string;
@@ -51,6 +52,8 @@ export class SimulatedRedis {
   readonly #scripts = new Map<string, KnownScript>();
   readonly #blocked = new Set<Blocked>();
   readonly #subscribers = new Map<string, Set<(reply: Reply) => void>>();
+  /** Of every script. */
+  readonly #globals: Record<string, LuaValue>;
   commandsRun = 0;
 
   constructor(
@@ -58,12 +61,15 @@ export class SimulatedRedis {
     private readonly hooks: RedisHooks = {},
   ) {
     this.keyspace = new Keyspace(() => clock.nowMs);
+    const call: LuaFunction = (name, ...taken) => [toLua(this.#plain(wordOf(name), taken.map(wordOf)))];
+    const error_reply: LuaFunction = (message) => [LuaTable.of([], [['err', message]])];
+    const redis = LuaTable.of([], Object.entries({ call, error_reply }));
+    this.#globals = { ...luaLibrary, redis };
   }
 
   /** A connection. */
-  accept(send: (bytes: Buffer) => void): Service {
-    const connection = new Connection(this, send);
-    return connection;
+  accept(send: (replies: readonly Reply[]) => void): Service {
+    return new Connection(this, send);
   }
 
   /** Forgets its scripts, as a restart does. */
@@ -92,6 +98,7 @@ export class SimulatedRedis {
 
   #told(name: string, words: readonly string[]): Reply {
     const reply = this.#answer(name, words);
+    if (this.hooks.onCommand === undefined) return reply;
     const [script = '', ...rest] = words;
     const source = name === 'EVALSHA' ? this.#scripts.get(script)?.source : undefined;
     this.hooks.onCommand?.(source === undefined ? [name, ...words] : ['EVAL', source, ...rest], reply);
@@ -133,24 +140,15 @@ export class SimulatedRedis {
     const run = compiled.get(text) ?? compileLua(text);
     compiled.set(text, run);
     const script = { source, run };
-    this.#scripts.set(createHash('sha1').update(source, 'latin1').digest('hex'), script);
+    this.#scripts.set(digestOf(source), script);
     return script;
   }
 
   #run(script: CompiledScript, keys: readonly string[], words: readonly string[]): Reply {
-    const redis = new LuaTable();
-    redis.set('call', (...taken) => {
-      const [name = '', ...rest] = taken.map(wordOf);
-      return [toLua(this.#plain(name.toUpperCase(), rest))];
-    });
-    redis.set('error_reply', (message) => {
-      const table = new LuaTable();
-      table.set('err', message);
-      return [table];
-    });
-    const globals = { ...luaLibrary, redis, KEYS: LuaTable.of(keys), ARGV: LuaTable.of(words) };
+    this.#globals.KEYS = new LuaTable([...keys]);
+    this.#globals.ARGV = new LuaTable([...words]);
     try {
-      return fromLua(script(globals));
+      return fromLua(script(this.#globals));
     } catch (error) {
       if (error instanceof LuaError) return new ErrorReply(`ERR ${error.message}`);
       throw error;
@@ -170,16 +168,17 @@ export class SimulatedRedis {
     const blocked: Blocked = { ...read, answer };
     this.#blocked.add(blocked);
     this.clock.after(option('BLOCK'), () => {
-      if (this.#blocked.delete(blocked)) answer(emptyList);
+      if (this.#blocked.delete(blocked)) answer(null);
     });
     return () => this.#blocked.delete(blocked);
   }
 
   #readNow({ key, place, count }: Pick<Blocked, 'key' | 'place' | 'count'>): Reply {
-    const all = (this.keyspace.stream(key)?.entries ?? []).map(({ id, fields }) => ({ id, fields }));
-    const behind = all.filter(({ id }) => compare(id, placeOf(place)) > 0).slice(0, count);
+    const all = this.keyspace.stream(key)?.entries ?? [];
+    const from = placeOf(place);
+    const behind = all.filter(({ id }) => compare(id, from) > 0).slice(0, count);
     if (behind.length === 0) return null;
-    const plainEntries = (entries: typeof all) =>
+    const plainEntries = (entries: typeof behind) =>
       entries.map(({ id, fields }) => ({ id: textOf(id), fields }));
     const given = this.hooks.onRead?.(key, plainEntries(behind), plainEntries(all)) ?? plainEntries(behind);
     return [[key, given.map(({ id, fields }) => [id, fields])]];
@@ -211,36 +210,39 @@ export class SimulatedRedis {
   }
 }
 
-/** A list that is not there. */
-const emptyList = new Status('');
-
 class Connection implements Service {
-  readonly #reader = new CommandReader();
   readonly #cancels: (() => void)[] = [];
 
   constructor(
     private readonly redis: SimulatedRedis,
-    private readonly send: (bytes: Buffer) => void,
+    private readonly send: (replies: readonly Reply[]) => void,
   ) {}
 
-  receive(bytes: Buffer): void {
-    const replies: Buffer[] = [];
+  receive(commands: readonly Words[]): void {
+    const replies: Reply[] = [];
     let isNow = true;
-    for (const words of this.#reader.read(bytes)) {
+    for (const words of commands) {
       const cancel = this.redis.execute(words, (reply) => {
-        const encoded = reply === emptyList ? Buffer.from('*-1\r\n') : encodeReply(reply);
-        if (isNow) replies.push(encoded);
-        else this.send(encoded);
+        if (isNow) replies.push(reply);
+        else this.send([reply]);
       });
       if (cancel !== null) this.#cancels.push(cancel);
     }
     isNow = false;
-    if (replies.length > 0) this.send(Buffer.concat(replies));
+    if (replies.length > 0) this.send(replies);
   }
 
   close(): void {
     for (const cancel of this.#cancels) cancel();
   }
+}
+
+const digests = new Map<string, string>();
+
+function digestOf(source: string): string {
+  const digest = digests.get(source) ?? createHash('sha1').update(source, 'latin1').digest('hex');
+  digests.set(source, digest);
+  return digest;
 }
 
 function wordOf(value: LuaValue): string {
@@ -253,7 +255,7 @@ function toLua(reply: Reply): LuaValue {
   if (reply === null) return false;
   if (typeof reply === 'number' || typeof reply === 'string') return reply;
   if (reply instanceof ErrorReply) throw reply;
-  if (!(reply instanceof Status)) return LuaTable.of(reply.map(toLua));
+  if (!(reply instanceof Status)) return new LuaTable(reply.map(toLua));
   const table = new LuaTable();
   table.set('ok', reply.text);
   return table;

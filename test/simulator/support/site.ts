@@ -1,7 +1,11 @@
-/** What the simulated platform serves: the page and product schemas of the actors' world, in one environment. */
+/** What the simulated platform serves: the page and product schemas of the actors' world, two tenants in one environment. */
+import { type LoadOutcome, loadConfiguration } from '../../../src/config/load.ts';
+import type { ConfigDocuments, Tenant } from '../../../src/config/types.ts';
+import { tenantsOf } from '../../actors/support/stored.ts';
 import { worldDocuments } from '../../actors/support/world.ts';
 
-export const tenant = 'acme';
+export const tenants = ['acme', 'other'] as const;
+export type TenantAlias = (typeof tenants)[number];
 export const environmentId = 'env-1';
 
 interface TenantFile {
@@ -13,9 +17,11 @@ const leftOut = /summary\.json$/;
 
 export const documents: ReadonlyMap<string, string> = new Map(
   [...worldDocuments()]
-    .filter(([file]) => file.startsWith(`tenants/${tenant}/`) && !leftOut.test(file))
+    .filter(([file]) => !leftOut.test(file))
     .map(([file, text]) => [file, file.endsWith('/tenant.json') ? inOneEnvironment(text) : text]),
 );
+
+export const loadedTenants: readonly Tenant[] = tenantsOf(documents);
 
 function inOneEnvironment(text: string): string {
   const file = JSON.parse(text) as TenantFile;
@@ -25,6 +31,16 @@ function inOneEnvironment(text: string): string {
     }
   }
   return JSON.stringify(file);
+}
+
+const loaded = new Map<string, LoadOutcome>();
+
+/** As `loadConfiguration`: equal documents are loaded once, however many simulated processes ask for them. */
+export function loadOnce(given: ConfigDocuments): LoadOutcome {
+  const text = JSON.stringify([...given]);
+  const known = loaded.get(text) ?? loadConfiguration(given);
+  loaded.set(text, known);
+  return known;
 }
 
 /** Views that nobody makes here, by their key in `World.views`. */

@@ -1,0 +1,46 @@
+/**
+ * The store as a check reads it: straight from the simulated Redis, so that nothing happens meanwhile. It has the reading
+ * commands that checks use, and no others.
+ */
+import type { Partitions } from '../../../src/store/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Keyspace } from './keyspace.ts';
+
+export function instantStore(keyspace: Keyspace, partitions: Partitions): Store {
+  const client = {
+    keys: async (pattern: string) => {
+      const part = pattern.replaceAll('*', '');
+      return keyspace.names().filter((name) => part === '' || name.includes(part));
+    },
+    hkeys: async (key: string) => [...keyspace.hash(key).keys()].map(textOf),
+    hgetall: async (key: string) => record(keyspace.hash(key), textOf),
+    hgetallBuffer: async (key: string) => record(keyspace.hash(key), bytesOf),
+    hmgetBuffer: async (key: string, ...fields: string[]) => {
+      const hash = keyspace.hash(key);
+      return fields.map((field) => {
+        const value = hash.get(field);
+        return value === undefined ? null : bytesOf(value);
+      });
+    },
+    hscanBuffer: async (key: string) => [bytesOf('0'), [...keyspace.hash(key)].flat().map(bytesOf)],
+    zrange: async (key: string) =>
+      keyspace
+        .sortedSet(key)
+        .ordered()
+        .map(([member]) => textOf(member)),
+  };
+  return { client, partitions } as unknown as Store;
+}
+
+function record<T>(hash: ReadonlyMap<string, string>, decode: (text: string) => T): Record<string, T> {
+  return Object.fromEntries([...hash].map(([field, value]) => [textOf(field), decode(value)]));
+}
+
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+/** One byte a character to text. */
+function textOf(text: string): string {
+  return bytesOf(text).toString();
+}

@@ -1,0 +1,56 @@
+/** A worker process of the simulation: the real actors over a store, a configuration and a list of items of their own. */
+import { Worker } from '../../../src/actors/worker.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { RecordingSink } from '../../actors/support/fleet.ts';
+import { loadOnce } from './site.ts';
+
+export class Member {
+  readonly worker: Worker;
+  readonly sink: RecordingSink;
+
+  private constructor(
+    readonly host: string,
+    private readonly store: Store,
+    private readonly configuration: ActiveConfiguration,
+    onTrouble: (message: string, error: unknown) => void,
+  ) {
+    this.sink = new RecordingSink(store);
+    this.worker = new Worker({
+      store,
+      configuration,
+      autoFields: new AutoFields(store),
+      items: this.sink,
+      waitingFor: () => [],
+      onTrouble,
+    });
+    // Writing them as text would be most of what a schedule costs, and nobody reads it here.
+    this.worker.metrics.registry.metrics = async () => '';
+  }
+
+  /** @param store of its own, on a connection of its host */
+  static async start(
+    host: string,
+    store: Store,
+    onTrouble: (message: string, error: unknown) => void,
+  ): Promise<Member> {
+    const configuration = new ActiveConfiguration(store, loadOnce);
+    await configuration.start();
+    const member = new Member(host, store, configuration, onTrouble);
+    member.worker.start();
+    return member;
+  }
+
+  async stop(): Promise<void> {
+    this.configuration.close();
+    await this.worker.stop();
+    await this.store.close();
+  }
+
+  /** To be called when its host is off the network: whatever it still does reaches nobody. */
+  crash(): void {
+    this.store.client.disconnect();
+    this.stop().catch(() => {});
+  }
+}

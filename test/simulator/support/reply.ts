@@ -1,0 +1,13 @@
+/** What a command of the simulated Redis answers. Texts hold one byte a character. */
+
+export type Reply = null | number | string | Status | ErrorReply | readonly Reply[];
+
+/** A text that is a status has no bytes of its own. */
+export class Status {
+  constructor(readonly text: string) {}
+}
+
+/** An error as a command answers it. */
+export class ErrorReply extends Error {
+  override readonly name = 'ErrorReply';
+}
