@@ -43,14 +43,15 @@ export class BodyIntake {
 
   unwatch(body: RequestBody): void {
     this.#receiving.delete(body);
-    if (this.#receiving.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
   }
 
   #sweep(): void {
     const now = performance.now();
     for (const body of this.#receiving) body.checkIdle(now);
+    // Not as soon as nobody is left: between two small requests that is so each time.
+    if (this.#receiving.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
   }
 }
 
@@ -77,25 +78,10 @@ export class RequestBody {
    */
   read(consume: (piece: Uint8Array) => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      this.#lastPieceAtMs = performance.now();
-      this.#intake.watch(this);
-      this.#res.onData((buffer, isLast) => {
-        if (this.#reject === null) return;
-        this.#lastPieceAtMs = performance.now();
-        try {
-          this.#intake.take(buffer.byteLength);
-          this.#takenBytes += buffer.byteLength;
-          if (buffer.byteLength > 0) consume(new Uint8Array(buffer));
-        } catch (error) {
-          this.#fail(error instanceof Error ? error : new Error(String(error)));
-          return;
-        }
-        if (!isLast) return;
-        this.#reject = null;
-        this.#intake.unwatch(this);
-        resolve();
-      });
+      this.#receive((piece, isLast) => {
+        if (piece.byteLength > 0) consume(piece);
+        if (isLast) resolve();
+      }, reject);
     });
   }
 
@@ -108,6 +94,54 @@ export class RequestBody {
     let at = 0;
     for (const piece of pieces) at += piece.copy(whole, at);
     return whole;
+  }
+
+  /**
+   * As `bytes`, told by calls: of `use` with the body, which is only valid during the call, or of `fail` with what
+   * `bytes` would throw or with what `use` throws.
+   */
+  whole(
+    bytesMax: number,
+    tooLarge: ProblemError,
+    use: (body: Buffer) => void,
+    fail: (error: Error) => void,
+  ): void {
+    if (this.announcedBytes > bytesMax) {
+      fail(tooLarge);
+      return;
+    }
+    const pieces: Buffer[] = [];
+    this.#receive((piece, isLast) => {
+      const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      if (isLast && pieces.length === 0) use(bytes);
+      else {
+        pieces.push(Buffer.from(bytes));
+        if (isLast) use(Buffer.concat(pieces));
+      }
+    }, fail);
+  }
+
+  #receive(
+    consume: (piece: Uint8Array<ArrayBuffer>, isLast: boolean) => void,
+    fail: (error: Error) => void,
+  ): void {
+    this.#reject = fail;
+    this.#lastPieceAtMs = performance.now();
+    this.#intake.watch(this);
+    this.#res.onData((buffer, isLast) => {
+      if (this.#reject === null) return;
+      this.#lastPieceAtMs = performance.now();
+      try {
+        this.#intake.take(buffer.byteLength);
+        this.#takenBytes += buffer.byteLength;
+        if (isLast) this.#intake.unwatch(this);
+        consume(new Uint8Array(buffer), isLast);
+      } catch (error) {
+        this.#fail(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+      if (isLast) this.#reject = null;
+    });
   }
 
   /** Called once a second while the body is incomplete. */

@@ -51,7 +51,9 @@ async function made(
     if (key === null || typeof answer.body === 'string') return answer;
     if (!isLasting(outcomes, configuration.current.digest)) return answer;
     const subjects = () => outcomes.map(({ subject }) => subject);
-    cache.store(computation, call.client, key, new FinishedAnswer(answer.body), subjects);
+    // A copy of its own: what a worker wrote lies within everything that came with it.
+    const finished = new FinishedAnswer(Buffer.from(answer.body));
+    cache.store(computation, call.client, key, finished, subjects);
     return answer;
   } finally {
     cache.end(computation);
@@ -62,6 +64,6 @@ async function made(
 function isLasting(outcomes: readonly GoodOutcome[], current: string): boolean {
   return (
     outcomes.length > 0 &&
-    outcomes.every(({ aliases, configuration }) => aliases === null && configuration === current)
+    outcomes.every(({ result, configuration }) => result.kind === 'text' && configuration === current)
   );
 }

@@ -3,20 +3,23 @@ import { ProblemError, problems } from '../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax, queriesPerRequestMax, smallBodyBytesMax } from '../contract/limits.ts';
 import {
+  type AskedQueries,
   type GoodOutcome,
   type QueryOutcome,
   type QueryRequest,
   type QueryService,
+  type QueryTarget,
   UnavailableError,
 } from '../query/types.ts';
+import type { VersionVector } from '../store/types.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { parseJson } from './entity-reading.ts';
-import type { Handler } from './handler.ts';
+import { AnswerToBody, type Handler } from './handler.ts';
 import { unstorable } from './inspect-json.ts';
 import { askedVersion } from './min-version.ts';
 import { answerOf, keptOrMade, keyOfQuery, type MadeAnswer } from './query-cache.ts';
-import { resultText } from './query-result.ts';
+import { textOfOutcome } from './query-result.ts';
 import type { Services } from './services.ts';
 import { percentDecoded } from './text-decoding.ts';
 
@@ -25,52 +28,74 @@ const tooLarge = new ProblemError(
 );
 
 export function queryIndex(services: Services): Handler {
-  return (call) => {
-    const alias = pathText(call, 0);
-    return answered(services, call, (body) =>
-      single(services, call, { target: { kind: 'index', alias }, body }),
+  return (call) =>
+    answered(services, call, (text) =>
+      single(services, call, text, { kind: 'index', alias: pathText(call, 0) }),
     );
-  };
 }
 
 export function querySourceGroup(services: Services): Handler {
-  return (call) => {
-    const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
-    return answered(services, call, (body) =>
-      single(services, call, { target: { kind: 'auto', sourceGroup, type }, body }),
-    );
-  };
+  return (call) =>
+    answered(services, call, (text) => {
+      const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
+      return single(services, call, text, { kind: 'auto', sourceGroup, type });
+    });
 }
 
 export function querySources(services: Services): Handler {
-  return (call) => answered(services, call, (body) => multi(services, call, body));
+  return (call) => answered(services, call, (text) => multi(services, call, text));
+}
+
+/** What came as the body of a query. */
+interface QueryText {
+  /** See `AskedQueries`. */
+  readonly key: string | null;
+  readonly minVersion: VersionVector | null;
+  /** @throws ProblemError 400 for what is no JSON that can be stored */
+  parse(): Json;
 }
 
 /** @param answer for a body that no kept answer stands for */
-async function answered(
+function answered(
   services: Services,
   call: Call,
-  answer: (body: Json) => Promise<MadeAnswer>,
-): Promise<Answer> {
-  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
-  // Who asks for a version wants more than what was true a while ago.
-  const key = askedVersion(call, 400) === null ? keyOfQuery(call, bytes) : null;
-  return keptOrMade(services, call, key, () => answer(parsedBody(bytes)));
+  answer: (text: QueryText) => Promise<MadeAnswer>,
+): AnswerToBody {
+  return new AnswerToBody(smallBodyBytesMax, tooLarge, (bytes) => {
+    const minVersion = askedVersion(call, 400);
+    const key = keyOfQuery(call, bytes);
+    // Who asks for a version wants more than what was true a while ago.
+    return keptOrMade(services, call, minVersion === null ? key : null, () => {
+      const kept = Buffer.from(bytes);
+      return answer({ key, minVersion, parse: () => parsedBody(kept) });
+    });
+  });
 }
 
-async function single(services: Services, call: Call, request: QueryRequest): Promise<MadeAnswer> {
-  if (!isJsonObject(request.body))
-    throw new ProblemError(problems.queryInvalid(['The body must be an object']));
-  const [outcome] = await run(services, call, [request]);
+async function single(
+  services: Services,
+  call: Call,
+  { key, minVersion, parse }: QueryText,
+  target: QueryTarget,
+): Promise<MadeAnswer> {
+  const read = () => [{ target, body: objectOf(parse()) }];
+  const [outcome] = await run(services, call, { key, read }, minVersion);
   if (outcome === undefined) throw new Error('the query service gave no outcome');
   if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
-  const text = await resultText(services.store, call.client, outcome, {});
-  return { answer: answerOf(Buffer.concat(text)), outcomes: [outcome] };
+  const { result } = outcome;
+  const text =
+    result.kind === 'text' ? result.text : await textOfOutcome(services.store, call.client, outcome, null);
+  return { answer: answerOf(text), outcomes: [outcome] };
 }
 
-async function multi(services: Services, call: Call, body: Json): Promise<MadeAnswer> {
-  const requests = multiRequests(body);
-  const outcomes = await run(services, call, requests);
+function objectOf(body: Json): Json {
+  if (isJsonObject(body)) return body;
+  throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+}
+
+async function multi(services: Services, call: Call, { minVersion, parse }: QueryText): Promise<MadeAnswer> {
+  const requests = multiRequests(parse());
+  const outcomes = await run(services, call, { key: null, read: () => requests }, minVersion);
   const bad = requests.flatMap((request, index) => {
     const outcome = outcomes[index];
     return outcome === undefined || outcome.ok || outcome.errors.length === 0
@@ -93,18 +118,16 @@ async function multiAnswer(
     const outcome = outcomes[index];
     if (outcome === undefined) throw new Error('the query service refused a query without a reason');
     texts.push(Buffer.from(index === 0 ? '[' : ','));
-    const { body } = request;
-    const labels = isJsonObject(body)
-      ? {
-          sourceGroupAlias: body.sourceGroupAlias,
-          sourceEntityType: body.sourceEntityType,
-          name: request.name ?? null,
-        }
-      : {};
-    texts.push(...(await resultText(services.store, call.client, outcome, labels)));
+    texts.push(await textOfOutcome(services.store, call.client, outcome, labelsOf(request)));
   }
   texts.push(Buffer.from(requests.length === 0 ? '[]' : ']'));
   return answerOf(Buffer.concat(texts));
+}
+
+function labelsOf({ body, name }: QueryRequest): string | null {
+  if (!isJsonObject(body)) return null;
+  const { sourceGroupAlias, sourceEntityType } = body;
+  return JSON.stringify({ sourceGroupAlias, sourceEntityType, name: name ?? null });
 }
 
 interface BadQuery {
@@ -124,7 +147,7 @@ function multiRefusal(bad: readonly BadQuery[]): Answer {
   return jsonAnswer(400, list);
 }
 
-function parsedBody(bytes: Buffer<ArrayBuffer>): Json {
+function parsedBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
   const mistake = unstorable(body, 'The query', jsonDepthMax);
@@ -132,15 +155,15 @@ function parsedBody(bytes: Buffer<ArrayBuffer>): Json {
   return body;
 }
 
-async function run(
+function run(
   services: Services,
   call: Call,
-  requests: readonly QueryRequest[],
+  asked: AskedQueries,
+  minVersion: VersionVector | null,
 ): Promise<QueryOutcome[]> {
   const service: QueryService | null = services.query;
   if (service === null) throw new UnavailableError('this front has no query service');
-  const minVersion = askedVersion(call, 400);
-  return service.run(call.client, requests, { minVersion });
+  return service.run(call.client, asked, { minVersion });
 }
 
 function pathText(call: Call, at: number): string {

@@ -10,7 +10,7 @@ import { authorize } from './access.ts';
 import type { Answer } from './answer.ts';
 import { AbortedError, BodyIntake, RequestBody } from './body.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
-import type { Handler } from './handler.ts';
+import { AnswerToBody, type Handler } from './handler.ts';
 import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
@@ -169,7 +169,7 @@ export class HttpServer {
       ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
       : null;
     const answer = this.#handled(route, req, body, startedAtMs);
-    if (body === null && !(answer instanceof Promise) && isSmall(answer)) {
+    if (body === null && isReady(answer) && isSmall(answer)) {
       // The way of cached answers: nothing outlives this call, so nothing is kept for it.
       writeSmall(res, this.#finished(answer, route.isHead));
       route.metrics.observe(answer.status, performance.now() - startedAtMs);
@@ -183,13 +183,13 @@ export class HttpServer {
     req: HttpRequest,
     body: RequestBody | null,
     startedAtMs: number,
-  ): Answer | Promise<Answer> {
+  ): ReturnType<Handler> {
     const { definition } = route;
     try {
       const principal = this.#admit(definition, req, startedAtMs);
       const call = new Call(req, route.plan, route.parameterCount, principal, body);
       const answer = route.handler(call);
-      if (answer instanceof Promise) call.keepHeaders();
+      if (!isReady(answer)) call.keepHeaders();
       return answer;
     } catch (error) {
       return this.#failure(definition, error);
@@ -211,7 +211,7 @@ export class HttpServer {
     route: ServedRoute,
     res: HttpResponse,
     body: RequestBody | null,
-    answer: Answer | Promise<Answer>,
+    answer: ReturnType<Handler>,
     startedAtMs: number,
   ): void {
     const { definition } = route;
@@ -233,9 +233,14 @@ export class HttpServer {
         this.#log.error({ endpoint: definition.name, err: error }, 'answer not sent');
       }
     };
-    if (answer instanceof Promise)
-      answer.then(send, (error: unknown) => send(this.#failure(definition, error)));
-    else send(answer);
+    const fail = (error: unknown) => send(this.#failure(definition, error));
+    const settle = (coming: Answer | Promise<Answer>) => {
+      if (coming instanceof Promise) coming.then(send, fail);
+      else send(coming);
+    };
+    if (!(answer instanceof AnswerToBody)) settle(answer);
+    else if (body === null) fail(new TypeError('the route has no body'));
+    else body.whole(answer.bodyBytesMax, answer.tooLarge, (bytes) => settle(answer.answer(bytes)), fail);
   }
 
   #over(body: RequestBody | null): void {
@@ -256,6 +261,10 @@ export class HttpServer {
     if (!this.#draining && !isHead) return answer;
     return { ...answer, close: this.#draining || answer.close === true, isHead };
   }
+}
+
+function isReady(answer: ReturnType<Handler>): answer is Answer {
+  return !(answer instanceof Promise) && !(answer instanceof AnswerToBody);
 }
 
 function appFor(tls: TlsFiles | null): TemplatedApp {

@@ -12,8 +12,11 @@ import {
   type Ask,
   decodeAnswer,
   decodeCounts,
+  decodeResult,
   decodeTexts,
+  encodeAsks,
   encodeRequest,
+  isTooLarge,
   PageTooLargeError,
   type WireRow,
 } from './wire.ts';
@@ -21,6 +24,8 @@ import {
 export interface AnswerableQuery {
   readonly index: ScopedIndex;
   readonly query: CheckedQuery;
+  /** Nothing is added to its rows: whoever has them all may write the result. */
+  readonly isText: boolean;
 }
 
 export interface AnswerTerms {
@@ -39,36 +44,42 @@ export interface AnswerRow extends WireRow {
   readonly text: Buffer;
 }
 
-export interface WholeAnswer extends Omit<MergedAnswer<AnswerRow>, 'needs'> {
-  /** Digest of the configuration that all workers' shards followed; null when they did not follow the same. */
+/** Rows of several workers in order, or those of one that was not asked for a text. */
+export interface RowsAnswer extends Omit<MergedAnswer<AnswerRow>, 'needs'> {
+  readonly kind: 'rows';
   readonly configuration: string | null;
 }
 
+export type WholeAnswer =
+  | RowsAnswer
+  /** The result as its worker wrote it. */
+  | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null };
+
 /**
  * Answers in the order of the queries, all of one scatter; null for a page beyond `queryPageUnitsMax`.
+ * @param asks from `asksOf` these queries
  * @throws UnavailableError
  */
 export async function answerQueries(
   scatter: Scatter,
   queries: readonly AnswerableQuery[],
+  asks: string,
   terms: AnswerTerms,
 ): Promise<(WholeAnswer | null)[]> {
-  const asks = queries.map(({ index, query }) => ({ ...index, ask: { kind: 'answer', query } as const }));
   const replies = await gather(scatter, asks, terms);
-  return Promise.all(
-    queries.map(async (one, at) => {
-      try {
-        return await wholeAnswer(
-          scatter,
-          one,
-          replies.map(({ answers, configuration }) => ({ body: answers[at] ?? null, configuration })),
-          terms,
-        );
-      } catch (error) {
-        if (error instanceof PageTooLargeError) return null;
-        throw error;
-      }
-    }),
+  const answers = queries.map((one, at) => answerOf(scatter, one, answersTo(replies, at), terms));
+  return areThere(answers) ? answers : await Promise.all(answers);
+}
+
+/** What is there already needs no further turns. */
+function areThere<T>(answers: readonly (T | Promise<T>)[]): answers is T[] {
+  return answers.every((answer) => !(answer instanceof Promise));
+}
+
+/** What workers are asked to answer queries. */
+export function asksOf(queries: readonly AnswerableQuery[]): string {
+  return encodeAsks(
+    queries.map(({ index, query, isText }) => ({ ...index, ask: { kind: 'answer', query, isText } })),
   );
 }
 
@@ -78,13 +89,43 @@ interface WorkerAnswer {
   readonly configuration: string | null;
 }
 
-/** @throws PageTooLargeError, UnavailableError */
-async function wholeAnswer(
+function answersTo(replies: readonly GatheredReply[], at: number): WorkerAnswer[] {
+  return replies.map(({ answers, configuration }) => ({ body: answers[at] ?? null, configuration }));
+}
+
+/** @throws UnavailableError, at once or later */
+function answerOf(
   scatter: Scatter,
-  { index, query }: AnswerableQuery,
+  one: AnswerableQuery,
+  ofWorkers: readonly WorkerAnswer[],
+  terms: AnswerTerms,
+): WholeAnswer | null | Promise<WholeAnswer | null> {
+  const [only] = ofWorkers;
+  if (ofWorkers.length > 1 || only === undefined)
+    return pageOrNull(mergedAnswer(scatter, one, ofWorkers, terms));
+  if (isTooLarge(only.body)) return null;
+  const text = decodeResult(only.body);
+  if (text !== null) return { kind: 'text', text, configuration: only.configuration };
+  return pageOrNull(mergedAnswer(scatter, one, ofWorkers, terms));
+}
+
+async function pageOrNull(page: Promise<WholeAnswer | null>): Promise<WholeAnswer | null> {
+  try {
+    return await page;
+  } catch (error) {
+    if (error instanceof PageTooLargeError) return null;
+    throw error;
+  }
+}
+
+/** @throws PageTooLargeError, UnavailableError */
+async function mergedAnswer(
+  scatter: Scatter,
+  one: AnswerableQuery,
   ofWorkers: readonly WorkerAnswer[],
   terms: AnswerTerms,
 ): Promise<WholeAnswer | null> {
+  const { index, query } = one;
   const answers = ofWorkers.map(({ body }) => decodeAnswer(body));
   // A worker that has all partitions leaves out the rows before the page.
   const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
@@ -97,11 +138,13 @@ async function wholeAnswer(
   const bytes = rows.reduce((sum, { textBytes }) => sum + textBytes, 0);
   if (bytes > queryPageUnitsMax) throw new PageTooLargeError();
   const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows, terms);
-  if (whole !== null) return { total, rows: whole, facets, configuration: commonConfiguration(ofWorkers) };
+  if (whole !== null) {
+    return { kind: 'rows', total, rows: whole, facets, configuration: commonConfiguration(ofWorkers) };
+  }
   // An item of the page went away in between: the page is another one now.
   if (performance.now() > terms.deadlineMs)
     throw new UnavailableError('items change faster than they are read');
-  const [again = null] = await answerQueries(scatter, [{ index, query }], terms);
+  const [again = null] = await answerQueries(scatter, [one], asksOf([one]), terms);
   return again;
 }
 
@@ -121,7 +164,8 @@ async function countFacets(
   facets: readonly FacetNeed[],
   terms: AnswerTerms,
 ): Promise<FacetCounts> {
-  const replies = await gather(scatter, [{ ...index, ask: { kind: 'counts', query, facets } }], terms);
+  const ask: Ask = { kind: 'counts', query, facets };
+  const replies = await gather(scatter, encodeAsks([{ ...index, ask }]), terms);
   const ofWorkers = replies.map(({ answers: [body = null] }) => decodeCounts(body));
   return new Map(
     facets.map(({ facetIndex }, at) => [facetIndex, ofWorkers.map((groups) => groups[at] ?? { groups: [] })]),
@@ -139,7 +183,7 @@ async function withTexts(
     kind: 'texts',
     rows: rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId })),
   };
-  const replies = await gather(scatter, [{ ...index, ask }], terms);
+  const replies = await gather(scatter, encodeAsks([{ ...index, ask }]), terms);
   const ofWorkers = replies.map(({ answers: [body = null] }) => decodeTexts(body));
   const whole: AnswerRow[] = [];
   for (const [at, row] of rows.entries()) {
@@ -156,13 +200,9 @@ function builtInsOf({ place, updatedAtMs, score }: WireRow, { index }: ScopedInd
 }
 
 /** What each worker of a complete cover says, in the order of the asks. */
-async function gather(
-  scatter: Scatter,
-  queries: readonly (ScopedIndex & { readonly ask: Ask })[],
-  terms: AnswerTerms,
-): Promise<GatheredReply[]> {
+async function gather(scatter: Scatter, asks: string, terms: AnswerTerms): Promise<GatheredReply[]> {
   const { needs, deadlineMs } = terms;
-  const replies = await scatter.gather(encodeRequest({ needs, queries }), deadlineMs);
+  const replies = await scatter.gather(encodeRequest({ needs, asks }), deadlineMs);
   for (const { applied } of replies) if (isNewer(applied, needs)) await terms.heard(applied);
   return replies;
 }

@@ -4,21 +4,28 @@ import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.t
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { queryPageUnitsMax } from '../contract/limits.ts';
 import { checkQuery, queryIdentity } from '../search/check-query.ts';
+import type { CheckedQuery, RowPlace } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
+import type { ScopedIndex } from '../store/items.ts';
 import { RequestSender } from '../store/messages.ts';
 import type { Progress } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
 import { itemsSubject } from '../store/subjects.ts';
-import { type AnswerableQuery, answerQueries, type WholeAnswer } from './answer.ts';
+import type { VersionVector } from '../store/types.ts';
+import { answerQueries, asksOf, type RowsAnswer, type WholeAnswer } from './answer.ts';
+import { type PreparedQuery, type PreparedRequest, PreparedRequests } from './prepared-requests.ts';
+import { resultText } from './result-text.ts';
 import { Scatter } from './scatter.ts';
 import { Targets } from './targets.ts';
 import { openToken, sealToken, type TokenUse } from './token.ts';
 import {
+  type AskedQueries,
   type BadOutcome,
   type QueryOptions,
   type QueryOutcome,
   type QueryRequest,
+  type QueryResult,
   type QueryService,
   UnavailableError,
 } from './types.ts';
@@ -34,12 +41,6 @@ export interface ScatterQueryServiceOptions {
   readonly autoFields: AutoFields;
   /** Absent: the defaults. */
   readonly limits?: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
-}
-
-/** A query that is found good. */
-interface PreparedQuery extends AnswerableQuery {
-  readonly tokenUse: TokenUse;
-  readonly aliases: readonly string[] | null;
 }
 
 export interface QueryCounters {
@@ -63,6 +64,7 @@ export class ScatterQueryService implements QueryService {
   readonly #sender: RequestSender;
   readonly #workers: WorkerList;
   readonly #scatter: Scatter;
+  readonly #prepared = new PreparedRequests();
   #requests = 0;
   #unavailable = 0;
   #scatterMs = 0;
@@ -98,14 +100,10 @@ export class ScatterQueryService implements QueryService {
     };
   }
 
-  async run(
-    principal: ClientPrincipal,
-    requests: readonly QueryRequest[],
-    options: QueryOptions,
-  ): Promise<QueryOutcome[]> {
+  async run(principal: ClientPrincipal, asked: AskedQueries, options: QueryOptions): Promise<QueryOutcome[]> {
     this.#requests += 1;
     try {
-      return await this.#run(principal, requests, options);
+      return await this.#run(principal, asked, options);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;
       this.#unavailable += 1;
@@ -115,33 +113,51 @@ export class ScatterQueryService implements QueryService {
 
   async #run(
     principal: ClientPrincipal,
-    requests: readonly QueryRequest[],
+    asked: AskedQueries,
     { minVersion }: QueryOptions,
   ): Promise<QueryOutcome[]> {
-    if (minVersion !== null) {
-      const { alias } = principal.tenant;
-      const isReached = await this.#progress.waitFor(alias, minVersion, this.#limits.minVersionWaitMs);
-      if (!isReached) throw new UnavailableError('the asked version is not visible yet');
+    if (minVersion !== null && !this.#progress.isVisible(principal.tenant.alias, minVersion)) {
+      await this.#visible(principal.tenant.alias, minVersion);
     }
     const deadlineMs = performance.now() + this.#limits.queryWaitMs;
-    await this.#progressKnown(deadlineMs);
+    if (!this.#progress.ready) await this.#progressKnown(deadlineMs);
     // What this front has seen committed, every shard must have: of two answers the later is never the older state.
     const needs = this.#progress.commits;
-    const commitSum = needs.reduce((sum, commits) => sum + commits, 0);
-    const prepared = await Promise.all(
-      requests.map((request) => this.#prepare(principal, request, commitSum)),
-    );
-    const good = prepared.filter((one): one is PreparedQuery => !('ok' in one));
-    if (good.length < prepared.length) return prepared.map((one) => ('ok' in one ? one : notRun));
-    if (good.length === 0) return [];
+    const known = asked.key === null ? null : this.#prepared.find(principal, asked.key, needs);
+    const prepared = known ?? (await this.#prepareAll(principal, asked, needs));
+    if (!('asks' in prepared)) return prepared;
     const startedMs = performance.now();
     try {
       const heard = (applied: ReadonlyMap<number, number>) => this.#heard(applied, deadlineMs);
-      const answers = await answerQueries(this.#scatter, good, { needs, deadlineMs, heard });
-      return good.map((one, index) => this.#outcome(one, answers[index]));
+      const terms = { needs, deadlineMs, heard };
+      const answers = await answerQueries(this.#scatter, prepared.queries, prepared.asks, terms);
+      return prepared.queries.map((one, index) => this.#outcome(one, answers[index]));
     } finally {
       this.#scatterMs += performance.now() - startedMs;
     }
+  }
+
+  /** @returns the outcomes when nothing is to be run */
+  async #prepareAll(
+    principal: ClientPrincipal,
+    asked: AskedQueries,
+    commits: readonly number[],
+  ): Promise<PreparedRequest | QueryOutcome[]> {
+    const requests = asked.read();
+    const commitSum = commits.reduce((sum, number) => sum + number, 0);
+    const all = await Promise.all(requests.map((request) => this.#prepare(principal, request, commitSum)));
+    const queries = all.filter((one): one is PreparedQuery => !('ok' in one));
+    if (queries.length < all.length) return all.map((one) => ('ok' in one ? one : notRun));
+    if (queries.length === 0) return [];
+    const isAuto = requests.some(({ target }) => target.kind === 'auto');
+    const prepared = { queries, asks: asksOf(queries), commits: isAuto ? commits : null };
+    if (asked.key !== null) this.#prepared.keep(principal, asked.key, prepared);
+    return prepared;
+  }
+
+  async #visible(tenant: string, version: VersionVector): Promise<void> {
+    if (await this.#progress.waitFor(tenant, version, this.#limits.minVersionWaitMs)) return;
+    throw new UnavailableError('the asked version is not visible yet');
   }
 
   async #heard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
@@ -175,32 +191,48 @@ export class ScatterQueryService implements QueryService {
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
     const index = { scope: target.scope, index: target.index };
-    const tokenUse = { ...index, identity: queryIdentity(query) };
-    if (nextPageToken === null) return { index, query, tokenUse, aliases };
-    const after = openToken(this.#store.secret, tokenUse, nextPageToken);
+    const subject = itemsSubject(target.scope, target.index);
+    const prepared = { index, query, isText: aliases === null, aliases, subject };
+    if (nextPageToken === null) return prepared;
+    const after = openToken(this.#store.secret, useOf(prepared), nextPageToken);
     if (after === null) return { ok: false, status: 400, errors: ['Invalid nextPageToken'] };
-    return { index, query: { ...query, after }, tokenUse, aliases };
+    return { ...prepared, query: { ...query, after } };
   }
 
-  #outcome(
-    { index: { scope, index }, query, tokenUse, aliases }: PreparedQuery,
-    answer: WholeAnswer | null | undefined,
-  ): QueryOutcome {
+  #outcome(one: PreparedQuery, answer: WholeAnswer | null | undefined): QueryOutcome {
     if (answer === undefined) throw new TypeError('a query has no answer');
     if (answer === null) return pageTooLarge;
-    const { total, rows, facets, configuration } = answer;
-    const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
+    const { subject } = one;
+    const { configuration } = answer;
+    const result = answer.kind === 'text' ? answer : this.#result(one, answer);
+    return { ok: true, result, subject, configuration };
+  }
+
+  #result(one: PreparedQuery, { total, rows, facets: merged }: RowsAnswer): QueryResult {
+    const last = rows.length === one.query.pageSize ? rows.at(-1) : undefined;
+    const nextPageToken = last === undefined ? null : this.#seal(one, last.place);
+    const facets = merged.map(({ name, field, groups, isValid }) => ({ name, field, groups, isValid }));
+    if (one.aliases === null) {
+      const texts = rows.map(({ text }) => text);
+      return { kind: 'text', text: resultText(total, texts, { facets, nextPageToken }) };
+    }
     return {
-      ok: true,
+      kind: 'rows',
       totalResults: total,
       rows: rows.map(({ place: { sourceId, originId }, text }) => ({ sourceId, originId, text })),
-      facets: facets.map(({ name, field, groups, isValid }) => ({ name, field, groups, isValid })),
-      nextPageToken: last === undefined ? null : sealToken(this.#store.secret, tokenUse, last.place),
-      aliases,
-      subject: itemsSubject(scope, index),
-      configuration,
+      facets,
+      nextPageToken,
+      aliases: one.aliases,
     };
   }
+
+  #seal(one: PreparedQuery, place: RowPlace): string {
+    return sealToken(this.#store.secret, useOf(one), place);
+  }
+}
+
+function useOf({ index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery }): TokenUse {
+  return { ...index, identity: queryIdentity(query) };
 }
 
 /** Of a query whose target is not known: what is wrong whatever fields there are. */

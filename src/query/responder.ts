@@ -4,6 +4,7 @@ import { facetGroupsPerShardMax } from '../search/facet.ts';
 import { type InboundRequest, type MessageBody, RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
+import { type KnownAsk, KnownAsks } from './known-asks.ts';
 import type { ShardSet } from './shard-set.ts';
 import {
   cannotAnswer,
@@ -12,9 +13,9 @@ import {
   encodeAnswer,
   encodeCounts,
   encodeReply,
+  encodeResult,
   encodeTexts,
   packCoverage,
-  type ScatterQuery,
   type ScatterRequest,
 } from './wire.ts';
 
@@ -42,13 +43,14 @@ interface Waiting {
 /** What all answers of one moment share. */
 interface Moment {
   /** From `packCoverage`. */
-  readonly covers: MessageBody;
+  readonly covers: string;
   /** This worker has all partitions. */
   readonly isWhole: boolean;
 }
 
 export class Responder {
   readonly #receiver: RequestReceiver;
+  readonly #asks: KnownAsks;
   /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
   #waiting: Waiting[] = [];
   /** Requests to run. */
@@ -62,6 +64,7 @@ export class Responder {
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards } = options;
     this.#receiver = new RequestReceiver(store.messages, workerId, (inbound) => this.#receive(inbound));
+    this.#asks = new KnownAsks(store.secret);
     shards.onProgress(() => this.#recheckSoon());
   }
 
@@ -178,7 +181,7 @@ export class Responder {
   #answer(inbound: InboundRequest, request: ScatterRequest, { covers, isWhole }: Moment): void {
     const { shards, onTrouble } = this.options;
     try {
-      const answers = request.queries.map((query) => this.#answerOne(query, isWhole));
+      const answers = this.#asks.read(request.asks).map((known) => this.#answerOne(known, isWhole));
       inbound.reply(encodeReply(covers, answers, shards.followed));
       this.#answered += 1;
     } catch (error) {
@@ -189,17 +192,17 @@ export class Responder {
   }
 
   /** @param isWhole this worker has all partitions */
-  #answerOne({ ask, ...index }: ScatterQuery, isWhole: boolean): MessageBody {
+  #answerOne({ ask, index, seal }: KnownAsk, isWhole: boolean): MessageBody {
     const shard = this.options.shards.shard(index);
     switch (ask.kind) {
-      case 'answer':
-        return encodeAnswer(
-          // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
-          shard?.query(ask.query, isWhole ? 0 : facetGroupsPerShardMax) ?? emptyAnswer,
-          index.index,
-          ask.query.offset,
-          isWhole,
-        );
+      case 'answer': {
+        const { query, isText } = ask;
+        // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
+        const answer = shard?.query(query, isWhole ? 0 : facetGroupsPerShardMax) ?? emptyAnswer;
+        return isWhole && isText
+          ? encodeResult(answer, index.index, query, seal)
+          : encodeAnswer(answer, index.index, query.offset, isWhole);
+      }
       case 'counts':
         return encodeCounts(
           ask.facets.map(

@@ -1,5 +1,6 @@
 /** A row as clients get it: JSON text in UTF-8 with the built-in fields first, copied from the shard to the answer. */
 import type { JsonObject } from '../contract/json.ts';
+import { isoText } from './iso-text.ts';
 
 /** Members of a result row that are not fields of the item (specification "Query result"). */
 const builtInNames = ['_originId', '_sourceGuid', '_updatedAt', '_score', '_views'] as const;
@@ -33,7 +34,7 @@ export function rowPieces(
   fieldsText: Buffer,
 ): RowPieces {
   const ids = `{"_originId":${quoted(originId)},"_sourceGuid":${quoted(sourceId)}`;
-  const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
+  const updatedAt = `,"_updatedAt":"${isoText(updatedAtMs)}"`;
   const head = `${ids}${updatedAt}${score === null ? '' : `,"_score":${score}`}`;
   const fields = withoutBuiltIns(fieldsText);
   // The brace that opens the fields becomes a comma; without fields just the closing one is left.

@@ -5,7 +5,7 @@
 import type { MessageBody, RequestSender } from '../store/messages.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import { UnavailableError } from './types.ts';
-import { decodeReply, type WorkerReply } from './wire.ts';
+import { ReplyReader, type WorkerReply } from './wire.ts';
 import type { WorkerList } from './worker-list.ts';
 
 const backOffFirstMs = 10;
@@ -16,6 +16,7 @@ const suspicionMs = 200;
 export type GatheredReply = CoveringReply & WorkerReply;
 
 export class Scatter {
+  readonly #replies = new ReplyReader();
   #scatters = 0;
   #attempts = 0;
   /** When each gathering under way began, the first one first. */
@@ -98,7 +99,7 @@ export class Scatter {
   async #ask(workerId: string, body: MessageBody, deadlineMs: number): Promise<WorkerReply | null> {
     const timeoutMs = Math.max(1, deadlineMs - performance.now());
     const reply = await this.sender.ask(workerId, body, timeoutMs);
-    return reply.kind === 'answer' ? decodeReply(reply.body) : null;
+    return reply.kind === 'answer' ? this.#replies.read(reply.body) : null;
   }
 }
 

@@ -18,6 +18,14 @@ export interface QueryRequest {
   readonly mistakes?: readonly string[];
 }
 
+/** The queries of a request. */
+export interface AskedQueries {
+  /** Text that, with the principal, decides the queries; null for one that is not likely to come again. */
+  readonly key: string | null;
+  /** Reads the queries, unless those of the same text are still known. What it throws is thrown by `run`. */
+  read(): readonly QueryRequest[];
+}
+
 export interface QueryOptions {
   /** State that the answer must have; null asks for none. */
   readonly minVersion: VersionVector | null;
@@ -29,11 +37,7 @@ export interface QueryService {
    * `outcomes` of the good ones are `{ ok: false }` with no errors of their own.
    * @throws UnavailableError when no complete answer came in time
    */
-  run(
-    principal: ClientPrincipal,
-    queries: readonly QueryRequest[],
-    options: QueryOptions,
-  ): Promise<QueryOutcome[]>;
+  run(principal: ClientPrincipal, asked: AskedQueries, options: QueryOptions): Promise<QueryOutcome[]>;
 }
 
 export type QueryOutcome = GoodOutcome | BadOutcome;
@@ -48,16 +52,26 @@ export interface BadOutcome {
 
 export interface GoodOutcome {
   readonly ok: true;
-  readonly totalResults: number;
-  readonly rows: readonly QueryRow[];
-  readonly facets: readonly QueryFacet[];
-  readonly nextPageToken: string | null;
+  readonly result: QueryResult;
   /** What tells of changes to the items that were asked (`itemsSubject`). */
   readonly subject: string;
   /** Digest of the configuration that the answer follows; null while workers go over to another. */
   readonly configuration: string | null;
-  /** Full schemas whose views `_views` must hold, without repetition; null when none were asked for. */
-  readonly aliases: readonly string[] | null;
+}
+
+export type QueryResult =
+  /** JSON text of the whole result, from `result-text.ts`. */
+  { readonly kind: 'text'; readonly text: Buffer } | RowsResult;
+
+/** Of a query that asked for views, which are not the query room's: the rows are still without them. */
+export interface RowsResult {
+  readonly kind: 'rows';
+  readonly totalResults: number;
+  readonly rows: readonly QueryRow[];
+  readonly facets: readonly QueryFacet[];
+  readonly nextPageToken: string | null;
+  /** Full schemas whose views `_views` must hold, without repetition. */
+  readonly aliases: readonly string[];
 }
 
 export interface QueryRow {

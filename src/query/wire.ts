@@ -6,15 +6,17 @@ import type { EntityRef } from '../contract/ids.ts';
 import { queryPageUnitsMax } from '../contract/limits.ts';
 import type { PartialAnswer } from '../search/merge.ts';
 import type { FacetNeed } from '../search/merge-facets.ts';
-import type { CheckedQuery, FacetGroups, RowPlace, ShardAnswer } from '../search/types.ts';
+import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/messages.ts';
 import type { Coverage } from './coverage.ts';
+import { facetsOf, resultOfPieces } from './result-text.ts';
 import { isScored, type RowPieces, rowPieces, writeRow } from './row-text.ts';
 
 /** What a worker is asked of one index. */
 export type Ask =
-  | { readonly kind: 'answer'; readonly query: CheckedQuery }
+  /** `isText`: a worker that has all partitions writes the whole result. */
+  | { readonly kind: 'answer'; readonly query: CheckedQuery; readonly isText: boolean }
   /** The second question of facets, as `Shard.facetCounts` has it. */
   | { readonly kind: 'counts'; readonly query: CheckedQuery; readonly facets: readonly FacetNeed[] }
   /** Fields of rows that came without their texts; the shard knows some of them. */
@@ -27,16 +29,26 @@ export interface ScatterQuery extends ScopedIndex {
 export interface ScatterRequest {
   /** Commit number that each partition must have applied before it answers. */
   readonly needs: readonly number[];
-  readonly queries: readonly ScatterQuery[];
+  /** What is asked, from `encodeAsks`. */
+  readonly asks: string;
 }
 
-export function encodeRequest({ needs, queries }: ScatterRequest): MessageBody {
-  return [needs, JSON.stringify(queries)];
+/** JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8. */
+export function encodeAsks(queries: readonly ScatterQuery[]): string {
+  return JSON.stringify(queries);
+}
+
+export function decodeAsks(asks: string): ScatterQuery[] {
+  return JSON.parse(asks) as ScatterQuery[];
+}
+
+export function encodeRequest({ needs, asks }: ScatterRequest): MessageBody {
+  return [needs, asks];
 }
 
 export function decodeRequest(body: MessageBody): ScatterRequest {
-  const [needs, queries] = body as [number[], string];
-  return { needs, queries: JSON.parse(queries) as ScatterQuery[] };
+  const [needs, asks] = body as [number[], string];
+  return { needs, asks };
 }
 
 export interface WorkerReply {
@@ -56,25 +68,48 @@ export const cannotAnswer: MessageBody = null;
  * Coverage as replies carry it; made once for all replies of one moment.
  * @param appliedOf number of a partition's last commit that the shards have
  */
-export function packCoverage(covers: Coverage, appliedOf: (partition: number) => number): MessageBody {
+export function packCoverage(covers: Coverage, appliedOf: (partition: number) => number): string {
   const flat: number[] = [];
   for (const [partition, epoch] of covers) flat.push(partition, epoch, appliedOf(partition));
-  return flat;
+  return flat.join();
 }
 
 /** @param covers from `packCoverage` */
 export function encodeReply(
-  covers: MessageBody,
+  covers: string,
   answers: readonly MessageBody[],
   configuration: string | null,
 ): MessageBody {
   return [covers, answers, configuration];
 }
 
-/** Null when the worker cannot answer at the moment. */
-export function decodeReply(body: MessageBody): WorkerReply | null {
-  if (body === cannotAnswer) return null;
-  const [flat, answers, configuration] = body as [number[], MessageBody[], string | null];
+type ReadCoverage = Pick<WorkerReply, 'covers' | 'applied'>;
+
+/** Coverages remembered: one of each worker, and a few that it had before. */
+const coveragesRemembered = 256;
+
+/** Reads replies. What they cover is the same text in thousands of them, and read once. */
+export class ReplyReader {
+  readonly #coverages = new Map<string, ReadCoverage>();
+
+  /** Null when the worker cannot answer at the moment. */
+  read(body: MessageBody): WorkerReply | null {
+    if (body === cannotAnswer) return null;
+    const [covers, answers, configuration] = body as [string, MessageBody[], string | null];
+    const read = this.#coverages.get(covers) ?? this.#remember(covers);
+    return { covers: read.covers, applied: read.applied, answers, configuration };
+  }
+
+  #remember(text: string): ReadCoverage {
+    if (this.#coverages.size >= coveragesRemembered) this.#coverages.clear();
+    const read = unpackCoverage(text);
+    this.#coverages.set(text, read);
+    return read;
+  }
+}
+
+function unpackCoverage(text: string): ReadCoverage {
+  const flat = text === '' ? [] : text.split(',').map(Number);
   const covers = new Map<number, number>();
   const applied = new Map<number, number>();
   for (let at = 0; at + 2 < flat.length; at += 3) {
@@ -82,7 +117,7 @@ export function decodeReply(body: MessageBody): WorkerReply | null {
     covers.set(partition, flat[at + 1] ?? 0);
     applied.set(partition, flat[at + 2] ?? 0);
   }
-  return { covers, applied, answers, configuration };
+  return { covers, applied };
 }
 
 /** A row as the front knows it. */
@@ -128,25 +163,59 @@ export function encodeAnswer(
   isWhole: boolean,
 ): MessageBody {
   const sent = isWhole && offset > 0 ? rows.slice(offset) : rows;
-  const isWithScore = isScored(index);
-  let [placeUnits, textBytes] = [0, 0];
-  const pieces: RowPieces[] = [];
-  const places: PackedPlace[] = [];
-  for (const { place, score, updatedAtMs, fieldsBytes } of sent) {
+  const { pieces, bytes: textBytes } = piecesOf(sent, index);
+  const placeUnits = placeUnitsOf(sent);
+  const places = sent.map(({ place, score, updatedAtMs }, at): PackedPlace => {
     const { values, originId, sourceId } = place;
+    return [values, originId, sourceId, score, updatedAtMs, pieces[at]?.bytes ?? 0];
+  });
+  if (placeUnits > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax)) return pageTooLarge;
+  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(pieces, textBytes) : null;
+  // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
+  return [total, JSON.stringify(places), texts, JSON.stringify(facets)];
+}
+
+/**
+ * The whole result, of a worker that has all partitions.
+ * @param seal makes the token of the page behind a row
+ */
+export function encodeResult(
+  { total, rows, facets }: ShardAnswer,
+  index: string,
+  query: CheckedQuery,
+  seal: (last: RowPlace) => string,
+): MessageBody {
+  const page = query.offset > 0 ? rows.slice(query.offset) : rows;
+  const { pieces, bytes } = piecesOf(page, index);
+  const last = page.length === query.pageSize ? page.at(-1) : undefined;
+  if (bytes > queryPageUnitsMax || placeUnitsOf(page) > queryPageUnitsMax) return pageTooLarge;
+  const nextPageToken = last === undefined ? null : seal(last.place);
+  return resultOfPieces(total, pieces, bytes, { facets: facetsOf(query, facets), nextPageToken });
+}
+
+/** UTF-16 units of the values by which rows were found. */
+function placeUnitsOf(rows: readonly Row[]): number {
+  let units = 0;
+  for (const { place } of rows) {
+    for (const value of place.values) if (typeof value === 'string') units += value.length;
+  }
+  return units;
+}
+
+function piecesOf(rows: readonly Row[], index: string): { pieces: RowPieces[]; bytes: number } {
+  const isWithScore = isScored(index);
+  let bytes = 0;
+  const pieces: RowPieces[] = [];
+  for (const { place, score, updatedAtMs, fieldsBytes } of rows) {
+    const { originId, sourceId } = place;
     const row = rowPieces(
       { originId, sourceId, updatedAtMs, score: isWithScore ? score : null },
       fieldsBytes,
     );
     pieces.push(row);
-    textBytes += row.bytes;
-    for (const value of values) if (typeof value === 'string') placeUnits += value.length;
-    places.push([values, originId, sourceId, score, updatedAtMs, row.bytes]);
+    bytes += row.bytes;
   }
-  if (placeUnits > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax)) return pageTooLarge;
-  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(pieces, textBytes) : null;
-  // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
-  return [total, JSON.stringify(places), texts, JSON.stringify(facets)];
+  return { pieces, bytes };
 }
 
 function joinedTexts(pieces: readonly RowPieces[], bytes: number): Buffer {
@@ -154,6 +223,16 @@ function joinedTexts(pieces: readonly RowPieces[], bytes: number): Buffer {
   let at = 0;
   for (const row of pieces) at = writeRow(row, texts, at);
   return texts;
+}
+
+export function isTooLarge(body: MessageBody): boolean {
+  return body === pageTooLarge;
+}
+
+/** The whole result, where it is one; null for what `encodeAnswer` made. */
+export function decodeResult(body: MessageBody): Buffer | null {
+  if (!(body instanceof Uint8Array)) return null;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
 /** @throws PageTooLargeError */

@@ -47,6 +47,8 @@ export class Progress {
   /** Called whenever something was heard. */
   readonly #hearing = new Set<() => void>();
   readonly #listeners: ChangeListener[] = [];
+  /** See `commits`; null since one of them has changed. */
+  #commits: readonly number[] | null = null;
 
   constructor(store: Store) {
     this.#store = store;
@@ -82,9 +84,13 @@ export class Progress {
     return this.#partitions.every(({ known }) => known);
   }
 
-  /** Number of the last commit seen of each partition: what an index shard must have applied to be as new. */
+  /**
+   * Number of the last commit seen of each partition: what an index shard must have applied to be as new. The same list
+   * until one of them changes.
+   */
   get commits(): readonly number[] {
-    return this.#partitions.map(({ commits }) => commits);
+    this.#commits ??= this.#partitions.map(({ commits }) => commits);
+    return this.#commits;
   }
 
   onChange(listener: ChangeListener): void {
@@ -109,8 +115,28 @@ export class Progress {
     return this.#partitions.map(({ announced, checkpoint }) => Math.max(0, announced - checkpoint));
   }
 
+  /** True when the version is visible by now, with everything that was rebuilt because of it. */
+  isVisible(tenant: string, version: VersionVector): boolean {
+    for (const [partition, sequence] of version) {
+      const progress = this.#partitions[partition];
+      if (progress === undefined) continue;
+      if (!progress.known || progress.checkpoint < sequence) return false;
+      if (progress.caused.size > 0 && !this.#isRebuilt(tenant, progress.caused)) return false;
+    }
+    return true;
+  }
+
+  #isRebuilt(tenant: string, caused: ReadonlyMap<string, number>): boolean {
+    for (let target = 0; target < this.#partitions.length; target += 1) {
+      const mark = caused.get(causedField(tenant, target));
+      if (mark !== undefined && this.#rebuiltUpTo(target, tenant) < mark) return false;
+    }
+    return true;
+  }
+
   /** True when the version is visible before the time is over, with everything that was rebuilt because of it. */
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean> {
+    if (this.isVisible(tenant, version)) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => finish(false), timeoutMs);
       const waiter: Waiter = {
@@ -203,6 +229,7 @@ export class Progress {
       // Older than the state that was loaded: it would turn the clock back.
       if (commit === null || commit.number <= progress.commits) continue;
       progress.commits = commit.number;
+      this.#commits = null;
       progress.checkpoint = Math.max(progress.checkpoint, commit.announcement.checkpoint);
       progress.announced = Math.max(progress.announced, progress.checkpoint);
       progress.dirty = commit.announcement.dirty;
@@ -237,6 +264,7 @@ export class Progress {
     if (progress === undefined) return;
     progress.checkpoint = Number(owner.checkpoint?.toString() ?? 0);
     progress.commits = Number(owner.commits?.toString() ?? 0);
+    this.#commits = null;
     progress.announced = Number(announced ?? 0);
     progress.dirty = new Map(owner.dirty === undefined ? [] : unpack<[string, number][]>(owner.dirty));
     progress.caused = new Map(Object.entries(caused).map(([field, sequence]) => [field, Number(sequence)]));

@@ -14,6 +14,7 @@ import { problemShape } from '../../src/http/openapi.ts';
 import type { RouteDefinition, RouteName } from '../../src/http/route-definition.ts';
 import { routeTable } from '../../src/http/route-table.ts';
 import { mistakesOf } from '../../src/http/validate.ts';
+import { resultText } from '../../src/query/result-text.ts';
 import type { QueryService } from '../../src/query/types.ts';
 import { readEntities } from '../../src/store/entities.ts';
 import { startFront, type TestFront } from './support/front.ts';
@@ -118,30 +119,18 @@ function configuration(): Configuration {
 
 /** Says whose data it was asked for. */
 const query: QueryService = {
-  run: async ({ tenant }, queries) =>
-    queries.map(() => ({
-      ok: true,
-      totalResults: 1,
-      rows: [
-        {
-          sourceId,
-          originId: 'x',
-          text: Buffer.from(
-            JSON.stringify({
-              _originId: 'x',
-              _sourceGuid: sourceId,
-              _updatedAt: '1970-01-01T00:00:00.000Z',
-              text: tenant.alias === 'one' ? secret : 'mine',
-            }),
-          ),
-        },
-      ],
-      facets: [],
-      nextPageToken: null,
-      aliases: null,
-      subject: 'items',
-      configuration: null,
-    })),
+  run: async ({ tenant }, asked) =>
+    asked.read().map(() => {
+      const row = {
+        _originId: 'x',
+        _sourceGuid: sourceId,
+        _updatedAt: '1970-01-01T00:00:00.000Z',
+        text: tenant.alias === 'one' ? secret : 'mine',
+      };
+      const rows = [Buffer.from(JSON.stringify(row))];
+      const text = resultText(1, rows, { facets: [], nextPageToken: null });
+      return { ok: true, result: { kind: 'text', text }, subject: 'items', configuration: null };
+    }),
 };
 
 let front: TestFront;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { AnswerCache } from '../../src/http/answer-cache.ts';
-import type { GoodOutcome, QueryRequest, QueryService } from '../../src/query/types.ts';
+import { resultText } from '../../src/query/result-text.ts';
+import type { GoodOutcome, QueryRequest, QueryService, RowsResult } from '../../src/query/types.ts';
 import { subjectKey } from '../../src/store/subjects.ts';
 import { startFront, type TestFront } from './support/front.ts';
 import { apiKeys, testConfiguration } from './support/site.ts';
@@ -14,13 +15,10 @@ let outcome: Partial<GoodOutcome> = {};
 let meanwhile = () => {};
 
 function outcomeOf({ target }: QueryRequest): GoodOutcome {
+  const text = resultText(runs, [], { facets: [], nextPageToken: null });
   return {
     ok: true,
-    totalResults: runs,
-    rows: [],
-    facets: [],
-    nextPageToken: null,
-    aliases: null,
+    result: { kind: 'text', text },
     subject: target.kind === 'index' ? target.alias : target.type,
     configuration: digest,
     ...outcome,
@@ -28,10 +26,10 @@ function outcomeOf({ target }: QueryRequest): GoodOutcome {
 }
 
 const query: QueryService = {
-  run: async (_, requests) => {
+  run: async (_, asked) => {
     runs += 1;
     meanwhile();
-    return requests.map(outcomeOf);
+    return asked.read().map(outcomeOf);
   },
 };
 
@@ -87,8 +85,17 @@ test('an answer is not kept when its index changes while it is made', async () =
   assert.deepEqual([await totalOf('/v1/things'), await totalOf('/v1/things')], [1, 2]);
 });
 
+const withViews: RowsResult = {
+  kind: 'rows',
+  totalResults: 0,
+  rows: [],
+  facets: [],
+  nextPageToken: null,
+  aliases: [],
+};
+
 test('an answer is not kept while workers follow another configuration, nor one with views', async () => {
-  for (const given of [{ configuration: 'former' }, { configuration: null }, { aliases: [] }]) {
+  for (const given of [{ configuration: 'former' }, { configuration: null }, { result: withViews }]) {
     outcome = given;
     const before = runs;
     await ask('/v1/things', { given });

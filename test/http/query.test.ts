@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { resultText } from '../../src/query/result-text.ts';
 import {
   type GoodOutcome,
   type QueryOutcome,
   type QueryRequest,
+  type QueryService,
   UnavailableError,
 } from '../../src/query/types.ts';
 import { startFront, type TestFront } from './support/front.ts';
@@ -14,18 +16,21 @@ function rowOf(originId: string, fields: object): Buffer {
   return Buffer.from(JSON.stringify({ _originId: originId, _sourceGuid: sourceId, ...fields }));
 }
 
+const rows = [
+  { sourceId, originId: 'a', text: rowOf('a', { x: 1 }) },
+  { sourceId, originId: 'b', text: rowOf('b', {}) },
+];
+const tail = { facets: [], nextPageToken: 'next' };
+const texts = rows.map(({ text }) => text);
 const good: GoodOutcome = {
   ok: true,
-  totalResults: 2,
-  rows: [
-    { sourceId, originId: 'a', text: rowOf('a', { x: 1 }) },
-    { sourceId, originId: 'b', text: rowOf('b', {}) },
-  ],
-  facets: [],
-  nextPageToken: 'next',
-  aliases: null,
+  result: { kind: 'text', text: resultText(2, texts, tail) },
   subject: 'items',
   configuration: null,
+};
+const withViews: GoodOutcome = {
+  ...good,
+  result: { kind: 'rows', totalResults: 2, rows, ...tail, aliases: ['page', 'other'] },
 };
 
 /** What the query room would say is written into the query: this tests the HTTP around it. */
@@ -35,12 +40,12 @@ function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
   if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
   if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
   if (say === 'later') throw new UnavailableError('no answer');
-  return say === 'views' ? { ...good, aliases: ['page', 'other'] } : good;
+  return say === 'views' ? withViews : good;
 }
 
 let front: TestFront;
 before(async () => {
-  const query = { run: async (_: unknown, requests: readonly QueryRequest[]) => requests.map(outcomeOf) };
+  const query: QueryService = { run: async (_, asked) => asked.read().map(outcomeOf) };
   front = await startFront({ redisPort: 7135, services: { query } });
   await putView(front.store, 'a', 'A', { other: 'none' });
 });

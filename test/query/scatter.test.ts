@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { queryWaitMs } from '../../src/contract/limits.ts';
 import { UnavailableError } from '../../src/query/types.ts';
-import { autoIndex, type Layout, schemaIndex, TestCluster } from './support/cluster.ts';
+import { asked, autoIndex, type Layout, readResult, schemaIndex, TestCluster } from './support/cluster.ts';
 import { startRedis } from './support/redis.ts';
 import { clientOf, environment, sourceId, tenantOf } from './support/site.ts';
 import { until } from './support/until.ts';
@@ -125,7 +125,7 @@ test('all queries of a request go out in one scatter', async (context) => {
     filters: { and: [{ field: 'size', operator: 'lessThan', value: size }] },
   }));
   const outcomes = await cluster.run({ kind: 'index', alias: 'things' }, ...bodies);
-  const totals = outcomes.map((outcome) => outcome.ok && outcome.totalResults);
+  const totals = outcomes.map((outcome) => outcome.ok && readResult(outcome).totalResults);
   assert.deepEqual(totals, [5, 10, 15, 20, 20]);
   assert.equal(cluster.service.counters.scatters, 1);
 });
@@ -146,7 +146,7 @@ test('a query whose target is wrong is told its other mistakes too', async (cont
   const mistakes = ['sourceGroupAlias must be a text'];
   const bodies = [{ pagination: { pageSize: 1001 }, sort: 5 }, 7, {}];
   const requests = bodies.map((body) => ({ target, body, mistakes }));
-  const outcomes = await cluster.service.run(clientOf(cluster.tenant), requests, { minVersion: null });
+  const outcomes = await cluster.service.run(clientOf(cluster.tenant), asked(requests), { minVersion: null });
   assert.deepEqual(
     outcomes.map((outcome) => !outcome.ok && [outcome.status, outcome.errors.length, outcome.errors[0]]),
     [
@@ -183,11 +183,11 @@ test('an auto-indexed type is found from its first item on, with every field tha
   );
   const search = { search: { field: 'title', value: 'paeg' } };
   const [found] = await cluster.run(target, search);
-  assert.equal(found?.ok && found.totalResults, 10);
+  assert.equal(found?.ok && readResult(found).totalResults, 10);
   await cluster.write(index, new Map([['item-3', { title: 'page', __extra: 7 }]]));
   const filters = { and: [{ field: '__extra', operator: 'greaterThan', value: 6 }] };
   const [filtered] = await cluster.run(target, { filters });
-  assert.deepEqual(filtered?.ok && filtered.rows.map(({ originId }) => originId), ['item-3']);
+  assert.deepEqual(filtered?.ok && readResult(filtered).rows.map(({ originId }) => originId), ['item-3']);
 });
 
 test('what is asked for beside the rows comes back checked', async (context) => {
@@ -263,7 +263,7 @@ test('a token used for anything but its query is refused', async (context) => {
   }
   const stranger = clientOf({ ...tenant, alias: 'stranger' });
   const request = { target: { kind: 'index', alias: 'things' }, body: { sort, pagination } } as const;
-  const [outcome] = await cluster.service.run(stranger, [request], { minVersion: null });
+  const [outcome] = await cluster.service.run(stranger, asked([request]), { minVersion: null });
   assert.deepEqual(outcome, { ok: false, status: 400, errors: ['Invalid nextPageToken'] });
 });
 
@@ -372,6 +372,6 @@ test('a page that no process should hold is refused with what to do about it', a
       assert.match(refused.errors.join(), /smaller pageSize/);
     }
     const [good] = await query({ pagination: { pageSize: 20 } });
-    assert.equal(good?.ok && good.rows.length, 20);
+    assert.equal(good?.ok && readResult(good).rows.length, 20);
   }
 });

@@ -2,7 +2,15 @@
 import type { Configuration, Tenant } from '../../../src/config/types.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { ScatterQueryService } from '../../../src/query/query-service.ts';
-import type { GoodOutcome, QueryOutcome, QueryTarget } from '../../../src/query/types.ts';
+import type {
+  AskedQueries,
+  GoodOutcome,
+  QueryOutcome,
+  QueryRequest,
+  QueryResult,
+  QueryTarget,
+  RowsResult,
+} from '../../../src/query/types.ts';
 import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
 import { Progress } from '../../../src/store/progress.ts';
@@ -93,14 +101,14 @@ export class TestCluster {
 
   run(target: QueryTarget, ...bodies: Json[]): Promise<QueryOutcome[]> {
     const queries = bodies.map((body) => ({ target, body }));
-    return this.service.run(clientOf(this.tenant), queries, { minVersion: null });
+    return this.service.run(clientOf(this.tenant), asked(queries), { minVersion: null });
   }
 
   /** One query of an index that must be good. */
-  async query(alias: string, body: Json): Promise<GoodOutcome> {
+  async query(alias: string, body: Json): Promise<ReadResult> {
     const [outcome] = await this.run({ kind: 'index', alias }, body);
     if (!outcome?.ok) throw new Error(`bad query: ${outcome?.errors.join('; ')}`);
-    return outcome;
+    return readResult(outcome);
   }
 
   /** OriginIds of all items of an index, by token paging. */
@@ -109,7 +117,7 @@ export class TestCluster {
     let token: string | null = null;
     do {
       const pagination: Json = { pageSize: 7, nextPageToken: token };
-      const { rows, nextPageToken }: GoodOutcome = await this.query(alias, {
+      const { rows, nextPageToken }: ReadResult = await this.query(alias, {
         sort: [{ field: '_originId' }],
         pagination,
       });
@@ -118,6 +126,32 @@ export class TestCluster {
     } while (token !== null);
     return ids;
   }
+}
+
+/** Queries as if nothing like them had come before. */
+export function asked(queries: readonly QueryRequest[]): AskedQueries {
+  return { key: null, read: () => queries };
+}
+
+/** What an outcome says, whichever form it has. */
+export type ReadResult = Omit<RowsResult, 'kind'>;
+
+export function readResult({ result }: GoodOutcome): ReadResult {
+  if (result.kind === 'rows') return result;
+  const { totalResults, results, facets, nextPageToken } = JSON.parse(result.text.toString());
+  const rows = results.map((row: { _originId: string; _sourceGuid: string }) => ({
+    originId: row._originId,
+    sourceId: row._sourceGuid,
+    text: Buffer.from(JSON.stringify(row)),
+  }));
+  return { totalResults, rows, facets, nextPageToken, aliases: [] };
+}
+
+/** The text of an outcome, or what is wrong with it. */
+export function textOf(outcome: QueryOutcome): string {
+  const shown = (result: QueryResult) =>
+    result.kind === 'text' ? result.text.toString() : JSON.stringify(result);
+  return outcome.ok ? shown(outcome.result) : JSON.stringify(outcome);
 }
 
 /** Index name of an index schema, and of an auto-indexed type of the group `cms`. */

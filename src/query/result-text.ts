@@ -1,0 +1,81 @@
+/**
+ * The answer to a query as JSON text (specification "Query result"): what clients get, written once, by the worker where
+ * it has all partitions and by the front where several workers' rows are merged.
+ */
+import type { CheckedQuery, FacetGroups } from '../search/types.ts';
+import { type RowPieces, writeRow } from './row-text.ts';
+import type { QueryFacet } from './types.ts';
+
+/** What every result begins with. */
+const head = '{"status":200,';
+
+/** What stands behind the rows. */
+export interface ResultTail {
+  readonly facets: readonly QueryFacet[];
+  readonly nextPageToken: string | null;
+}
+
+/** @param rows texts of rows */
+export function resultText(totalResults: number, rows: readonly Uint8Array[], tail: ResultTail): Buffer {
+  const pieces: Uint8Array[] = [Buffer.from(headText(totalResults))];
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row === undefined) break;
+    if (at > 0) pieces.push(comma);
+    pieces.push(row);
+  }
+  pieces.push(Buffer.from(tailText(tail)));
+  return Buffer.concat(pieces);
+}
+
+/** As `resultText`, of rows in pieces. @param rowBytes of all rows together */
+export function resultOfPieces(
+  totalResults: number,
+  rows: readonly RowPieces[],
+  rowBytes: number,
+  tail: ResultTail,
+): Buffer {
+  const before = headText(totalResults);
+  const behind = tailText(tail);
+  const commas = Math.max(0, rows.length - 1);
+  const text = Buffer.allocUnsafe(before.length + rowBytes + commas + Buffer.byteLength(behind));
+  let end = text.write(before, 0, 'latin1');
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row === undefined) break;
+    if (at > 0) end = text.writeUInt8(commaByte, end);
+    end = writeRow(row, text, end);
+  }
+  text.write(behind, end);
+  return text;
+}
+
+/** A result with members that are told of this one alone, behind its status. @param labels an object's JSON text */
+export function labelled(text: Buffer, labels: string): Buffer {
+  return Buffer.concat([
+    Buffer.from(head),
+    Buffer.from(labels.slice(1, -1)),
+    comma,
+    text.subarray(head.length),
+  ]);
+}
+
+/** The facets of an answer that has the groups of all items. */
+export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]): QueryFacet[] {
+  return query.facets.map(({ name, field, size, isValid }, at) => {
+    const groups = groupsOf[at]?.groups ?? [];
+    return { name, field, groups: groups.length > size ? groups.slice(0, size) : groups, isValid };
+  });
+}
+
+const commaByte = 0x2c;
+const comma = Buffer.of(commaByte);
+
+function headText(totalResults: number): string {
+  return `${head}"totalResults":${totalResults},"results":[`;
+}
+
+function tailText({ facets, nextPageToken }: ResultTail): string {
+  const token = nextPageToken === null ? 'null' : `"${nextPageToken}"`;
+  return `],"facets":${facets.length === 0 ? '[]' : JSON.stringify(facets)},"nextPageToken":${token}}`;
+}
