@@ -23,9 +23,10 @@ runProcess('worker', async () => {
       shards.loading.map(
         ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
       ),
+    link: () => responder.link,
     onTrouble,
   });
-  const responder = new Responder({
+  const responder: Responder = new Responder({
     store,
     workerId: worker.id,
     shards,

@@ -32,6 +32,8 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** What index shards still have to load, for `/health/ready`. */
   waitingFor(): readonly string[];
+  /** Where fronts of this host can ask it without Redis, as in its heartbeat; absent or null: nowhere. */
+  link?(): string | null;
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -92,7 +94,7 @@ export class Worker {
   }
 
   async #beat(): Promise<void> {
-    const { store, configuration, waitingFor } = this.options;
+    const { store, configuration, waitingFor, link } = this.options;
     this.#measureLagOnce();
     const metrics = await this.metrics.registry.metrics();
     const bases = configuration.loaded ? [...this.#owned.values()].map(({ actor }) => actor.basis) : [];
@@ -107,6 +109,7 @@ export class Worker {
       partitions: [...this.covered().keys()].sort((a, b) => a - b),
       waitingFor: waitingFor(),
       metrics,
+      link: link?.() ?? null,
     });
   }
 

@@ -29,6 +29,7 @@ import {
   type QueryService,
   UnavailableError,
 } from './types.ts';
+import { WorkerLinks } from './worker-links.ts';
 import { WorkerList } from './worker-list.ts';
 
 const progressPollMs = 20;
@@ -50,6 +51,8 @@ export interface QueryCounters {
   readonly scatters: number;
   /** Times that workers were asked again. */
   readonly retries: number;
+  /** Times that a worker was asked over a link instead of through the streams. */
+  readonly linked: number;
   /** Requests that ended without an answer. */
   readonly unavailable: number;
   /** Time that scatters took, all together. */
@@ -61,6 +64,7 @@ export class ScatterQueryService implements QueryService {
   readonly #store: Store;
   readonly #progress: Progress;
   readonly #targets: Targets;
+  readonly #links = new WorkerLinks();
   readonly #sender: RequestSender;
   readonly #workers: WorkerList;
   readonly #scatter: Scatter;
@@ -75,8 +79,8 @@ export class ScatterQueryService implements QueryService {
     this.#progress = progress;
     this.#targets = new Targets(autoFields);
     this.#sender = new RequestSender(store.messages, processId);
-    this.#workers = new WorkerList(store);
-    this.#scatter = new Scatter(this.#sender, this.#workers, store.partitions.count);
+    this.#workers = new WorkerList(store, this.#links);
+    this.#scatter = new Scatter(this.#links, this.#sender, this.#workers, store.partitions.count);
   }
 
   /** @throws StoreUnavailableError */
@@ -86,6 +90,7 @@ export class ScatterQueryService implements QueryService {
 
   async close(): Promise<void> {
     this.#workers.close();
+    this.#links.close();
     await this.#sender.close();
   }
 
@@ -95,6 +100,7 @@ export class ScatterQueryService implements QueryService {
       requests: this.#requests,
       scatters,
       retries,
+      linked: this.#links.asked,
       unavailable: this.#unavailable,
       scatterMs: this.#scatterMs,
     };

@@ -5,6 +5,7 @@ import { type InboundRequest, type MessageBody, RequestReceiver } from '../store
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
 import { type KnownAsk, KnownAsks } from './known-asks.ts';
+import { LinkServer } from './link-server.ts';
 import type { ShardSet } from './shard-set.ts';
 import {
   cannotAnswer,
@@ -50,6 +51,7 @@ interface Moment {
 
 export class Responder {
   readonly #receiver: RequestReceiver;
+  readonly #links: LinkServer;
   readonly #asks: KnownAsks;
   /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
   #waiting: Waiting[] = [];
@@ -64,19 +66,25 @@ export class Responder {
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards } = options;
     this.#receiver = new RequestReceiver(store.messages, workerId, (inbound) => this.#receive(inbound));
+    this.#links = new LinkServer((inbound) => this.#receive(inbound));
     this.#asks = new KnownAsks(store.secret);
     shards.onProgress(() => this.#recheckSoon());
   }
 
   /** Resolves once queries can arrive. Before the first heartbeat, so that no front asks in vain. */
   async start(): Promise<void> {
-    await this.#receiver.start();
+    await Promise.all([this.#receiver.start(), this.#links.start()]);
     this.#timer = setInterval(() => this.#recheck(), recheckMs);
   }
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#receiver.close();
+    await Promise.all([this.#receiver.close(), this.#links.close()]);
+  }
+
+  /** Where fronts of this host can ask without Redis, for the heartbeat; null: nowhere. */
+  get link(): string | null {
+    return this.#links.path;
   }
 
   /** Requests answered so far. */

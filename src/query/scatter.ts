@@ -6,6 +6,7 @@ import type { MessageBody, RequestSender } from '../store/messages.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import { UnavailableError } from './types.ts';
 import { ReplyReader, type WorkerReply } from './wire.ts';
+import type { WorkerLinks } from './worker-links.ts';
 import type { WorkerList } from './worker-list.ts';
 
 const backOffFirstMs = 10;
@@ -24,6 +25,7 @@ export class Scatter {
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
+    private readonly links: WorkerLinks,
     private readonly sender: RequestSender,
     private readonly workers: WorkerList,
     private readonly partitionCount: number,
@@ -98,7 +100,8 @@ export class Scatter {
 
   async #ask(workerId: string, body: MessageBody, deadlineMs: number): Promise<WorkerReply | null> {
     const timeoutMs = Math.max(1, deadlineMs - performance.now());
-    const reply = await this.sender.ask(workerId, body, timeoutMs);
+    const asked = this.links.ask(workerId, body, timeoutMs) ?? this.sender.ask(workerId, body, timeoutMs);
+    const reply = await asked;
     return reply.kind === 'answer' ? this.#replies.read(reply.body) : null;
   }
 }

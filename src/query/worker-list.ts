@@ -1,6 +1,7 @@
 /** The workers that live, as the registry has them: whom a query is sent to. */
 import { liveProcesses } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkerLinks } from './worker-links.ts';
 
 const refreshMs = 1000;
 
@@ -12,7 +13,11 @@ export class WorkerList {
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
 
-  constructor(private readonly store: Store) {}
+  /** @param links follow the list */
+  constructor(
+    private readonly store: Store,
+    private readonly links: WorkerLinks,
+  ) {}
 
   get ids(): readonly string[] {
     return this.#ids;
@@ -49,6 +54,7 @@ export class WorkerList {
       .filter(({ role }) => role === 'worker')
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     this.#ids = workers.map(({ id }) => id);
+    this.links.follow(workers.map(({ id, host, link = null }) => ({ id, host, link })));
     const layout = JSON.stringify(workers.map(({ id, partitions }) => [id, partitions]));
     if (layout === this.#layout) return;
     this.#layout = layout;

@@ -5,20 +5,17 @@
  *
  * Nothing here is sent twice on purpose, and nothing is promised: a request ends with its reply or as lost.
  */
-import { randomInt } from 'node:crypto';
 import { sendRaw } from './connection.ts';
 import { keys } from './keys.ts';
 import { OwnStream, packedField } from './own-stream.ts';
 import { pack, unpack } from './pack.ts';
+import { PendingReplies } from './pending-replies.ts';
 import type { RedisHost } from './store.ts';
 
 /** Entries that an unread stream holds before the oldest are dropped; their requests end at their deadlines. */
 const entriesKept = 4096;
 /** An entry holds one message at least and no further one beyond this. */
 const entryBytesMax = 4 * 1024 * 1024;
-/** How exactly deadlines are kept at the asking side. */
-const sweepMs = 20;
-
 /**
  * What a message carries: text, numbers, bytes and lists of them. Objects with keys that others choose travel as JSON text:
  * MessagePack's reader renames `__proto__`.
@@ -96,30 +93,23 @@ class Outbox<Message> {
   }
 }
 
-interface Pending {
-  readonly deadlineMs: number;
-  readonly resolve: (reply: Reply) => void;
-}
-
 /** The asking side. */
 export class RequestSender {
   readonly #outbox: Outbox<RequestMessage>;
   readonly #replies: OwnStream;
-  readonly #pending = new Map<number, Pending>();
-  readonly #timer: NodeJS.Timeout;
-  /** Starts anywhere, so that a reply meant for a former process of this id answers nothing. */
-  #lastNumber = randomInt(2 ** 47);
+  readonly #pending = new PendingReplies();
 
   constructor(
     host: RedisHost,
     private readonly processId: string,
   ) {
-    this.#outbox = new Outbox(host, ([, number], reason) => this.#settle(number, { kind: 'lost', reason }));
+    this.#outbox = new Outbox(host, ([, number], reason) =>
+      this.#pending.settle(number, { kind: 'lost', reason }),
+    );
     this.#replies = new OwnStream(host, keys.replies(processId), (packed) => {
       for (const [number, body] of unpack<ReplyMessage[]>(packed))
-        this.#settle(number, { kind: 'answer', body });
+        this.#pending.settle(number, { kind: 'answer', body });
     });
-    this.#timer = setInterval(() => this.#sweep(), sweepMs);
   }
 
   /** Resolves once replies can arrive. @throws when Redis does not answer */
@@ -134,33 +124,14 @@ export class RequestSender {
 
   /** Asks a process. Always resolves, at the latest when the time is over. */
   ask(processId: string, body: MessageBody, timeoutMs: number): Promise<Reply> {
-    this.#lastNumber += 1;
-    const number = this.#lastNumber;
-    return new Promise((resolve) => {
-      this.#pending.set(number, { deadlineMs: performance.now() + timeoutMs, resolve });
-      this.#outbox.put(keys.requests(processId), [this.processId, number, timeoutMs, body], bodyBytes(body));
-    });
+    return this.#pending.ask(timeoutMs, (number) =>
+      this.#outbox.put(keys.requests(processId), [this.processId, number, timeoutMs, body], bodyBytes(body)),
+    );
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    for (const number of [...this.#pending.keys()]) this.#settle(number, { kind: 'lost', reason: 'closed' });
+    this.#pending.loseAll('closed');
     await this.#replies.close();
-  }
-
-  /** A reply that nobody waits for any more is dropped: its request was late, or was sent twice by a reconnect. */
-  #settle(number: number, reply: Reply): void {
-    const pending = this.#pending.get(number);
-    if (pending === undefined) return;
-    this.#pending.delete(number);
-    pending.resolve(reply);
-  }
-
-  #sweep(): void {
-    const nowMs = performance.now();
-    for (const [number, { deadlineMs }] of this.#pending) {
-      if (deadlineMs <= nowMs) this.#settle(number, { kind: 'lost', reason: 'late' });
-    }
   }
 }
 
@@ -216,7 +187,7 @@ export class RequestReceiver {
 }
 
 /** About how many bytes a body takes; enough to keep entries from growing without bound. */
-function bodyBytes(body: MessageBody): number {
+export function bodyBytes(body: MessageBody): number {
   if (typeof body === 'string') return body.length;
   if (typeof body !== 'object' || body === null) return 8;
   if (body instanceof Uint8Array) return body.length;

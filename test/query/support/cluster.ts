@@ -24,6 +24,8 @@ import { TestWorker } from './worker.ts';
 export interface Layout {
   readonly partitions: number;
   readonly workers: number;
+  /** Fronts ask workers over links instead of through Redis. */
+  readonly isLinked?: boolean;
 }
 
 export class TestCluster {
@@ -38,6 +40,7 @@ export class TestCluster {
     readonly configuration: Configuration,
     readonly progress: Progress,
     readonly service: ScatterQueryService,
+    private readonly isLinked: boolean,
   ) {}
 
   static async start(redis: TestRedis, tenant: Tenant, layout: Layout, database = 0): Promise<TestCluster> {
@@ -47,7 +50,16 @@ export class TestCluster {
     const autoFields = new AutoFields(store);
     const service = new ScatterQueryService({ store, processId: 'front', progress, autoFields });
     const configuration = configurationOf(tenant);
-    const cluster = new TestCluster(redis, database, store, tenant, configuration, progress, service);
+    const cluster = new TestCluster(
+      redis,
+      database,
+      store,
+      tenant,
+      configuration,
+      progress,
+      service,
+      layout.isLinked ?? false,
+    );
     const shares = Array.from({ length: layout.workers }, (_, worker) =>
       store.partitions.tags.flatMap((_, partition) =>
         partition % layout.workers === worker ? [partition] : [],
@@ -62,7 +74,7 @@ export class TestCluster {
   async addWorker(partitions: readonly number[]): Promise<TestWorker> {
     this.#lastWorker += 1;
     const store = await this.redis.openMore(this.store.partitions.count, this.database);
-    const worker = new TestWorker(store, `worker-${this.#lastWorker}`, this.configuration);
+    const worker = new TestWorker(store, `worker-${this.#lastWorker}`, this.configuration, this.isLinked);
     await worker.start(partitions);
     this.workers.push(worker);
     return worker;

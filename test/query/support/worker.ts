@@ -1,5 +1,6 @@
 /** A worker as the actors room runs it, reduced to what queries see: leases, commits, shards, heartbeats. */
 
+import { hostname } from 'node:os';
 import type { Configuration } from '../../../src/config/types.ts';
 import { Responder } from '../../../src/query/responder.ts';
 import { ShardSet } from '../../../src/query/shard-set.ts';
@@ -35,6 +36,8 @@ export class TestWorker {
     readonly store: Store,
     readonly id: string,
     configuration: Configuration,
+    /** Whether fronts may ask it over a link. */
+    public isLinked = false,
   ) {
     this.autoFields = new AutoFields(store);
     this.shards = new ShardSet(store, this.autoFields, configuration);
@@ -73,13 +76,14 @@ export class TestWorker {
     await beat(this.store, {
       id: this.id,
       role: 'worker',
-      host: 'test',
+      host: hostname(),
       pid: process.pid,
       layouts: 0,
       generation: 1,
       partitions: [...this.covered().keys()],
       waitingFor: [],
       metrics: '',
+      link: this.isLinked ? this.responder.link : null,
     });
   }
 
