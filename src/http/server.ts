@@ -40,6 +40,16 @@ interface ServedRoute {
   readonly isHead: boolean;
 }
 
+/** A request that is answered later than it came. */
+interface Exchange {
+  readonly route: ServedRoute;
+  readonly res: HttpResponse;
+  readonly body: RequestBody | null;
+  readonly startedAtMs: number;
+  /** The client went away: there is nobody to answer. */
+  isAborted: boolean;
+}
+
 export class HttpServer {
   readonly #app: TemplatedApp;
   readonly #services: Services;
@@ -214,33 +224,48 @@ export class HttpServer {
     answer: ReturnType<Handler>,
     startedAtMs: number,
   ): void {
-    const { definition } = route;
     this.#active += 1;
-    let isAborted = false;
+    const exchange: Exchange = { route, res, body, startedAtMs, isAborted: false };
     res.onAborted(() => {
-      isAborted = true;
+      exchange.isAborted = true;
       body?.abort();
       this.#over(body);
     });
-    const send = (settled: Answer) => {
-      if (isAborted) return;
-      try {
-        reply(res, this.#finished(settled, route.isHead), () => {
-          route.metrics.observe(settled.status, performance.now() - startedAtMs);
-          this.#over(body);
-        });
-      } catch (error) {
-        this.#log.error({ endpoint: definition.name, err: error }, 'answer not sent');
-      }
-    };
-    const fail = (error: unknown) => send(this.#failure(definition, error));
-    const settle = (coming: Answer | Promise<Answer>) => {
-      if (coming instanceof Promise) coming.then(send, fail);
-      else send(coming);
-    };
-    if (!(answer instanceof AnswerToBody)) settle(answer);
-    else if (body === null) fail(new TypeError('the route has no body'));
-    else body.whole(answer.bodyBytesMax, answer.tooLarge, (bytes) => settle(answer.answer(bytes)), fail);
+    if (!(answer instanceof AnswerToBody)) this.#settle(exchange, answer);
+    else if (body === null) this.#fail(exchange, new TypeError('the route has no body'));
+    else {
+      body.whole(
+        answer.bodyBytesMax,
+        answer.tooLarge,
+        (bytes) => this.#settle(exchange, answer.answer(bytes)),
+        (error) => this.#fail(exchange, error),
+      );
+    }
+  }
+
+  #settle(exchange: Exchange, answer: Answer | Promise<Answer>): void {
+    if (!(answer instanceof Promise)) this.#send(exchange, answer);
+    else
+      answer.then(
+        (settled) => this.#send(exchange, settled),
+        (error: unknown) => this.#fail(exchange, error),
+      );
+  }
+
+  #fail(exchange: Exchange, error: unknown): void {
+    this.#send(exchange, this.#failure(exchange.route.definition, error));
+  }
+
+  #send({ route, res, body, startedAtMs, isAborted }: Exchange, answer: Answer): void {
+    if (isAborted) return;
+    try {
+      reply(res, this.#finished(answer, route.isHead), () => {
+        route.metrics.observe(answer.status, performance.now() - startedAtMs);
+        this.#over(body);
+      });
+    } catch (error) {
+      this.#log.error({ endpoint: route.definition.name, err: error }, 'answer not sent');
+    }
   }
 
   #over(body: RequestBody | null): void {

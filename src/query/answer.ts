@@ -33,11 +33,15 @@ export interface AnswerTerms {
   readonly needs: readonly number[];
   /** On the clock of `performance.now()`. */
   readonly deadlineMs: number;
+  readonly hearing: Hearing;
+}
+
+export interface Hearing {
   /**
    * Resolves once this front has heard of commits: what it shows next must not be older than what it has shown.
    * @param applied by partition @throws UnavailableError when that takes too long
    */
-  heard(applied: ReadonlyMap<number, number>): Promise<void>;
+  heard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void>;
 }
 
 export interface AnswerRow extends WireRow {
@@ -201,9 +205,9 @@ function builtInsOf({ place, updatedAtMs, score }: WireRow, { index }: ScopedInd
 
 /** What each worker of a complete cover says, in the order of the asks. */
 async function gather(scatter: Scatter, asks: string, terms: AnswerTerms): Promise<GatheredReply[]> {
-  const { needs, deadlineMs } = terms;
+  const { needs, deadlineMs, hearing } = terms;
   const replies = await scatter.gather(encodeRequest({ needs, asks }), deadlineMs);
-  for (const { applied } of replies) if (isNewer(applied, needs)) await terms.heard(applied);
+  for (const { applied } of replies) if (isNewer(applied, needs)) await hearing.heard(applied, deadlineMs);
   return replies;
 }
 

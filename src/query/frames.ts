@@ -1,8 +1,10 @@
 /** Messages on a byte stream: each frame is its length (4 bytes, little-endian) and its bytes. */
+import { takeBytes } from './slab.ts';
+
 const headBytes = 4;
 
 export function frameOf(bytes: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(headBytes + bytes.length);
+  const frame = takeBytes(headBytes + bytes.length);
   frame.writeUInt32LE(bytes.length, 0);
   frame.set(bytes, headBytes);
   return frame;

@@ -59,11 +59,20 @@ export class LinkServer {
   }
 
   #take([number, timeoutMs, body]: LinkRequest, writer: LinkWriter): void {
-    this.onRequest({
-      body,
-      deadlineMs: performance.now() + timeoutMs,
-      reply: (answer: MessageBody) => writer.put([number, answer]),
-    });
+    this.onRequest(new LinkedRequest(body, performance.now() + timeoutMs, number, writer));
+  }
+}
+
+class LinkedRequest implements InboundRequest {
+  constructor(
+    readonly body: MessageBody,
+    readonly deadlineMs: number,
+    private readonly number: number,
+    private readonly writer: LinkWriter,
+  ) {}
+
+  reply(answer: MessageBody): void {
+    this.writer.put([this.number, answer]);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Writes messages to a link: what is said within one turn of the event loop travels together. */
 import type { Socket } from 'node:net';
 import { bodyBytes, type MessageBody } from '../store/messages.ts';
-import { pack } from '../store/pack.ts';
+import { packBriefly } from '../store/pack.ts';
 import { frameOf } from './frames.ts';
 
 /** A frame goes out as soon as it has so many: the other side works on them while this one goes on. */
@@ -35,6 +35,6 @@ export class LinkWriter {
     this.#waiting = [];
     this.#waitingBytes = 0;
     // What is written to a broken link is lost with it, and asked again.
-    if (this.socket.writable) this.socket.write(frameOf(pack(messages)));
+    if (this.socket.writable) this.socket.write(frameOf(packBriefly(messages)));
   }
 }

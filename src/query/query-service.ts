@@ -13,7 +13,7 @@ import type { Progress } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
 import { itemsSubject } from '../store/subjects.ts';
 import type { VersionVector } from '../store/types.ts';
-import { answerQueries, asksOf, type RowsAnswer, type WholeAnswer } from './answer.ts';
+import { answerQueries, asksOf, type Hearing, type RowsAnswer, type WholeAnswer } from './answer.ts';
 import { type PreparedQuery, type PreparedRequest, PreparedRequests } from './prepared-requests.ts';
 import { resultText } from './result-text.ts';
 import { Scatter } from './scatter.ts';
@@ -69,6 +69,7 @@ export class ScatterQueryService implements QueryService {
   readonly #workers: WorkerList;
   readonly #scatter: Scatter;
   readonly #prepared = new PreparedRequests();
+  readonly #hearing: Hearing;
   #requests = 0;
   #unavailable = 0;
   #scatterMs = 0;
@@ -77,6 +78,7 @@ export class ScatterQueryService implements QueryService {
     this.#limits = limits ?? defaultFrontLimits;
     this.#store = store;
     this.#progress = progress;
+    this.#hearing = { heard: (applied, deadlineMs) => untilHeard(progress, applied, deadlineMs) };
     this.#targets = new Targets(autoFields);
     this.#sender = new RequestSender(store.messages, processId);
     this.#workers = new WorkerList(store, this.#links);
@@ -134,8 +136,7 @@ export class ScatterQueryService implements QueryService {
     if (!('asks' in prepared)) return prepared;
     const startedMs = performance.now();
     try {
-      const heard = (applied: ReadonlyMap<number, number>) => this.#heard(applied, deadlineMs);
-      const terms = { needs, deadlineMs, heard };
+      const terms = { needs, deadlineMs, hearing: this.#hearing };
       const answers = await answerQueries(this.#scatter, prepared.queries, prepared.asks, terms);
       return prepared.queries.map((one, index) => this.#outcome(one, answers[index]));
     } finally {
@@ -164,11 +165,6 @@ export class ScatterQueryService implements QueryService {
   async #visible(tenant: string, version: VersionVector): Promise<void> {
     if (await this.#progress.waitFor(tenant, version, this.#limits.minVersionWaitMs)) return;
     throw new UnavailableError('the asked version is not visible yet');
-  }
-
-  async #heard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
-    if (await this.#progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
-    throw new UnavailableError('what the workers have is not announced yet');
   }
 
   async #progressKnown(deadlineMs: number): Promise<void> {
@@ -235,6 +231,15 @@ export class ScatterQueryService implements QueryService {
   #seal(one: PreparedQuery, place: RowPlace): string {
     return sealToken(this.#store.secret, useOf(one), place);
   }
+}
+
+async function untilHeard(
+  progress: Progress,
+  applied: ReadonlyMap<number, number>,
+  deadlineMs: number,
+): Promise<void> {
+  if (await progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
+  throw new UnavailableError('what the workers have is not announced yet');
 }
 
 function useOf({ index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery }): TokenUse {

@@ -4,6 +4,7 @@
  */
 import type { CheckedQuery, FacetGroups } from '../search/types.ts';
 import { type RowPieces, writeRow } from './row-text.ts';
+import { takeBytes } from './slab.ts';
 import type { QueryFacet } from './types.ts';
 
 /** What every result begins with. */
@@ -38,7 +39,7 @@ export function resultOfPieces(
   const before = headText(totalResults);
   const behind = tailText(tail);
   const commas = Math.max(0, rows.length - 1);
-  const text = Buffer.allocUnsafe(before.length + rowBytes + commas + Buffer.byteLength(behind));
+  const text = takeBytes(before.length + rowBytes + commas + Buffer.byteLength(behind));
   let end = text.write(before, 0, 'latin1');
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at];

@@ -22,6 +22,8 @@ export interface RowPieces {
   readonly fields: Buffer;
   /** Bytes of both together. */
   readonly bytes: number;
+  /** The head is ASCII, a byte a character. */
+  readonly isPlain: boolean;
 }
 
 /** Rows of an index have a score, those of an auto-indexed source group have none. */
@@ -33,23 +35,32 @@ export function rowPieces(
   { originId, sourceId, updatedAtMs, score }: BuiltIns,
   fieldsText: Buffer,
 ): RowPieces {
-  const ids = `{"_originId":${quoted(originId)},"_sourceGuid":${quoted(sourceId)}`;
+  const isPlain = isPlainText(originId) && isPlainText(sourceId);
+  const ids = isPlain
+    ? `{"_originId":"${originId}","_sourceGuid":"${sourceId}"`
+    : `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
   const updatedAt = `,"_updatedAt":"${isoText(updatedAtMs)}"`;
   const head = `${ids}${updatedAt}${score === null ? '' : `,"_score":${score}`}`;
   const fields = withoutBuiltIns(fieldsText);
+  const headBytes = isPlain ? head.length : Buffer.byteLength(head);
   // The brace that opens the fields becomes a comma; without fields just the closing one is left.
-  const bytes = Buffer.byteLength(head) + (fields.length === emptyObjectBytes ? 1 : fields.length);
-  return { head, fields, bytes };
+  const bytes = headBytes + (fields.length === emptyObjectBytes ? 1 : fields.length);
+  return { head, fields, bytes, isPlain };
 }
 
-/** Most ids have nothing to escape. */
-function quoted(id: string): string {
-  return /^[\w./:-]*$/.test(id) ? `"${id}"` : JSON.stringify(id);
+let lastPlain = '';
+
+/** Whether a text stands in JSON as it is, as most ids do; those of sources come again and again. */
+function isPlainText(text: string): boolean {
+  if (text === lastPlain) return true;
+  if (!/^[\w./:-]*$/.test(text)) return false;
+  lastPlain = text;
+  return true;
 }
 
 /** @returns the place behind the row */
-export function writeRow({ head, fields }: RowPieces, into: Buffer, at: number): number {
-  let end = at + into.write(head, at);
+export function writeRow({ head, fields, isPlain }: RowPieces, into: Buffer, at: number): number {
+  let end = at + into.write(head, at, isPlain ? 'latin1' : 'utf8');
   if (fields.length === emptyObjectBytes) return into.writeUInt8(closingBrace, end);
   end = into.writeUInt8(comma, end);
   return end + fields.copy(into, end, 1);

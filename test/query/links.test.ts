@@ -56,7 +56,7 @@ test('frames are found however their stream is cut', () => {
 });
 
 test('every request over a link gets its own reply, however many and however large', async (context) => {
-  const server = await startServer(context, ({ body, reply }) => reply(['answer to', body]));
+  const server = await startServer(context, (request) => request.reply(['answer to', request.body]));
   const links = await linkTo(context, server.path);
   const bodies = [...Array.from({ length: 300 }, (_, number) => number), 'x'.repeat(20_000_000), null];
   const replies = await Promise.all(bodies.map((body) => links.ask('worker', body, 20_000)));
@@ -84,7 +84,7 @@ test('a worker that ends loses what it was asked at once, and has no link any mo
 });
 
 test('there is no link to a worker elsewhere, to one that is not told of, nor where nobody listens', async (context) => {
-  const server = await startServer(context, ({ reply }) => reply('here'));
+  const server = await startServer(context, (request) => request.reply('here'));
   const links = await linkTo(context, server.path);
   links.follow([
     { id: 'elsewhere', host: `${host}-2`, link: server.path },
@@ -121,7 +121,7 @@ test('what a killed worker left behind is removed, what another one listens on i
     else process.env.TMPDIR = former;
     await rm(folder, { recursive: true });
   });
-  const other = await startServer(context, ({ reply }) => reply('alive'));
+  const other = await startServer(context, (request) => request.reply('alive'));
   const old = new Date(Date.now() - 3_600_000);
   await utimes(other.path ?? '', old, old);
   const killed = await startServer(context, () => {});
