@@ -1,6 +1,7 @@
 /**
  * `npm test [-- FILE …]`: the whole suite, or the files and options of node's test runner that are named. The tests of
- * the rooms run side by side, then those of the system, few at once because each of them starts many processes. After
+ * the rooms run side by side, then those of the system, few at once because each of them starts many processes; of both
+ * the longest first, so that none of them is left alone at the end. After
  * a whole suite stands how much of `src` ran, in this and every process that a test started; too little of it fails, as
  * a failing test does.
  */
@@ -15,41 +16,42 @@ import { roomTests, systemTests } from './test/test-files.ts';
 import { Totals } from './test/totals.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const runFiles = path.join(root, 'src/cli/test/run-files.ts');
 const coverageDir = path.join(root, 'coverage', 'v8');
 /** A test that hangs must not hang whoever waits for the suite. */
 const testTimeoutMs = 600_000;
+/** One more than there are processors: many of them wait for a Redis or a process that they start. */
+const roomTestsAtOnce = availableParallelism() + 1;
 /** They wait more than they compute: for leases to end, for processes to start. */
 const systemTestsAtOnce = 2;
 
 async function main(): Promise<number> {
   const totals = new Totals();
   const chosen = process.argv.slice(2);
-  if (chosen.length > 0) return runTests(chosen, availableParallelism(), totals);
+  if (chosen.length > 0) {
+    return runTests(
+      ['--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`],
+      chosen,
+      totals,
+    );
+  }
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
   const codes = [
-    await runTests(roomTests(root), availableParallelism(), totals),
-    await runTests(systemTests(root), systemTestsAtOnce, totals),
+    await runTests([runFiles, String(roomTestsAtOnce), String(testTimeoutMs)], roomTests(root), totals),
+    await runTests([runFiles, String(systemTestsAtOnce), String(testTimeoutMs)], systemTests(root), totals),
     await reportCoverage(root, coverageDir),
   ];
   console.log(`\nThe whole suite:\n${totals.lines()}`);
   return codes.every((code) => code === 0) ? 0 : 1;
 }
 
-/** Runs node's test runner on some files, its output passed on. @returns its exit code */
-async function runTests(words: readonly string[], concurrency: number, totals: Totals): Promise<number> {
-  if (words.length === 0) return 0;
+/** Runs node's test runner on some files, its output passed on. @param how the runner's words @returns its exit code */
+async function runTests(how: readonly string[], files: readonly string[], totals: Totals): Promise<number> {
+  if (files.length === 0) return 0;
   const child = spawn(
     process.execPath,
-    [
-      '--import',
-      'tsx',
-      '--test',
-      '--test-reporter=spec',
-      `--test-concurrency=${concurrency}`,
-      `--test-timeout=${testTimeoutMs}`,
-      ...words,
-    ],
+    ['--import', 'tsx', `--test-timeout=${testTimeoutMs}`, ...how, ...files],
     {
       cwd: root,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
-import { roomTests, systemTests } from '../../src/cli/test/test-files.ts';
+import { longest, roomTests, systemTests } from '../../src/cli/test/test-files.ts';
 import { Totals } from '../../src/cli/test/totals.ts';
-import { runCommand, temporaryFolder } from './support/command.ts';
+import { root as repository, runCommand, temporaryFolder } from './support/command.ts';
 
 test('the closing lines of all runs are added up, however they arrive and whatever their colour', () => {
   const totals = new Totals();
@@ -25,6 +25,21 @@ test('tests of the system are kept apart from those of the rooms', async (contex
   }
   assert.deepEqual(roomTests(root), ['test/layers.test.ts', 'test/store/keys.test.ts']);
   assert.deepEqual(systemTests(root), ['test/system/crash.test.ts']);
+});
+
+test('the longest files are started first', async (context) => {
+  const root = await temporaryFolder(context);
+  mkdirSync(path.join(root, 'test/system'), { recursive: true });
+  for (const file of ['system/crash.test.ts', 'system/truth.test.ts', 'system/cities.test.ts']) {
+    writeFileSync(path.join(root, 'test', file), '');
+  }
+  const inOrder = longest.filter((file) => /system\/(truth|crash)/.test(file));
+  assert.deepEqual(systemTests(root), [...inOrder, 'test/system/cities.test.ts']);
+  const known = new Set([...roomTests(repository), ...systemTests(repository)]);
+  assert.deepEqual(
+    longest.filter((file) => !known.has(file)),
+    [],
+  );
 });
 
 test('the work that waits is read from the metrics of all workers', () => {

@@ -2,6 +2,27 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 const systemFolders = ['system', 'hostile', 'cluster'];
+/** Those that take longest, the longest first; what a run of the suite shows at its end. */
+export const longest: readonly string[] = [
+  'test/system/start.test.ts',
+  'test/system/truth.test.ts',
+  'test/system/crash.test.ts',
+  'test/system/read-your-writes.test.ts',
+  'test/cluster/cluster.test.ts',
+  'test/system/network.test.ts',
+  'test/system/pressure.test.ts',
+  'test/system/query.test.ts',
+  'test/hostile/fuzz.test.ts',
+  'test/hostile/connections.test.ts',
+  'test/cluster/reshard.test.ts',
+  'test/jobs/rebuild.test.ts',
+  'test/cli/bootstrap.test.ts',
+  'test/simulator/simulator.test.ts',
+  'test/jobs/crash.test.ts',
+  'test/jobs/lookup-change.test.ts',
+  'test/cli/start.test.ts',
+  'test/cli/backup.test.ts',
+];
 
 /** The tests of all rooms, those of the system left out; paths relative to the repository. */
 export function roomTests(root: string): string[] {
@@ -21,5 +42,10 @@ function testFiles(root: string): string[] {
   return readdirSync(path.join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => path.join('test', file))
-    .sort();
+    .sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
+}
+
+function placeOf(file: string): number {
+  const place = longest.indexOf(file.split(path.sep).join('/'));
+  return place < 0 ? longest.length : place;
 }
