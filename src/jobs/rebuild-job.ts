@@ -16,7 +16,7 @@ import { rebuildMarksWaitingMax } from '../contract/limits.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { formatDependent } from '../store/dependents.ts';
-import { originIdsPortion, readEntities } from '../store/entities.ts';
+import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities.ts';
 import { markForRebuild, outsideCaller } from '../store/intake.ts';
 import type { JobRun } from '../store/jobs-queue.ts';
 import { readLayouts } from '../store/layouts.ts';
@@ -29,6 +29,7 @@ import {
   readProcessed,
 } from '../store/processed.ts';
 import { liveProcesses, storeTimeMs } from '../store/registry.ts';
+import type { ScanPlace } from '../store/scan.ts';
 import type { Store } from '../store/store.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
@@ -233,39 +234,45 @@ class RebuildRun {
     for (const source of sources) {
       if (from !== null && source.key < from.source) continue;
       const place = from?.source === source.key ? from : null;
-      if (place?.scan !== 'entities') await this.#scanRecords(source, place?.cursor ?? '0', criterion);
-      await this.#scanEntities(source, place?.scan === 'entities' ? place.cursor : '0');
+      if (place?.scan !== 'entities') await this.#scanRecords(source, place?.at ?? null, criterion);
+      await this.#scanEntities(source, place?.scan === 'entities' ? place.at : null);
       if (this.#isSuperseded()) return;
     }
   }
 
-  async #scanRecords(source: Source, from: string, criterion: Criterion): Promise<void> {
+  async #scanRecords(source: Source, from: ScanPlace | null, criterion: Criterion): Promise<void> {
     const { key, tenant, sourceId } = source;
     const { store } = this.context;
-    let cursor = from;
+    let at = from;
     do {
-      const { next, records } = await processedPortion(store, this.#tag, tenant, sourceId, cursor);
+      const { next, records }: ProcessedPortion = await processedPortion(
+        store,
+        this.#tag,
+        tenant,
+        sourceId,
+        at,
+      );
       const isAsked = await criterion(source, records);
-      const outdated = records.filter((_, at) => isAsked(at));
+      const outdated = records.filter((_, index) => isAsked(index));
       await this.#mark(
         tenant,
         sourceId,
         outdated.map(({ originId }) => originId),
       );
-      cursor = next;
+      at = next;
       const scanned = this.#progress.scanned + (this.#progress.pass === 1 ? records.length : 0);
       this.#progress = { ...this.#progress, scanned };
-      await this.#moveTo({ source: key, scan: cursor === '0' ? 'entities' : 'records', cursor });
-    } while (cursor !== '0' && !this.#isSuperseded());
+      await this.#moveTo({ source: key, scan: at === null ? 'entities' : 'records', at });
+    } while (at !== null && !this.#isSuperseded());
   }
 
   /** Entities without a record, though the stream entry that announced them is taken in. */
-  async #scanEntities({ key, tenant, sourceId }: Source, from: string): Promise<void> {
+  async #scanEntities({ key, tenant, sourceId }: Source, from: ScanPlace | null): Promise<void> {
     const { store } = this.context;
-    let cursor = from;
+    let at = from;
     do {
-      const { next, originIds } = await originIdsPortion(store, this.#partition, tenant, sourceId, cursor);
-      let missing = await this.#withoutRecord(tenant, sourceId, originIds);
+      const portion: OriginIdsPortion = await originIdsPortion(store, this.#partition, tenant, sourceId, at);
+      let missing = await this.#withoutRecord(tenant, sourceId, portion.originIds);
       if (missing.length > 0) {
         await this.#waitForCheckpoint((await readPartitionState(store, this.#partition)).end);
         missing = await this.#withoutRecord(tenant, sourceId, missing);
@@ -280,9 +287,9 @@ class RebuildRun {
           missing.filter((_, index) => entities[index] !== null),
         );
       }
-      cursor = next;
-      await this.#moveTo({ source: key, scan: 'entities', cursor });
-    } while (cursor !== '0' && !this.#isSuperseded());
+      at = portion.next;
+      await this.#moveTo({ source: key, scan: 'entities', at });
+    } while (at !== null && !this.#isSuperseded());
   }
 
   async #withoutRecord(tenant: string, sourceId: string, originIds: readonly string[]): Promise<string[]> {

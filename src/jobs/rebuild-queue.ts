@@ -1,6 +1,8 @@
 /** The queue of rebuild jobs: one job for each partition and configuration generation. */
+
 import { JobQueue, type JobStatus } from '../store/jobs-queue.ts';
 import { noteEnqueued, readGenerations } from '../store/rebuild-generation.ts';
+import type { ScanPlace } from '../store/scan.ts';
 import type { Store } from '../store/store.ts';
 
 export const rebuildQueueName = 'rebuild';
@@ -16,8 +18,8 @@ export interface RebuildPlace {
   readonly source: string;
   /** `records`: what was processed; `entities`: what has no record though it is there. */
   readonly scan: 'records' | 'entities';
-  /** Of HSCAN. */
-  readonly cursor: string;
+  /** Null: at its beginning. */
+  readonly at: ScanPlace | null;
 }
 
 export interface RebuildProgress {

@@ -9,6 +9,7 @@ import { digestOf } from './digest.ts';
 import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { surviving } from './replication.ts';
+import { hashPortion, type ScanPlace } from './scan.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import type { EncodedEntity, VersionVector } from './types.ts';
@@ -193,37 +194,41 @@ export async function countEntities(
   }
 }
 
-/** One portion of `scanOriginIds`, from a cursor on (`0`: the beginning, and after the last). @throws StoreUnavailableError */
+const originIdsPerPortion = 500;
+
+export interface OriginIdsPortion {
+  /** Where the next portion begins; null when this was the last. */
+  readonly next: ScanPlace | null;
+  readonly originIds: readonly string[];
+}
+
+/** One portion of `scanOriginIds`, from a place on (null: the beginning). @throws StoreUnavailableError */
 export async function originIdsPortion(
   store: Store,
   partition: number,
   tenant: string,
   sourceId: string,
-  cursor: string,
-): Promise<{ next: string; originIds: string[] }> {
-  try {
-    const key = keys.meta(store.partitions.tag(partition), tenant, sourceId);
-    const [next, pairs] = await store.client.hscan(key, cursor, 'COUNT', 500);
-    return { next, originIds: pairs.filter((_, index) => index % 2 === 0) };
-  } catch (error) {
-    throw storeError(error);
-  }
+  place: ScanPlace | null,
+): Promise<OriginIdsPortion> {
+  const key = keys.meta(store.partitions.tag(partition), tenant, sourceId);
+  const { next, pairs } = await hashPortion(store, key, place, originIdsPerPortion);
+  return { next, originIds: pairs.filter((_, index) => index % 2 === 0).map(String) };
 }
 
 /**
  * The originIds of one source in one partition, a portion at a time.
- * As HSCAN: what stays during the whole scan is seen at least once. @throws StoreUnavailableError
+ * What stays during the whole scan is seen at least once. @throws StoreUnavailableError
  */
 export async function* scanOriginIds(
   store: Store,
   partition: number,
   tenant: string,
   sourceId: string,
-): AsyncGenerator<string[]> {
-  let cursor = '0';
+): AsyncGenerator<readonly string[]> {
+  let place: ScanPlace | null = null;
   do {
-    const { next, originIds } = await originIdsPortion(store, partition, tenant, sourceId, cursor);
-    cursor = next;
-    if (originIds.length > 0) yield originIds;
-  } while (cursor !== '0');
+    const portion: OriginIdsPortion = await originIdsPortion(store, partition, tenant, sourceId, place);
+    place = portion.next;
+    if (portion.originIds.length > 0) yield portion.originIds;
+  } while (place !== null);
 }

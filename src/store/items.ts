@@ -2,6 +2,7 @@
 import type { JsonObject } from '../contract/json.ts';
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
+import { hashPortion, type ScannedPortion, type ScanPlace } from './scan.ts';
 import type { Store } from './store.ts';
 import type { EnvironmentScope, StoredItem } from './types.ts';
 
@@ -40,7 +41,7 @@ export function decodeItem(field: string, stored: Buffer): StoredItem {
 
 /**
  * Items of one index in one partition, a portion of about `portionBytes` at a time.
- * As HSCAN: what stays during the whole scan is seen at least once. @throws StoreUnavailableError
+ * What stays during the whole scan is seen at least once. @throws StoreUnavailableError
  */
 export async function* scanItems(
   store: Store,
@@ -49,31 +50,17 @@ export async function* scanItems(
   index: string,
 ): AsyncGenerator<StoredItem[]> {
   const key = keys.items(store.partitions.tag(partition), tenant, environmentId, index);
-  let cursor = '0';
+  let place: ScanPlace | null = null;
   let count = portionItemsFirst;
   do {
-    const [next, pairs] = await scanPortion(store, key, cursor, count);
-    cursor = next;
-    const { items, bytes } = decodePairs(pairs);
+    const portion: ScannedPortion = await hashPortion(store, key, place, count);
+    place = portion.next;
+    const { items, bytes } = decodePairs(portion.pairs);
     if (items.length === 0) continue;
     const wanted = Math.round((portionBytes * items.length) / bytes);
     count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
     yield items;
-  } while (cursor !== '0');
-}
-
-async function scanPortion(
-  store: Store,
-  key: string,
-  cursor: string,
-  count: number,
-): Promise<[string, Buffer[]]> {
-  try {
-    const [next, pairs] = await store.client.hscanBuffer(key, cursor, 'COUNT', count);
-    return [next.toString(), pairs];
-  } catch (error) {
-    throw storeError(error);
-  }
+  } while (place !== null);
 }
 
 function decodePairs(pairs: readonly Buffer[]): { items: StoredItem[]; bytes: number } {

@@ -1,6 +1,7 @@
 /** Everything of some kinds that a store holds, found by its keys: what no record knows of shows up here alone. */
 import { Redis } from 'ioredis';
 import { type RedisClient, storeError } from './connection.ts';
+import { hashPortion, keyNames, type ScannedPortion, type ScanPlace, sortedPortion } from './scan.ts';
 import type { Store } from './store.ts';
 
 const keysPerScan = 1000;
@@ -38,16 +39,7 @@ export async function* scanStoredKeys(store: Store): AsyncGenerator<StoredKey[]>
 
 /** Names of keys that fit a pattern of Redis. @throws StoreUnavailableError */
 export async function* scanKeyNames(store: Store, pattern: string): AsyncGenerator<string[]> {
-  for (const node of nodesOf(store.client)) {
-    let cursor = '0';
-    do {
-      const [next, found] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', keysPerScan).catch((error) => {
-        throw storeError(error);
-      });
-      cursor = next;
-      yield found;
-    } while (cursor !== '0');
-  }
+  for (const node of nodesOf(store.client)) yield* keyNames(node, pattern, keysPerScan);
 }
 
 function nodesOf(client: RedisClient): Redis[] {
@@ -59,34 +51,28 @@ export async function* scanFields(
   store: Store,
   key: string,
 ): AsyncGenerator<{ readonly field: string; readonly value: Buffer }[]> {
-  let cursor = '0';
+  let place: ScanPlace | null = null;
   do {
-    const [next, pairs] = await store.client
-      .hscanBuffer(key, cursor, 'COUNT', fieldsPerScan)
-      .catch((error) => {
-        throw storeError(error);
-      });
-    cursor = next.toString();
+    const { pairs, next }: ScannedPortion = await hashPortion(store, key, place, fieldsPerScan);
+    place = next;
     const portion: { field: string; value: Buffer }[] = [];
     for (let at = 0; at + 1 < pairs.length; at += 2) {
       const [field, value] = [pairs[at], pairs[at + 1]];
       if (field !== undefined && value !== undefined) portion.push({ field: field.toString(), value });
     }
     if (portion.length > 0) yield portion;
-  } while (cursor !== '0');
+  } while (place !== null);
 }
 
 /** Members of a sorted set, a portion at a time. @throws StoreUnavailableError */
 export async function* scanSorted(store: Store, key: string): AsyncGenerator<string[]> {
-  let cursor = '0';
+  let place: ScanPlace | null = null;
   do {
-    const [next, pairs] = await store.client.zscan(key, cursor, 'COUNT', fieldsPerScan).catch((error) => {
-      throw storeError(error);
-    });
-    cursor = next;
-    const members = pairs.filter((_, index) => index % 2 === 0);
+    const { pairs, next }: ScannedPortion = await sortedPortion(store, key, place, fieldsPerScan);
+    place = next;
+    const members = pairs.filter((_, index) => index % 2 === 0).map(String);
     if (members.length > 0) yield members;
-  } while (cursor !== '0');
+  } while (place !== null);
 }
 
 /** Which of the members a sorted set has, in the order asked. @throws StoreUnavailableError */

@@ -3,6 +3,7 @@ import { readFields, storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { unpack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
+import { hashPortion, type ScanPlace } from './scan.ts';
 import type { Store } from './store.ts';
 
 export interface MadeClaim {
@@ -156,33 +157,30 @@ export async function processedSources(
   }
 }
 
+const recordsPerPortion = 500;
+
 export interface ProcessedPortion {
-  /** Where the next portion begins; `0` when this was the last. */
-  readonly next: string;
+  /** Where the next portion begins; null when this was the last. */
+  readonly next: ScanPlace | null;
   readonly records: { readonly originId: string; readonly record: ProcessedRecord }[];
 }
 
-/** One portion of `scanProcessed`, from a cursor on (`0`: the beginning). @throws StoreUnavailableError */
+/** One portion of `scanProcessed`, from a place on (null: the beginning). @throws StoreUnavailableError */
 export async function processedPortion(
   store: Store,
   tag: string,
   tenant: string,
   sourceId: string,
-  cursor: string,
+  place: ScanPlace | null,
 ): Promise<ProcessedPortion> {
-  try {
-    const key = keys.processed(tag, tenant, sourceId);
-    const [next, pairs] = await store.client.hscanBuffer(key, cursor, 'COUNT', 500);
-    const records: ProcessedPortion['records'] = [];
-    for (let index = 0; index + 1 < pairs.length; index += 2) {
-      const [originId, record] = [pairs[index], pairs[index + 1]];
-      if (originId && record)
-        records.push({ originId: originId.toString(), record: decodeProcessed(record) });
-    }
-    return { next: next.toString(), records };
-  } catch (error) {
-    throw storeError(error);
+  const key = keys.processed(tag, tenant, sourceId);
+  const { next, pairs } = await hashPortion(store, key, place, recordsPerPortion);
+  const records: ProcessedPortion['records'] = [];
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
+    const [originId, record] = [pairs[index], pairs[index + 1]];
+    if (originId && record) records.push({ originId: originId.toString(), record: decodeProcessed(record) });
   }
+  return { next, records };
 }
 
 /** Number of records of one source in a partition. @throws StoreUnavailableError */
@@ -209,10 +207,10 @@ export async function* scanProcessed(
   tenant: string,
   sourceId: string,
 ): AsyncGenerator<{ originId: string; record: ProcessedRecord }[]> {
-  let cursor = '0';
+  let place: ScanPlace | null = null;
   do {
-    const { next, records } = await processedPortion(store, tag, tenant, sourceId, cursor);
-    cursor = next;
-    if (records.length > 0) yield records;
-  } while (cursor !== '0');
+    const portion: ProcessedPortion = await processedPortion(store, tag, tenant, sourceId, place);
+    place = portion.next;
+    if (portion.records.length > 0) yield portion.records;
+  } while (place !== null);
 }

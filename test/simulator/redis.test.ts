@@ -35,7 +35,7 @@ function plain(reply: unknown, isOrdered: boolean): Plain {
   return !isOrdered && list.every((one) => typeof one === 'string') ? list.sort() : list;
 }
 
-/** A script that asks for the time is told that of the simulation, and that of its one Redis. */
+/** A script that asks for the time or the server is told what the simulation told it. */
 function inTime([name = '', ...words]: readonly string[], nowMs: number): string[] {
   const seconds = Math.floor(nowMs / 1000);
   const time = `{ '${seconds}', '${Math.floor((nowMs - seconds * 1000) * 1000)}' }`;
@@ -44,7 +44,8 @@ function inTime([name = '', ...words]: readonly string[], nowMs: number): string
     ...words.map((word) =>
       word
         .replaceAll("redis.call('TIME')", time)
-        .replaceAll("redis.call('INFO', 'replication')", "'master_replid:5eed'"),
+        .replaceAll("redis.call('INFO', 'replication')", "'master_replid:5eed'")
+        .replaceAll("redis.call('INFO', 'server')", "'run_id:5eed'"),
     ),
   ];
 }

@@ -93,7 +93,7 @@ const plain: Readonly<Record<string, Command>> = {
   QUIT: () => ok,
   PING: () => new Status('PONG'),
   CLIENT: () => ok,
-  INFO: () => 'loading:0\r\nmaster_replid:5eed\r\n',
+  INFO: () => 'loading:0\r\nmaster_replid:5eed\r\nrun_id:5eed\r\n',
   DEL: (space, names) => names.filter((key) => space.remove(key)).length,
   EXISTS: (space, names) => names.filter((key) => space.has(key)).length,
   GET: (space, [key = '']) => space.text(key) ?? null,
