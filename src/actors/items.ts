@@ -21,8 +21,30 @@ export interface FittedFields {
   readonly misfits: readonly Misfit[];
 }
 
-/** Leaves out nulls silently and misfits noted (contract section 2, "Index schema"). */
+const noMisfits: readonly Misfit[] = [];
+
+/**
+ * Leaves out nulls silently and misfits noted (contract section 2, "Index schema"). The values themselves when there is
+ * nothing to leave out.
+ */
 export function fitFields(values: JsonObject, types: ReadonlyMap<string, FieldType>): FittedFields {
+  return fitWholly(values, types) ? { fields: values, misfits: noMisfits } : fitPartly(values, types);
+}
+
+function fitWholly(values: JsonObject, types: ReadonlyMap<string, FieldType>): boolean {
+  for (const name of Object.keys(values)) {
+    const value: Json = values[name] ?? null;
+    const type = types.get(name);
+    if (value === null || type === undefined) return false;
+    const fitted = fitField(type, value);
+    if (!fitted.ok || fitted.leftOut > 0) return false;
+    // Of a list the nulls are left out without being counted.
+    if (fitted.value !== value && Array.isArray(value) && value.includes(null)) return false;
+  }
+  return true;
+}
+
+function fitPartly(values: JsonObject, types: ReadonlyMap<string, FieldType>): FittedFields {
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
   for (const name of Object.keys(values)) {
@@ -44,15 +66,22 @@ export function storedItem(
   const { maker, turn, built } = build;
   const { entity } = turn;
   if (maker.kind !== 'item' || entity === null) return null;
-  const values =
-    built.kind === 'item' && built.item !== null ? built.item.fields : decisiveValues(entity.properties);
+  const mapped = built.kind === 'item' ? built.item : null;
+  const values = mapped?.fields ?? decisiveValues(entity.properties);
   const types = maker.schema?.fields ?? autoTypes.typesOf(build);
   const { fields, misfits } = fitFields(values, types);
   const withoutRoom = maker.schema === null ? fieldsWithoutRoom(values, types) : [];
   const { sourceId, originId, stamp } = entity;
-  const fieldsText = JSON.stringify(fields);
+  const fieldsText = (fields === mapped?.fields ? mapped.fieldsText : null) ?? JSON.stringify(fields);
   return {
-    item: { sourceId, originId, updatedAtMs: Math.floor(stamp / 1000), fields, fieldsText },
+    item: {
+      sourceId,
+      originId,
+      updatedAtMs: Math.floor(stamp / 1000),
+      fields,
+      fieldsText,
+      fittedTo: types,
+    },
     misfits: withoutRoom.length === 0 ? misfits : [...misfits, ...withoutRoom],
   };
 }

@@ -32,8 +32,20 @@ function membersInOrder(members: JsonObject): JsonObject {
   const names = Object.keys(members);
   if (isInOrder(members, names)) return members;
   const copy: JsonObject = {};
-  for (const name of names.sort()) setOwn(copy, name, inOrder(members[name] ?? null));
+  for (const name of sorted(names)) setOwn(copy, name, inOrder(members[name] ?? null));
   return copy;
+}
+
+let lastNames: readonly string[] = [];
+let lastSorted: readonly string[] = [];
+
+/** Objects of one kind have the same names and follow each other: then they are sorted once. */
+function sorted(names: readonly string[]): readonly string[] {
+  if (names.length !== lastNames.length || !names.every((name, at) => name === lastNames[at])) {
+    lastNames = names;
+    lastSorted = [...names].sort();
+  }
+  return lastSorted;
 }
 
 function isInOrder(members: JsonObject, names: readonly string[]): boolean {

@@ -61,10 +61,14 @@ export class LiveShard {
   #put(partition: number, item: StoredItem): void {
     if (!this.knows(item)) this.learnFields();
     const { sourceId, originId, updatedAtMs, fieldsText } = item;
-    const fields = this.#fitting(item.fields);
+    const fields = this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields);
     const isWhole = fields === item.fields && fieldsText !== undefined;
     const text = isWhole ? { fieldsText } : {};
     this.shard.upsert({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+  }
+
+  #isMadeForThis({ fittedTo }: StoredItem): boolean {
+    return this.definition.kind === 'schema' && fittedTo === this.definition.fields;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { StoredEntity } from '../contract/entity.ts';
-import { EntityValue } from './entity-value.ts';
+import { type EntityValue, entityValue } from './entity-value.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from './limits.ts';
 import type { BuildInput, BuildOutcome, LookupQuery } from './types.ts';
 
@@ -17,7 +17,7 @@ export class Build {
 
   constructor(input: BuildInput) {
     this.input = input;
-    this.root = new EntityValue(input.entity);
+    this.root = entityValue(input.entity);
   }
 
   /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */

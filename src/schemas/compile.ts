@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../contract/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../contract/json.ts';
 import { compileActions } from './actions.ts';
 import { BodyWriter, ItemWriter } from './body.ts';
 import { Build } from './build.ts';
@@ -104,6 +104,7 @@ function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchem
   const shorthandAt = shorthandOfFields(fields, properties);
   const { write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace, shorthandAt);
   refuseReferences(properties, needs, partials);
+  const isInOrder = keepsOrder(properties.json ?? null) && needsNoPartial(needs, partials);
   return {
     alias,
     triggers,
@@ -113,10 +114,24 @@ function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchem
       const frame = rootFrame(input);
       const body = new ItemWriter(frame.build);
       write(frame, body);
-      const mapped: JsonObject = JSON.parse(body.finish().texts.join(''));
-      return { fields: mapped, ...frame.build.outcome() };
+      const text = body.finish().texts.join('');
+      const mapped: JsonObject = JSON.parse(text);
+      return { fields: mapped, fieldsText: isInOrder ? text : null, ...frame.build.outcome() };
     },
   };
+}
+
+const movingName = /^(?:\*|[0-9]+)$/;
+
+/** False when parsing may move members of what the schema writes: names that are numbers come first, `*` may bring such. */
+function keepsOrder(schema: Json): boolean {
+  if (Array.isArray(schema)) return schema.every(keepsOrder);
+  if (!isJsonObject(schema)) return true;
+  return Object.entries(schema).every(([name, below]) => !movingName.test(name) && keepsOrder(below));
+}
+
+function needsNoPartial(needs: Needs, partials: Partials): boolean {
+  return !needs.anyPartial && reachablePartials(needs, partials).length === 0;
 }
 
 /**

@@ -27,6 +27,17 @@ export class EntityValue {
   }
 }
 
+let lastEntity: StoredEntity | null = null;
+let lastValue: EntityValue | null = null;
+
+/** The views and items of one entity are made one after the other: they see the same value. */
+export function entityValue(entity: StoredEntity): EntityValue {
+  if (lastValue !== null && lastEntity === entity) return lastValue;
+  lastEntity = entity;
+  lastValue = new EntityValue(entity);
+  return lastValue;
+}
+
 /** The names of an entity's own fields, in the order of its JSON form. */
 export const entityFields = [
   'id',

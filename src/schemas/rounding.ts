@@ -23,7 +23,15 @@ export function roundNumber(value: number, precision: number): number | null {
   if (Number.isInteger(value)) return plainZero(value);
   if (!Number.isFinite(value)) return null;
   // Shortest forms of halves are exact, so whole numbers need no decimal text.
-  return precision === 0 ? roundToWhole(value) : roundText(String(value), precision);
+  if (precision === 0) return roundToWhole(value);
+  const text = String(value);
+  return hasAtMost(precision, text) ? value : roundText(text, precision);
+}
+
+/** True for a number written with a point and no more digits behind it: nothing would be cut off. */
+function hasAtMost(fractionDigits: number, text: string): boolean {
+  const point = text.indexOf('.');
+  return point !== -1 && text.length - point - 1 <= fractionDigits && !text.includes('e');
 }
 
 /** The number that a text wholly is, not rounded; null when it is none. */

@@ -112,6 +112,8 @@ export interface BuiltView extends BuildOutcome {
 export interface BuiltItem extends BuildOutcome {
   /** Mapped values, not yet fitted to the types of the index. */
   readonly fields: JsonObject;
+  /** What `JSON.stringify` makes of `fields`, where the build has it anyway. */
+  readonly fieldsText: string | null;
 }
 
 /** Claims of a view; they depend on the entity alone. */

@@ -15,29 +15,31 @@ const partBytesMax = 32 * 1024 * 1024;
 
 /** Writes to one hash. A later write of a field wins. */
 export class FieldWrites {
-  readonly #fields = new Map<string, Buffer | null>();
+  /** Fields and values, one behind the other; of a field that comes twice the later one counts. */
+  readonly #sets: (string | Buffer)[] = [];
+  readonly #deletes = new Set<string>();
 
   set(field: string, value: Buffer): void {
-    this.#fields.set(field, value);
+    this.#sets.push(field, value);
+    if (this.#deletes.size > 0) this.#deletes.delete(field);
   }
 
+  /** Done behind all that is set, so a value that was set before goes too. */
   delete(field: string): void {
-    this.#fields.set(field, null);
+    this.#deletes.add(field);
   }
 
-  /** Fields and values to set, one behind the other, and fields to delete: about `partBytesMax` at a time. */
-  *parts(): Generator<[sets: (string | Buffer)[], deletes: string[]]> {
-    let [sets, deletes]: [(string | Buffer)[], string[]] = [[], []];
+  /** What to set, about `partBytesMax` at a time, and with the last of it what to delete. */
+  *parts(): Generator<[sets: readonly (string | Buffer)[], deletes: readonly string[]]> {
+    let from = 0;
     let bytes = 0;
-    for (const [field, value] of this.#fields) {
-      if (value === null) deletes.push(field);
-      else sets.push(field, value);
-      bytes += field.length + (value?.length ?? 0);
+    for (let at = 0; at < this.#sets.length; at += 2) {
+      bytes += (this.#sets[at]?.length ?? 0) + (this.#sets[at + 1]?.length ?? 0);
       if (bytes < partBytesMax) continue;
-      yield [sets, deletes];
-      [sets, deletes, bytes] = [[], [], 0];
+      yield [this.#sets.slice(from, at + 2), []];
+      [from, bytes] = [at + 2, 0];
     }
-    yield [sets, deletes];
+    yield [from === 0 ? this.#sets : this.#sets.slice(from), [...this.#deletes]];
   }
 }
 

@@ -7,7 +7,8 @@ import type { JsonObject } from '../contract/json.ts';
 import { readFields, storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import { keys } from './keys.ts';
-import { pack, unpack } from './pack.ts';
+import { unpack } from './pack.ts';
+import { PackWriter } from './pack-writer.ts';
 import { surviving } from './replication.ts';
 import { hashPortion, type ScanPlace } from './scan.ts';
 import { Script } from './script.ts';
@@ -35,14 +36,27 @@ const bodyAt = 24;
 export function encodeEntity(entity: SourceEntity): EncodedEntity {
   const { originId, type, url, originParentId, redirects, properties } = entity;
   const identity = canonicalJson([type, url, originParentId, [...redirects], properties]);
-  const record: EntityRecord = [type, url, originParentId, [...redirects], JSON.stringify(properties)];
   return {
     originId,
     type,
     contentHash: hash('sha256', identity, 'buffer').subarray(0, 16),
     urlHash: digestOf(url ?? ''),
-    body: pack(record),
+    body: encodeBody(entity),
   };
+}
+
+const writer = new PackWriter();
+
+/** An `EntityRecord`. */
+function encodeBody({ type, url, originParentId, redirects, properties }: SourceEntity): Buffer {
+  writer.list(5);
+  writer.text(type);
+  writer.textOrNull(url);
+  writer.textOrNull(originParentId);
+  writer.list(redirects.length);
+  for (const redirect of redirects) writer.text(redirect);
+  writer.text(JSON.stringify(properties));
+  return writer.take();
 }
 
 /** The stamps of an entity as scripts keep them: three big-endian doubles. */

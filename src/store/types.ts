@@ -76,6 +76,8 @@ export interface StoredItem extends EntityRef {
   readonly fields: JsonObject;
   /** JSON text of the fields, where somebody has it already. */
   readonly fieldsText?: string;
+  /** The types that all fields are known to fit: those of an index, as its configuration has them. */
+  readonly fittedTo?: ReadonlyMap<string, string>;
 }
 
 /** A change of one index item: null removes it. */

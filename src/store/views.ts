@@ -19,46 +19,59 @@ const numberBytes = 4;
 /** In place of the length of a source id: the reference has no target. */
 const noTarget = 0xffff_ffff;
 
+const scratchBytes = 64 * 1024;
+/** Bodies are written here first, because how many bytes a text takes is known when it is written. */
+const scratch = Buffer.allocUnsafeSlow(scratchBytes);
+
 /** The stored form of a built view. Equal bodies give equal bytes. */
-export function encodeBody({ texts, references }: ViewBody): Buffer {
-  if (references.length === 0) return encodePlain(texts[0] ?? '');
-  const numbers = [references.length];
+export function encodeBody(body: ViewBody): Buffer {
+  const { texts, references } = body;
+  let characters = 0;
+  for (const text of texts) characters += text.length;
+  const names = namesOf(references);
+  const headBytes = 1 + numberBytes * (2 + references.length * namesPerReference + texts.length);
+  // A UTF-16 unit takes at most three bytes.
+  const bytesMax = headBytes + 3 * (names.length + characters);
+  const stored = bytesMax <= scratchBytes ? scratch : Buffer.allocUnsafeSlow(bytesMax);
+  const length =
+    references.length === 0 ? writePlain(stored, texts[0] ?? '') : writeCut(stored, body, names, headBytes);
+  return Buffer.from(stored.subarray(0, length));
+}
+
+/** @returns bytes written, as the next one */
+function writePlain(stored: Buffer, text: string): number {
+  stored[0] = plainText;
+  return 1 + stored.write(text, 1);
+}
+
+function writeCut(stored: Buffer, { texts, references }: ViewBody, names: string, headBytes: number): number {
+  stored[0] = cutText;
+  let lengthAt = stored.writeUInt32LE(references.length, 1);
+  for (const { target, viewId, path } of references) {
+    lengthAt = stored.writeUInt32LE(target === null ? noTarget : target.sourceId.length, lengthAt);
+    lengthAt = stored.writeUInt32LE(target === null ? 0 : target.alias.length, lengthAt);
+    lengthAt = stored.writeUInt32LE(target === null ? 0 : target.originId.length, lengthAt);
+    lengthAt = stored.writeUInt32LE(viewId.length, lengthAt);
+    lengthAt = stored.writeUInt32LE(path.length, lengthAt);
+  }
+  const namesBytes = stored.write(names, headBytes);
+  let at = headBytes + namesBytes;
+  for (const text of texts) {
+    const bytes = stored.write(text, at);
+    lengthAt = stored.writeUInt32LE(bytes, lengthAt);
+    at += bytes;
+  }
+  stored.writeUInt32LE(namesBytes, lengthAt);
+  return at;
+}
+
+function namesOf(references: ViewBody['references']): string {
   let names = '';
   for (const { target, viewId, path } of references) {
-    if (target === null) {
-      numbers.push(noTarget, 0, 0);
-    } else {
-      const { sourceId, alias, originId } = target;
-      numbers.push(sourceId.length, alias.length, originId.length);
-      names += viewField(sourceId, alias, originId);
-    }
-    numbers.push(viewId.length, path.length);
+    if (target !== null) names += viewField(target.sourceId, target.alias, target.originId);
     names += viewId + path;
   }
-  const textsAt = numbers.length;
-  for (const text of texts) numbers.push(Buffer.byteLength(text));
-  numbers.push(Buffer.byteLength(names));
-  const headBytes = 1 + numbers.length * numberBytes;
-  const stored = Buffer.allocUnsafe(sumFrom(numbers, textsAt, headBytes));
-  stored[0] = cutText;
-  let at = 1;
-  for (const number of numbers) at = stored.writeUInt32LE(number, at);
-  at += stored.write(names, at);
-  for (const text of texts) at += stored.write(text, at);
-  return stored;
-}
-
-function encodePlain(text: string): Buffer {
-  const stored = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
-  stored[0] = plainText;
-  stored.write(text, 1);
-  return stored;
-}
-
-function sumFrom(numbers: readonly number[], from: number, start: number): number {
-  let sum = start;
-  for (let index = from; index < numbers.length; index += 1) sum += numbers[index] ?? 0;
-  return sum;
+  return names;
 }
 
 export function decodeBody(stored: Buffer): StoredBody {
