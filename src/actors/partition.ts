@@ -11,6 +11,7 @@ import { type IntakeEntry, IntakeReader } from '../store/intake.ts';
 import { keys } from '../store/keys.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/lease.ts';
 import { lastSequence } from '../store/partition-state.ts';
+import type { StreamSource } from '../store/shared-streams.ts';
 import type { Store } from '../store/store.ts';
 import { StreamGapError } from '../store/stream.ts';
 import type { ItemSink } from '../store/types.ts';
@@ -31,6 +32,8 @@ const rebuildBudgetMs = 40;
 
 export interface PartitionContext {
   readonly store: Store;
+  /** Where the streams of all partitions of the worker are read. */
+  readonly streams: StreamSource;
   readonly autoFields: AutoFields;
   readonly metrics: WorkerMetrics;
   readonly items: ItemSink;
@@ -69,7 +72,7 @@ export class PartitionActor {
   ) {
     this.#checkpoint = lease.checkpoint;
     this.#commits = lease.commits;
-    this.#reader = new IntakeReader(context.store, lease.tag, lease.checkpoint);
+    this.#reader = new IntakeReader(context.streams, lease.tag, lease.checkpoint);
   }
 
   /** True once index items are loaded: the partition can answer queries. */

@@ -10,6 +10,7 @@ import { FencedError } from '../store/connection.ts';
 import { readOwners, releaseLease, renewLease, type TakenLease, takeLease } from '../store/lease.ts';
 import { readPartitionState } from '../store/partition-state.ts';
 import { beat, heartbeatMs, leave, liveProcesses, storeTimeMs } from '../store/registry.ts';
+import { openStreamSource, type StreamSource } from '../store/shared-streams.ts';
 import type { Store } from '../store/store.ts';
 import type { ItemSink } from '../store/types.ts';
 import { nextStep } from './assignment.ts';
@@ -50,6 +51,7 @@ export class Worker {
   readonly metrics = new WorkerMetrics(this.id);
   readonly #leaseMs: number;
   readonly #owned = new Map<number, OwnedPartition>();
+  readonly #streams: StreamSource;
   readonly #rebuildTurns = new TurnQueue();
   readonly #batchSlots = new Slots(batchesAtOnce, batchPatienceMs);
   #measuringLag: Promise<void> | null = null;
@@ -58,6 +60,7 @@ export class Worker {
 
   constructor(private readonly options: WorkerOptions) {
     this.#leaseMs = options.leaseMs ?? leaseMs;
+    this.#streams = openStreamSource(options.store);
   }
 
   /** Partitions that can answer queries now, with their epochs. */
@@ -83,6 +86,7 @@ export class Worker {
     this.#stopping = true;
     await this.#running;
     await Promise.all([...this.#owned.keys()].map((partition) => this.#giveBack(partition)));
+    this.#streams.close();
     await leave(this.options.store, this.id).catch(() => {});
   }
 
@@ -163,6 +167,7 @@ export class Worker {
     const actor = new PartitionActor(
       {
         store,
+        streams: this.#streams,
         autoFields,
         items,
         metrics: this.metrics,

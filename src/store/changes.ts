@@ -2,6 +2,7 @@
 import { type Announcement, decodeAnnouncement } from './commit.ts';
 import { digestBytes } from './digest.ts';
 import { keys } from './keys.ts';
+import type { StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
 
@@ -36,6 +37,7 @@ export class ChangesFollower {
 
   constructor(
     private readonly store: Store,
+    private readonly source: StreamSource,
     private readonly partition: number,
     private readonly listener: ChangesListener,
   ) {}
@@ -48,7 +50,7 @@ export class ChangesFollower {
         const place = Number((await this.store.client.hget(keys.clock(tag), 'changes')) ?? 0);
         // The place is read before the state, so nothing between them is missed.
         await this.listener.onGap(this.partition, place);
-        await this.#follow(new StreamReader(this.store, keys.changes(tag), place));
+        await this.#follow(new StreamReader(this.source, keys.changes(tag), place));
       } catch (error) {
         if (this.#closed) return;
         this.listener.onLost(this.partition);

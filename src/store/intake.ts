@@ -3,6 +3,7 @@ import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { pack, unpack } from './pack.ts';
 import { Script } from './script.ts';
+import type { StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import { type StreamEntry, StreamReader } from './stream.ts';
 
@@ -30,8 +31,8 @@ export type IntakeEntry =
 export class IntakeReader {
   readonly #reader: StreamReader;
 
-  constructor(store: Store, tag: string, checkpoint: number) {
-    this.#reader = new StreamReader(store, keys.stream(tag), checkpoint);
+  constructor(source: StreamSource, tag: string, checkpoint: number) {
+    this.#reader = new StreamReader(source, keys.stream(tag), checkpoint);
   }
 
   /** As `StreamReader.next`. */

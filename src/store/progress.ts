@@ -9,11 +9,15 @@ import { type CausedMark, causedField } from './commit.ts';
 import type { Horizon } from './horizon.ts';
 import { keys } from './keys.ts';
 import { unpack } from './pack.ts';
+import { openStreamSource, type StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import type { VersionVector } from './types.ts';
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
+
+/** The partitions that a write reached commit within some milliseconds: this long they are gathered. */
+const gatherMs = 3;
 
 interface PartitionProgress {
   known: boolean;
@@ -41,6 +45,7 @@ interface Waiter {
 
 export class Progress {
   readonly #store: Store;
+  readonly #source: StreamSource;
   readonly #partitions: PartitionProgress[];
   readonly #followers: ChangesFollower[];
   readonly #waiters = new Set<Waiter>();
@@ -52,6 +57,7 @@ export class Progress {
 
   constructor(store: Store) {
     this.#store = store;
+    this.#source = openStreamSource(store, gatherMs);
     this.#partitions = store.partitions.tags.map(() => ({
       known: false,
       checkpoint: 0,
@@ -67,7 +73,7 @@ export class Progress {
       onGap: (partition: number, place: number) => this.#load(partition, place),
     };
     this.#followers = store.partitions.tags.map(
-      (_, partition) => new ChangesFollower(store, partition, listener),
+      (_, partition) => new ChangesFollower(store, this.#source, partition, listener),
     );
   }
 
@@ -77,6 +83,7 @@ export class Progress {
 
   close(): void {
     for (const follower of this.#followers) follower.close();
+    this.#source.close();
   }
 
   /** True once the state of every partition is known. */

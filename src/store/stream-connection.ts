@@ -48,9 +48,26 @@ function factsOn(client: RedisClient, key: string) {
   return client.callBuffer('XINFO', 'STREAM', key) as Promise<(Buffer | number)[]>;
 }
 
-class LastingConnection implements StreamConnection {
+/** A client that is told to end while it waits to connect again never settles what it was going to send again. */
+export class UntilClosed {
   /** Of what waits for an answer. */
   readonly #rejects = new Set<(error: Error) => void>();
+
+  /** As what was sent, unless it is closed before. */
+  settle<T>(sent: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#rejects.add(reject);
+      sent.then(resolve, reject).finally(() => this.#rejects.delete(reject));
+    });
+  }
+
+  close(): void {
+    for (const reject of this.#rejects) reject(new StoreUnavailableError('the connection is closed'));
+  }
+}
+
+class LastingConnection implements StreamConnection {
+  readonly #untilClosed = new UntilClosed();
 
   constructor(
     private readonly client: RedisClient,
@@ -58,24 +75,16 @@ class LastingConnection implements StreamConnection {
   ) {}
 
   read(place: string, count: number, blockMs: number): Promise<StreamReply> {
-    return this.#untilClosed(readOn(this.client, this.key, place, count, blockMs));
+    return this.#untilClosed.settle(readOn(this.client, this.key, place, count, blockMs));
   }
 
   facts(): Promise<(Buffer | number)[]> {
-    return this.#untilClosed(factsOn(this.client, this.key));
+    return this.#untilClosed.settle(factsOn(this.client, this.key));
   }
 
   close(): void {
     this.client.disconnect();
-    for (const reject of this.#rejects) reject(new StoreUnavailableError('the connection is closed'));
-  }
-
-  /** A client that is told to end while it waits to connect again never settles what it was going to send again. */
-  #untilClosed<T>(sent: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#rejects.add(reject);
-      sent.then(resolve, reject).finally(() => this.#rejects.delete(reject));
-    });
+    this.#untilClosed.close();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reading the streams of a partition. Entry ids are `<sequence>-0` with sequences of our own, so a gap can be seen. */
 import { storeError } from './connection.ts';
-import type { Store } from './store.ts';
-import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
+import type { StreamSource } from './shared-streams.ts';
+import type { StreamConnection, StreamReply } from './stream-connection.ts';
 
 export interface StreamEntry {
   readonly sequence: number;
@@ -13,18 +13,18 @@ export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
 
-/** Reads one stream in order on a connection of its own; over when a call fails in a cluster (`connectToStream`). */
+/** Reads one stream in order; over when a call fails in a cluster (`connectToStream`). */
 export class StreamReader {
   readonly #connection: StreamConnection;
   #closed = false;
 
   constructor(
-    store: Store,
+    source: StreamSource,
     private readonly key: string,
     /** Sequence of the last entry that is done. */
     private place: number,
   ) {
-    this.#connection = connectToStream(store, key);
+    this.#connection = source.connect(key);
   }
 
   /**

@@ -13,6 +13,7 @@ import { acceptEntities, encodeEntity } from '../../src/store/entities.ts';
 import { keys } from '../../src/store/keys.ts';
 import { fenceOlderOwners, readOwners, type TakenLease, takeLease } from '../../src/store/lease.ts';
 import { Progress } from '../../src/store/progress.ts';
+import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -198,6 +199,8 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
   const configuration = new ActiveConfiguration(store);
   await configuration.start();
   context.after(() => configuration.close());
+  const streams = openStreamSource(store);
+  context.after(() => streams.close());
   const rebuildTurns = new TurnQueue();
   const metrics = new WorkerMetrics('test');
   for (let round = 0; round < 15; round += 1) {
@@ -206,6 +209,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
     const actor = new PartitionActor(
       {
         store,
+        streams,
         autoFields: new AutoFields(store),
         metrics,
         items: new RecordingSink(store),

@@ -11,6 +11,7 @@ import {
 } from '../../src/store/claims.ts';
 import { digestOf } from '../../src/store/digest.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
+import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StreamReader } from '../../src/store/stream.ts';
 import { claimSubject } from '../../src/store/subjects.ts';
@@ -148,7 +149,8 @@ async function changesEnd(store: Store): Promise<number> {
 
 test('what changed is announced by the digest of the URL or handle', async () => {
   const store = await redis.openEmptyStore(1);
-  const reader = new StreamReader(store, keys.changes(store.partitions.tag(0)), 0);
+  const source = openStreamSource(store);
+  const reader = new StreamReader(source, keys.changes(store.partitions.tag(0)), 0);
   await write(store, put({ url: '/x', originId: 'a', since: 1 }), putHandle('news', 'a', 1));
   const [entry] = await reader.next(10, 20);
   const subjects = [claimField.url('/x'), claimField.handle('news')].map((field) =>
@@ -161,7 +163,7 @@ test('what changed is announced by the digest of the URL or handle', async () =>
   await write(store, { ...putHandle('news', 'a', 1), action: 'drop' });
   const [next] = await reader.next(10, 20);
   assert.equal(next?.fields.get('d')?.toString('hex'), digestOf(subjects[1] ?? '').toString('hex'));
-  reader.close();
+  source.close();
 });
 
 test('a later change of an entity moves the time of its route and nothing else', async () => {

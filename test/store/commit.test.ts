@@ -7,6 +7,7 @@ import { IntakeReader, markForRebuild, outsideCaller } from '../../src/store/int
 import { noteIntents, readIntents } from '../../src/store/intents.ts';
 import { keys } from '../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../src/store/lease.ts';
+import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Suspect } from '../../src/store/suspects.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -92,9 +93,9 @@ test('the stream is trimmed up to the checkpoint and no further', async () => {
   }
   await commit(store, lease, new HashWrites(), announcing({ checkpoint: 900 }));
   assert.ok((await store.client.xlen(keys.stream(lease.tag))) <= 100 + 100, 'about 100 entries are left');
-  const reader = new IntakeReader(store, lease.tag, 900);
-  const left = await reader.next(200, 10);
-  reader.close();
+  const source = openStreamSource(store);
+  const left = await new IntakeReader(source, lease.tag, 900).next(200, 10);
+  source.close();
   assert.deepEqual([left[0]?.sequence, left.length], [901, 100]);
 });
 

@@ -14,6 +14,7 @@ import { IntakeReader } from '../../src/store/intake.ts';
 import { keys } from '../../src/store/keys.ts';
 import { packForLua } from '../../src/store/lua-list.ts';
 import { Script } from '../../src/store/script.ts';
+import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
@@ -66,9 +67,9 @@ test('an accepted entity is stored whole and announced once', async () => {
 
   const partition = store.partitions.ofEntity(sourceId, '1');
   assert.deepEqual(version, new Map([[partition, 1]]));
-  const reader = new IntakeReader(store, store.partitions.tag(partition), 0);
-  const entries = await reader.next(10, 10);
-  reader.close();
+  const source = openStreamSource(store);
+  const entries = await new IntakeReader(source, store.partitions.tag(partition), 0).next(10, 10);
+  source.close();
   const bytes = encodeEntity(sent).body.length;
   assert.deepEqual(entries, [{ kind: 'entities', sequence: 1, tenant, sourceId, originIds: ['1'], bytes }]);
 });
@@ -244,11 +245,11 @@ test('a delete tells which entities were there and announces those alone', async
   });
   assert.deepEqual(removed, [true, false, false, true]);
   assert.deepEqual(version, new Map([[0, 2]]));
-  const reader = new IntakeReader(store, store.partitions.tag(0), 1);
-  assert.deepEqual(await reader.next(10, 10), [
+  const source = openStreamSource(store);
+  assert.deepEqual(await new IntakeReader(source, store.partitions.tag(0), 1).next(10, 10), [
     { kind: 'entities', sequence: 2, tenant, sourceId, originIds: ['1', '2'], bytes: 0 },
   ]);
-  reader.close();
+  source.close();
   const again = await removeEntities(store, { tenant, sourceId, originIds: ['1', '2'] });
   assert.deepEqual(again.removed, [false, false]);
   assert.deepEqual(await ends(store), [2]);

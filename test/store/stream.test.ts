@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { markForRebuild, outsideCaller } from '../../src/store/intake.ts';
 import { keys } from '../../src/store/keys.ts';
+import { openStreamSource, type StreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StreamGapError, StreamReader } from '../../src/store/stream.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -13,8 +14,15 @@ function add(store: Store): Promise<number> {
   return markForRebuild(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
 }
 
+const sources: StreamSource[] = [];
+after(() => {
+  for (const source of sources) source.close();
+});
+
 function readerAt(store: Store, place: number): StreamReader {
-  return new StreamReader(store, keys.stream(store.partitions.tag(0)), place);
+  const source = openStreamSource(store);
+  sources.push(source);
+  return new StreamReader(source, keys.stream(store.partitions.tag(0)), place);
 }
 
 async function sequences(reader: StreamReader, count = 100, blockMs = 20): Promise<number[]> {

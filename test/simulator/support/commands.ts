@@ -92,7 +92,6 @@ const sets: Readonly<Record<string, Command>> = {
 const plain: Readonly<Record<string, Command>> = {
   QUIT: () => ok,
   PING: () => new Status('PONG'),
-  CLIENT: () => ok,
   INFO: () => 'loading:0\r\nmaster_replid:5eed\r\nrun_id:5eed\r\n',
   DEL: (space, names) => names.filter((key) => space.remove(key)).length,
   EXISTS: (space, names) => names.filter((key) => space.has(key)).length,

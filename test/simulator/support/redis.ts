@@ -33,10 +33,14 @@ export interface RedisHooks {
   alter?(source: string): string;
 }
 
-interface Blocked {
-  readonly key: string;
-  readonly place: string;
+/** A read of streams, each behind a place. */
+interface StreamsRead {
+  readonly streams: readonly { readonly key: string; readonly place: string }[];
   readonly count: number;
+}
+
+interface Blocked extends StreamsRead {
+  readonly connection: number;
   readonly answer: (reply: Reply) => void;
 }
 
@@ -54,6 +58,7 @@ export class SimulatedRedis {
   readonly #subscribers = new Map<string, Set<(reply: Reply) => void>>();
   /** Of every script. */
   readonly #globals: Record<string, LuaValue>;
+  #connections = 0;
   commandsRun = 0;
 
   constructor(
@@ -69,7 +74,8 @@ export class SimulatedRedis {
 
   /** A connection. */
   accept(send: (replies: readonly Reply[]) => void): Service {
-    return new Connection(this, send);
+    this.#connections += 1;
+    return new Connection(this, this.#connections, send);
   }
 
   /** Forgets its scripts, as a restart does. */
@@ -77,13 +83,19 @@ export class SimulatedRedis {
     this.#scripts.clear();
   }
 
-  /** @param answer called at once, or when a read that blocks is over. @returns takes back what blocks */
-  execute(words: readonly string[], answer: (reply: Reply) => void): (() => void) | null {
+  /**
+   * @param connection number of the connection that it came on
+   * @param answer called at once, or when a read that blocks is over. @returns takes back what blocks
+   */
+  execute(words: readonly string[], connection: number, answer: (reply: Reply) => void): (() => void) | null {
     this.commandsRun += 1;
     const [name = '', ...rest] = words;
     switch (name.toUpperCase()) {
       case 'XREAD':
-        return this.#read(rest, answer);
+        return this.#read(rest, connection, answer);
+      case 'CLIENT':
+        answer(this.#client(rest, connection));
+        return null;
       case 'SUBSCRIBE':
         return this.#subscribe(rest, answer);
       case 'PUBLISH':
@@ -155,25 +167,43 @@ export class SimulatedRedis {
     }
   }
 
-  #read(words: readonly string[], answer: (reply: Reply) => void): (() => void) | null {
-    const option = (name: string) =>
-      Number(words[words.findIndex((word) => word.toUpperCase() === name) + 1]);
-    const [key = '', place = ''] = words.slice(-2);
-    const read = { key, place, count: option('COUNT') };
+  #client([name = '', id = '']: readonly string[], connection: number): Reply {
+    if (name.toUpperCase() === 'ID') return connection;
+    if (name.toUpperCase() !== 'UNBLOCK') return new Status('OK');
+    const waiting = [...this.#blocked].filter((blocked) => blocked.connection === Number(id));
+    for (const blocked of waiting) {
+      this.#blocked.delete(blocked);
+      blocked.answer(null);
+    }
+    return Math.min(1, waiting.length);
+  }
+
+  #read(words: readonly string[], connection: number, answer: (reply: Reply) => void): (() => void) | null {
+    const after = (name: string) => words.findIndex((word) => word.toUpperCase() === name) + 1;
+    const named = words.slice(after('STREAMS'));
+    const half = named.length / 2;
+    const streams = named.slice(0, half).map((key, at) => ({ key, place: named[half + at] ?? '' }));
+    const read = { streams, count: Number(words[after('COUNT')]) };
     const found = this.#readNow(read);
     if (found !== null) {
       answer(found);
       return null;
     }
-    const blocked: Blocked = { ...read, answer };
+    const blocked: Blocked = { ...read, connection, answer };
     this.#blocked.add(blocked);
-    this.clock.after(option('BLOCK'), () => {
+    this.clock.after(Number(words[after('BLOCK')]), () => {
       if (this.#blocked.delete(blocked)) answer(null);
     });
     return () => this.#blocked.delete(blocked);
   }
 
-  #readNow({ key, place, count }: Pick<Blocked, 'key' | 'place' | 'count'>): Reply {
+  #readNow({ streams, count }: StreamsRead): Reply {
+    const found = streams.flatMap(({ key, place }) => this.#behind(key, place, count) ?? []);
+    return found.length === 0 ? null : found;
+  }
+
+  /** The reply of one stream, in a list; null when there is nothing behind the place. */
+  #behind(key: string, place: string, count: number): Reply[] | null {
     const all = this.keyspace.stream(key)?.entries ?? [];
     const from = placeOf(place);
     const behind = all.filter(({ id }) => compare(id, from) > 0).slice(0, count);
@@ -187,11 +217,15 @@ export class SimulatedRedis {
   #serveBlocked(): void {
     if (this.keyspace.grown.size === 0) return;
     for (const blocked of [...this.#blocked]) {
-      if (!this.keyspace.grown.has(blocked.key)) continue;
-      const found = this.#readNow(blocked);
-      if (found === null) continue;
-      this.#blocked.delete(blocked);
-      blocked.answer(found);
+      // As Redis does: a read that waited is answered with the first stream that has something, and with it alone.
+      const grown = blocked.streams.filter(({ key }) => this.keyspace.grown.has(key));
+      for (const { key, place } of grown) {
+        const found = this.#behind(key, place, blocked.count);
+        if (found === null) continue;
+        this.#blocked.delete(blocked);
+        blocked.answer(found);
+        break;
+      }
     }
     this.keyspace.grown.clear();
   }
@@ -215,6 +249,7 @@ class Connection implements Service {
 
   constructor(
     private readonly redis: SimulatedRedis,
+    private readonly number: number,
     private readonly send: (replies: readonly Reply[]) => void,
   ) {}
 
@@ -222,7 +257,7 @@ class Connection implements Service {
     const replies: Reply[] = [];
     let isNow = true;
     for (const words of commands) {
-      const cancel = this.redis.execute(words, (reply) => {
+      const cancel = this.redis.execute(words, this.number, (reply) => {
         if (isNow) replies.push(reply);
         else this.send([reply]);
       });

@@ -252,7 +252,7 @@ export class Simulation {
   /** As if its owner had not been heard of for long. */
   #endLease(tag: string): void {
     const key = keys.owner(tag);
-    if (this.redis.keyspace.has(key)) this.redis.execute(['HSET', key, 'leaseUntilMs', '0'], () => {});
+    if (this.redis.keyspace.has(key)) this.redis.execute(['HSET', key, 'leaseUntilMs', '0'], 0, () => {});
   }
 
   /** Mostly what time would do is done at once: seconds in which nothing happens but the ends of leases. */
@@ -265,7 +265,7 @@ export class Simulation {
       if (!here.has(this.redis.keyspace.hash(keys.owner(tag)).get('worker') ?? '')) this.#endLease(tag);
     }
     const gone = [...this.redis.keyspace.hash(keys.processes).keys()].filter((id) => !here.has(id));
-    if (gone.length > 0) this.redis.execute(['HDEL', keys.processes, ...gone], () => {});
+    if (gone.length > 0) this.redis.execute(['HDEL', keys.processes, ...gone], 0, () => {});
   }
 
   /** Entries that come twice, from further back, or in another order. */

@@ -1,0 +1,272 @@
+/**
+ * The streams that a process reads on one Redis, read together: one blocking read for all of them, since a read costs
+ * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work need not be asked for
+ * apart. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
+ */
+import {
+  connectBlocking,
+  type RedisClient,
+  StoreUnavailableError,
+  sendRaw,
+  storeError,
+} from './connection.ts';
+import type { RedisHost } from './store.ts';
+import {
+  connectToStream,
+  type StreamConnection,
+  type StreamReply,
+  UntilClosed,
+} from './stream-connection.ts';
+
+type Entry = NonNullable<StreamReply>[number][1][number];
+
+/** Of each stream in one read. */
+const entriesPerRead = 200;
+/** A stream with as many entries that nobody took is read on when some of them were. */
+const entriesAheadMax = 400;
+/** When nobody waits. */
+const blockMsMax = 1_000;
+const retryMs = 100;
+/** A read that is told to end before Redis began to wait for it does not notice. */
+const interruptAgainMs = 20;
+
+/** Where streams are read. */
+export interface StreamSource {
+  /** Entries come from where the first read of the connection says. */
+  connect(key: string): StreamConnection;
+  /** Ends the connections, those given out included. */
+  close(): void;
+}
+
+/**
+ * @param pauseMs how long entries gather between two reads: what it may cost until the second of two is heard of.
+ * Not in a cluster
+ */
+export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
+  if (host.address.kind === 'single') return new SharedStreams(host, pauseMs);
+  const opened = new Set<StreamConnection>();
+  return {
+    connect(key) {
+      const connection = connectToStream(host, key);
+      opened.add(connection);
+      return connection;
+    },
+    close() {
+      for (const connection of opened) connection.close();
+    },
+  };
+}
+
+class SharedStreams implements StreamSource {
+  readonly #client: RedisClient;
+  readonly #streams = new Set<SharedStream>();
+  /** Those of the read under way, with the places behind which it reads; null between reads. */
+  #reading: ReadonlyMap<SharedStream, string> | null = null;
+  #interrupting: NodeJS.Timeout | null = null;
+  /** Redis' number of the connection; null while it is not known. */
+  #connectionId: unknown = null;
+  #isRunning = false;
+  #closed = false;
+
+  constructor(
+    private readonly host: RedisHost,
+    private readonly pauseMs: number,
+  ) {
+    this.#client = connectBlocking(host.address);
+    this.#client.on('close', () => {
+      this.#connectionId = null;
+    });
+  }
+
+  connect(key: string): StreamConnection {
+    const stream = new SharedStream(key, {
+      onWait: () => this.#wake(stream),
+      facts: () => sendRaw(this.#client, 'XINFO', ['STREAM', key]) as Promise<(Buffer | number)[]>,
+      onClose: () => this.#streams.delete(stream),
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#readIsOver();
+    for (const stream of [...this.#streams]) stream.close();
+    this.#client.disconnect();
+  }
+
+  #wake(stream: SharedStream): void {
+    if (!this.#isRunning) void this.#run();
+    else if (this.#reading !== null && this.#reading.get(stream) !== stream.place) this.#interrupt();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (!this.#closed && [...this.#streams].some(({ hasRoom }) => hasRoom)) await this.#read();
+    this.#isRunning = false;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.#connectionId ??= await sendRaw(this.#client, 'CLIENT', ['ID']);
+      const wanted = this.#wanted();
+      this.#reading = wanted;
+      const reply = await this.#send(wanted);
+      this.#readIsOver();
+      const hasEntries = this.#handOut(wanted, reply);
+      await pause(hasEntries ? this.pauseMs : 0);
+    } catch (error) {
+      this.#readIsOver();
+      for (const stream of this.#streams) stream.fail(storeError(error));
+      await pause(retryMs);
+    }
+  }
+
+  #wanted(): Map<SharedStream, string> {
+    const wanted = new Map<SharedStream, string>();
+    for (const stream of this.#streams) if (stream.hasRoom) wanted.set(stream, stream.place);
+    return wanted;
+  }
+
+  #send(wanted: ReadonlyMap<SharedStream, string>): Promise<StreamReply> {
+    const nowMs = performance.now();
+    const waitMs = [...wanted.keys()].map((stream) => stream.endsMs - nowMs);
+    const blockMs = Math.max(1, Math.ceil(Math.min(blockMsMax, ...waitMs)));
+    const keys = [...wanted.keys()].map(({ key }) => key);
+    return sendRaw(this.#client, 'XREAD', [
+      'COUNT',
+      entriesPerRead,
+      'BLOCK',
+      blockMs,
+      'STREAMS',
+      ...keys,
+      ...wanted.values(),
+    ]) as Promise<StreamReply>;
+  }
+
+  /** @returns whether there were any */
+  #handOut(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): boolean {
+    const found = new Map((reply ?? []).map(([key, entries]) => [key.toString(), entries]));
+    const nowMs = performance.now();
+    for (const [stream, place] of wanted) stream.take(place, found.get(stream.key) ?? [], nowMs);
+    return found.size > 0;
+  }
+
+  /** Ends a read that waits without a stream that is waited for. */
+  #interrupt(): void {
+    if (this.#interrupting !== null) return;
+    const interrupt = () => {
+      if (this.#connectionId === null) return;
+      sendRaw(this.host.client, 'CLIENT', ['UNBLOCK', String(this.#connectionId)]).catch(() => {});
+    };
+    interrupt();
+    this.#interrupting = setInterval(interrupt, interruptAgainMs);
+  }
+
+  #readIsOver(): void {
+    this.#reading = null;
+    if (this.#interrupting !== null) clearInterval(this.#interrupting);
+    this.#interrupting = null;
+  }
+}
+
+interface Waiting {
+  readonly count: number;
+  readonly endsMs: number;
+  readonly resolve: (reply: StreamReply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+class SharedStream implements StreamConnection {
+  /** Behind it the next shared read goes on; null before the first read. */
+  #readTo: string | null = null;
+  /** What was handed out ends there. */
+  #takenTo: string | null = null;
+  #ahead: Entry[] = [];
+  #waiting: Waiting | null = null;
+  readonly #untilClosed = new UntilClosed();
+  #isClosed = false;
+
+  constructor(
+    readonly key: string,
+    private readonly source: {
+      /** Somebody waits for entries. */
+      onWait(): void;
+      facts(): Promise<(Buffer | number)[]>;
+      onClose(): void;
+    },
+  ) {}
+
+  get hasRoom(): boolean {
+    return this.#readTo !== null && this.#ahead.length < entriesAheadMax;
+  }
+
+  get place(): string {
+    return this.#readTo ?? '0-0';
+  }
+
+  /** When whoever waits has waited long enough. */
+  get endsMs(): number {
+    return this.#waiting?.endsMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
+    if (this.#isClosed) return Promise.reject(closedError());
+    if (place !== this.#takenTo) {
+      this.#ahead = [];
+      this.#takenTo = place;
+      this.#readTo = place;
+    }
+    if (this.#ahead.length > 0) return Promise.resolve(this.#handOut(count));
+    return new Promise((resolve, reject) => {
+      this.#waiting = { count, endsMs: performance.now() + blockMs, resolve, reject };
+      this.source.onWait();
+    });
+  }
+
+  facts(): Promise<(Buffer | number)[]> {
+    return this.#untilClosed.settle(this.source.facts());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.source.onClose();
+    this.#untilClosed.close();
+    this.fail(closedError());
+  }
+
+  /** Takes in what a read behind a place found, unless the reader has gone elsewhere since. */
+  take(place: string, entries: readonly Entry[], nowMs: number): void {
+    if (place !== this.#readTo) return;
+    for (const entry of entries) this.#ahead.push(entry);
+    this.#readTo = entries.at(-1)?.[0].toString() ?? place;
+    const waiting = this.#waiting;
+    if (waiting === null || (this.#ahead.length === 0 && nowMs < waiting.endsMs)) return;
+    this.#waiting = null;
+    waiting.resolve(this.#ahead.length === 0 ? null : this.#handOut(waiting.count));
+  }
+
+  fail(error: Error): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.reject(error);
+  }
+
+  #handOut(count: number): StreamReply {
+    const entries = this.#ahead.splice(0, count);
+    this.#takenTo = entries.at(-1)?.[0].toString() ?? this.#takenTo;
+    return [[Buffer.from(this.key), entries]];
+  }
+}
+
+function closedError(): StoreUnavailableError {
+  return new StoreUnavailableError('the connection is closed');
+}
+
+/** At least a turn of the event loop: who was answered may ask on before the next read. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (ms === 0) setImmediate(resolve);
+    else setTimeout(resolve, ms);
+  });
+}
