@@ -24,6 +24,8 @@ export interface Delivered {
   readonly places: () => readonly HashField[];
 }
 
+const nobody = () => {};
+
 /** What a key of `views` stands for. */
 interface AskedView {
   readonly key: string;
@@ -32,12 +34,20 @@ interface AskedView {
 
 /**
  * @param withRoute a GET, whose answer has a `route`
+ * @param onRead called with every read of the store, in its turn of the event loop
  * @throws StoreUnavailableError; ProblemError 422 beyond a limit
  */
-export async function deliver(store: Store, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
+export async function deliver(
+  store: Store,
+  plan: DeliveryPlan,
+  withRoute: boolean,
+  onRead: () => void = nobody,
+): Promise<Delivered> {
   const { principal, request, scope, url, claimFields, foreseen } = plan;
-  const stored = await store.fields.read(plan.places);
-  const views = new LoadedViews();
+  const reading = store.fields.read(plan.places);
+  onRead();
+  const stored = await reading;
+  const views = new LoadedViews(onRead);
   views.putAhead(foreseen, stored, claimFields.length);
   const claims = claimFields.map((_, index) => unpackClaims(stored[index]));
   const claim = url === null ? null : servedClaim(claims.shift() ?? [], url.host, principal.domains);

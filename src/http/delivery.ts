@@ -1,7 +1,7 @@
 /** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
 import { ProblemError, problems } from '../contract/errors.ts';
 import { announcementWaitMs, smallBodyBytesMax } from '../contract/limits.ts';
-import { readHorizon } from '../store/horizon.ts';
+import { type Horizon, readHorizon } from '../store/horizon.ts';
 import type { Answer } from './answer.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { Call } from './call.ts';
@@ -58,9 +58,12 @@ async function deliveredInOrder(
   withRoute: boolean,
 ): Promise<Delivered> {
   const { store, cache, progress } = services;
-  const delivered = await deliver(store, plan, withRoute);
-  if (!cache.isOn) return delivered;
-  const horizon = await readHorizon(store, delivered.places());
+  if (!cache.isOn) return await deliver(store, plan, withRoute);
+  let caughtUp: Promise<Horizon | null> | null = null;
+  const delivered = await deliver(store, plan, withRoute, () => {
+    caughtUp = progress.catchUp();
+  });
+  const horizon = (await caughtUp) ?? (await readHorizon(store, delivered.places()));
   if (!(await progress.waitUntilHeard(horizon, announcementWaitMs))) cache.empty();
   return delivered;
 }

@@ -13,6 +13,7 @@ import type { Metrics } from './metrics.ts';
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean>;
+  catchUp(): Promise<Horizon | null>;
   waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean>;
   noteWritten(version: VersionVector): void;
   backlog(): number;

@@ -11,6 +11,8 @@ const batchMin = 16;
 const batchFirst = 64;
 const batchMax = 1024;
 
+const nobody = () => {};
+
 /** The views of one answer. */
 export class LoadedViews {
   /** Null: asked for, and there is none. */
@@ -20,6 +22,9 @@ export class LoadedViews {
   readonly #targets: ViewTarget[] = [];
   #loaded = 0;
   #bytes = 0;
+
+  /** @param onRead called with every read of the store, in its turn of the event loop */
+  constructor(private readonly onRead: () => void = nobody) {}
 
   /** Everything that was read, found or missing: what a cached answer depends on (design promise 10). */
   get targets(): readonly ViewTarget[] {
@@ -53,8 +58,9 @@ export class LoadedViews {
       from += batch.length;
       const missing = batch.filter(({ field }) => !this.#ahead.has(field));
       if (missing.length > 0) {
-        const places = missing.map((target) => placeOfView(store, scope, target));
-        this.putAhead(missing, await store.fields.read(places), 0);
+        const reading = store.fields.read(missing.map((target) => placeOfView(store, scope, target)));
+        this.onRead();
+        this.putAhead(missing, await reading, 0);
       }
       for (const target of batch) waiting.push(...this.#take(target));
     }

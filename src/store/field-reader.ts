@@ -56,6 +56,9 @@ export class FieldReader {
   /** Those that go out with the end of this turn; of several for one hash the last has room. */
   #portions: Portion[] = [];
   #open = new Map<string, Portion>();
+  /** To be called behind them. */
+  #behind: (() => void)[] = [];
+  #isScheduled = false;
 
   constructor(private readonly client: RedisClient) {}
 
@@ -72,10 +75,22 @@ export class FieldReader {
     });
   }
 
+  /** Calls back as soon as all that was asked for until now is sent: what it sends on the same client is done behind. */
+  behind(act: () => void): void {
+    this.#behind.push(act);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#send());
+  }
+
   #portionOf(key: string): Portion {
     const open = this.#open.get(key);
     if (open !== undefined && open.fields.length < fieldsPerCommand) return open;
-    if (this.#portions.length === 0) setImmediate(() => this.#send());
+    this.#schedule();
     const portion = new Portion(key);
     this.#portions.push(portion);
     this.#open.set(key, portion);
@@ -83,11 +98,14 @@ export class FieldReader {
   }
 
   #send(): void {
-    const portions = this.#portions;
+    const [portions, behind] = [this.#portions, this.#behind];
     this.#portions = [];
+    this.#behind = [];
     this.#open = new Map();
+    this.#isScheduled = false;
     if (this.client instanceof Redis) sendTogether(this.client, portions);
     else for (const portion of portions) send(this.client, portion);
+    for (const act of behind) act();
   }
 }
 

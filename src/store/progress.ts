@@ -43,6 +43,8 @@ interface Waiter {
   readonly done: () => void;
 }
 
+const noHorizon = Promise.resolve(null);
+
 export class Progress {
   readonly #store: Store;
   readonly #source: StreamSource;
@@ -54,6 +56,7 @@ export class Progress {
   readonly #listeners: ChangeListener[] = [];
   /** See `commits`; null since one of them has changed. */
   #commits: readonly number[] | null = null;
+  #catchingUp: Promise<Horizon | null> | null = null;
 
   constructor(store: Store) {
     this.#store = store;
@@ -160,6 +163,35 @@ export class Progress {
       this.#waiters.add(waiter);
       this.#advance(waiter);
     });
+  }
+
+  /**
+   * The horizon of everything that was asked of the store's `fields` until now, by hearing of it at once instead of asking
+   * how far it is; null where that cannot be told. One look serves all who ask in one turn of the event loop.
+   */
+  catchUp(): Promise<Horizon | null> {
+    const { catchUp } = this.#source;
+    if (catchUp === null) return noHorizon;
+    this.#catchingUp ??= new Promise((resolve) => {
+      this.#store.fields.behind(() => {
+        this.#catchingUp = null;
+        resolve(
+          catchUp().then(
+            (places) => places && this.#horizonOf(places),
+            () => null,
+          ),
+        );
+      });
+    });
+    return this.#catchingUp;
+  }
+
+  #horizonOf(places: ReadonlyMap<string, string>): Horizon | null {
+    if (places.size < this.#partitions.length) return null;
+    const { tags } = this.#store.partitions;
+    return new Map(
+      tags.map((tag, partition) => [partition, Number.parseInt(places.get(keys.changes(tag)) ?? '0', 10)]),
+    );
   }
 
   /** True when the listeners have been told of everything up to the horizon before the time is over. */

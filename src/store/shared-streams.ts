@@ -34,6 +34,11 @@ const interruptAgainMs = 20;
 export interface StreamSource {
   /** Entries come from where the first read of the connection says. */
   connect(key: string): StreamConnection;
+  /**
+   * Reads at once what all streams have, on the client for commands, behind what was sent there before. Null in a cluster.
+   * @returns key -> place up to which everything is with its reader or on its way; null when that is not all
+   */
+  readonly catchUp: (() => Promise<ReadonlyMap<string, string> | null>) | null;
   /** Ends the connections, those given out included. */
   close(): void;
 }
@@ -51,6 +56,7 @@ export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
       opened.add(connection);
       return connection;
     },
+    catchUp: null,
     close() {
       for (const connection of opened) connection.close();
     },
@@ -87,6 +93,15 @@ class SharedStreams implements StreamSource {
     this.#streams.add(stream);
     return stream;
   }
+
+  readonly catchUp = async (): Promise<ReadonlyMap<string, string> | null> => {
+    const wanted = this.#wanted();
+    if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
+    const reply = (await sendRaw(this.host.client, 'XREAD', readWords(wanted, null))) as StreamReply;
+    this.#handOut(wanted, reply);
+    if (reply?.some(([, entries]) => entries.length === entriesPerRead)) return null;
+    return new Map([...wanted.keys()].map((stream) => [stream.key, stream.place]));
+  };
 
   close(): void {
     this.#closed = true;
@@ -132,16 +147,7 @@ class SharedStreams implements StreamSource {
     const nowMs = performance.now();
     const waitMs = [...wanted.keys()].map((stream) => stream.endsMs - nowMs);
     const blockMs = Math.max(1, Math.ceil(Math.min(blockMsMax, ...waitMs)));
-    const keys = [...wanted.keys()].map(({ key }) => key);
-    return sendRaw(this.#client, 'XREAD', [
-      'COUNT',
-      entriesPerRead,
-      'BLOCK',
-      blockMs,
-      'STREAMS',
-      ...keys,
-      ...wanted.values(),
-    ]) as Promise<StreamReply>;
+    return sendRaw(this.#client, 'XREAD', readWords(wanted, blockMs)) as Promise<StreamReply>;
   }
 
   /** @returns whether there were any */
@@ -168,6 +174,16 @@ class SharedStreams implements StreamSource {
     if (this.#interrupting !== null) clearInterval(this.#interrupting);
     this.#interrupting = null;
   }
+}
+
+/** @param blockMs null: what there is now */
+function readWords(wanted: ReadonlyMap<SharedStream, string>, blockMs: number | null): (string | number)[] {
+  const words: (string | number)[] = ['COUNT', entriesPerRead];
+  if (blockMs !== null) words.push('BLOCK', blockMs);
+  words.push('STREAMS');
+  for (const { key } of wanted.keys()) words.push(key);
+  for (const place of wanted.values()) words.push(place);
+  return words;
 }
 
 interface Waiting {
@@ -235,11 +251,16 @@ class SharedStream implements StreamConnection {
     this.fail(closedError());
   }
 
-  /** Takes in what a read behind a place found, unless the reader has gone elsewhere since. */
+  /**
+   * Takes in what a read behind a place found: of two reads that were under way at a time each tells what is new in it.
+   * What was read for a reader that has gone elsewhere since is dropped.
+   */
   take(place: string, entries: readonly Entry[], nowMs: number): void {
-    if (place !== this.#readTo) return;
-    for (const entry of entries) this.#ahead.push(entry);
-    this.#readTo = entries.at(-1)?.[0].toString() ?? place;
+    if (this.#readTo === null || sequenceOf(place) > sequenceOf(this.#readTo)) return;
+    const known = sequenceOf(this.#readTo);
+    const added = place === this.#readTo ? entries : entries.filter(([id]) => sequenceOf(id) > known);
+    for (const entry of added) this.#ahead.push(entry);
+    this.#readTo = added.at(-1)?.[0].toString() ?? this.#readTo;
     const waiting = this.#waiting;
     if (waiting === null || (this.#ahead.length === 0 && nowMs < waiting.endsMs)) return;
     this.#waiting = null;
@@ -257,6 +278,10 @@ class SharedStream implements StreamConnection {
     this.#takenTo = entries.at(-1)?.[0].toString() ?? this.#takenTo;
     return [[Buffer.from(this.key), entries]];
   }
+}
+
+function sequenceOf(id: string | Buffer): number {
+  return Number.parseInt(id.toString(), 10);
 }
 
 function closedError(): StoreUnavailableError {

@@ -12,6 +12,7 @@ before(async () => {
     services: {
       progress: {
         waitFor: async () => true,
+        catchUp: async () => null,
         waitUntilHeard: async () => true,
         noteWritten: () => {},
         backlog: () => (busy ? 1_000_000 : 0),

@@ -4,6 +4,7 @@ import { openStreamSource, type StreamSource } from '../../src/store/shared-stre
 import type { Store } from '../../src/store/store.ts';
 import { StreamReader } from '../../src/store/stream.ts';
 import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 const redis = await TestRedis.start({ durable: false });
 const sources: StreamSource[] = [];
@@ -127,4 +128,33 @@ test('streams of a Redis that was killed are read on when it is back', async () 
   await add(store, 'a', [2]);
   await add(store, 'b', [2]);
   assert.deepEqual(await waiting, [[2], [2]]);
+});
+
+test('a look at all streams brings what was added before it, once, whatever read is under way', async () => {
+  const store = await redis.openEmptyStore(1);
+  const source = openSource(store, 20);
+  const names = ['a', 'b', 'c'];
+  const readers = names.map((name) => new StreamReader(source, name, 0));
+  const seen = new Map<string, number[]>(names.map((name) => [name, []]));
+  let isOver = false;
+  const following = Promise.all(
+    readers.map(async (reader, at) => {
+      while (!isOver) seen.get(names[at] ?? '')?.push(...(await next(reader)));
+    }),
+  );
+  await until('all are read', () => source.catchUp?.().then((places) => places?.size === 3));
+  for (let sequence = 1; sequence <= 100; sequence += 1) {
+    for (const name of names) {
+      await add(store, name, [sequence]);
+      const places = await source.catchUp?.();
+      assert.equal(places?.get(name), `${sequence}-0`);
+    }
+  }
+  isOver = true;
+  for (const reader of readers) reader.close();
+  await following;
+  for (const name of names) {
+    const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+    assert.deepEqual(seen.get(name), numbers, name);
+  }
 });
