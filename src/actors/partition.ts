@@ -173,7 +173,7 @@ export class PartitionActor {
 
   async #takeIn(entries: readonly IntakeEntry[]): Promise<void> {
     for (const portion of portionsOf(entries)) {
-      const release = await this.context.batchSlots.take();
+      const release = await this.context.batchSlots.take(portion.parts);
       try {
         if (this.#stopping) return;
         await this.#process(portion);

@@ -3,27 +3,39 @@
  * for longer most likely waits for a Redis that does not answer, and stands in nobody's way from then on.
  */
 export class Slots {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];
+  #free: number;
 
   constructor(
-    private free: number,
+    private readonly count: number,
     private readonly patienceMs: number | null = null,
-  ) {}
+  ) {
+    this.#free = count;
+  }
 
-  /** Settles when there is a slot; call the function it gives when the work is done. */
-  async take(): Promise<() => void> {
-    if (this.free > 0) this.free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Settles when there are so many slots; call the function it gives when the work is done. */
+  async take(wanted = 1): Promise<() => void> {
+    const count = Math.min(wanted, this.count);
+    if (this.#waiting.length === 0 && this.#free >= count) this.#free -= count;
+    else await new Promise<void>((enter) => this.#waiting.push({ count, enter }));
     let isHeld = true;
     const release = () => {
       if (!isHeld) return;
       isHeld = false;
       if (timer !== null) clearTimeout(timer);
-      const next = this.#waiting.shift();
-      if (next === undefined) this.free += 1;
-      else next();
+      this.#free += count;
+      this.#letIn();
     };
     const timer = this.patienceMs === null ? null : setTimeout(release, this.patienceMs);
     return release;
+  }
+
+  #letIn(): void {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      if (first.count > this.#free) return;
+      this.#free -= first.count;
+      this.#waiting.shift();
+      first.enter();
+    }
   }
 }

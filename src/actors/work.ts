@@ -63,37 +63,61 @@ export interface IntakePortion {
   }[];
   /** Last entry of the portion. */
   readonly sequence: number;
+  /** How large it is, in parts of the largest: 1 to `portionParts`. */
+  readonly parts: number;
 }
 
+export const portionParts = 8;
 const entitiesPerPortion = 400;
 const membersPerPortion = 2000;
 const bytesPerPortion = 16 * 1024 * 1024;
 
 /** Cuts entries that were read into portions of bounded count and size, in order. */
 export function* portionsOf(entries: readonly IntakeEntry[]): Generator<IntakePortion> {
-  let mailboxes = new Mailboxes();
-  let marks: { tenant: string; members: readonly string[]; sequence: number }[] = [];
-  let bytes = 0;
-  let members = 0;
-  let sequence = 0;
+  let portion = new PortionInTheMaking();
   for (const entry of entries) {
-    sequence = entry.sequence;
-    if (entry.kind === 'marks') {
-      marks.push(entry);
-      members += entry.members.length;
-    } else {
-      for (const originId of entry.originIds) mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
-      bytes += entry.bytes;
-    }
-    if (mailboxes.size < entitiesPerPortion && bytes < bytesPerPortion && members < membersPerPortion)
-      continue;
-    yield { works: mailboxes.works, marks, sequence };
-    mailboxes = new Mailboxes();
-    marks = [];
-    bytes = 0;
-    members = 0;
+    portion.add(entry);
+    if (portion.fullness < 1) continue;
+    yield portion.made;
+    portion = new PortionInTheMaking();
   }
-  if (mailboxes.size > 0 || marks.length > 0) yield { works: mailboxes.works, marks, sequence };
+  if (portion.fullness > 0) yield portion.made;
+}
+
+class PortionInTheMaking {
+  readonly #mailboxes = new Mailboxes();
+  readonly #marks: { tenant: string; members: readonly string[]; sequence: number }[] = [];
+  #bytes = 0;
+  #members = 0;
+  #sequence = 0;
+
+  add(entry: IntakeEntry): void {
+    this.#sequence = entry.sequence;
+    if (entry.kind === 'marks') {
+      this.#marks.push(entry);
+      this.#members += entry.members.length;
+    } else {
+      for (const originId of entry.originIds)
+        this.#mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
+      this.#bytes += entry.bytes;
+    }
+  }
+
+  /** 0 of nothing, 1 and more of what is to go by itself. */
+  get fullness(): number {
+    if (this.#mailboxes.size === 0 && this.#marks.length === 0) return 0;
+    return Math.max(
+      Number.MIN_VALUE,
+      this.#mailboxes.size / entitiesPerPortion,
+      this.#bytes / bytesPerPortion,
+      this.#members / membersPerPortion,
+    );
+  }
+
+  get made(): IntakePortion {
+    const parts = Math.min(portionParts, Math.ceil(this.fullness * portionParts));
+    return { works: this.#mailboxes.works, marks: this.#marks, sequence: this.#sequence, parts };
+  }
 }
 
 /** Work for members of the rebuild queue. */

@@ -18,9 +18,13 @@ import { WorkerMetrics } from './metrics.ts';
 import { PartitionActor } from './partition.ts';
 import { Slots } from './slots.ts';
 import { TurnQueue } from './turns.ts';
+import { portionParts } from './work.ts';
 
 const tickMs = 500;
-/** Enough that one is computed while others wait for Redis; more would only hold more entities in memory at a time. */
+/**
+ * Of the largest; enough that one is computed while others wait for Redis, and more would only hold more entities in memory
+ * at a time. Of small ones there are more, so that what they ask of Redis goes and comes together.
+ */
 const batchesAtOnce = 4;
 const batchPatienceMs = 1000;
 
@@ -53,7 +57,7 @@ export class Worker {
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #streams: StreamSource;
   readonly #rebuildTurns = new TurnQueue();
-  readonly #batchSlots = new Slots(batchesAtOnce, batchPatienceMs);
+  readonly #batchSlots = new Slots(batchesAtOnce * portionParts, batchPatienceMs);
   #measuringLag: Promise<void> | null = null;
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();

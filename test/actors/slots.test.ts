@@ -35,3 +35,24 @@ test('a slot that is held for too long is given on, and giving it back later cha
   (await third)();
   assert.ok(isTaken);
 });
+
+test('what is large takes several, more than there are takes all, and nobody is passed by', async () => {
+  const slots = new Slots(4, 60_000);
+  const order: string[] = [];
+  const first = await slots.take(3);
+  const enter = async (name: string, count: number): Promise<() => void> => {
+    const release = await slots.take(count);
+    order.push(name);
+    return release;
+  };
+  const large = enter('large', 9);
+  const small = enter('small', 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(order, [], 'the small one waits behind the large one');
+  first();
+  const endLarge = await large;
+  assert.deepEqual(order, ['large']);
+  endLarge();
+  (await small)();
+  assert.deepEqual(order, ['large', 'small']);
+});

@@ -142,7 +142,7 @@ test('a look at all streams brings what was added before it, once, whatever read
       while (!isOver) seen.get(names[at] ?? '')?.push(...(await next(reader)));
     }),
   );
-  await until('all are read', () => source.catchUp?.().then((places) => places?.size === 3));
+  await until('all are read', async () => (await source.catchUp?.())?.size === 3);
   for (let sequence = 1; sequence <= 100; sequence += 1) {
     for (const name of names) {
       await add(store, name, [sequence]);
