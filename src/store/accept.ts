@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { groupBy } from '../contract/group-by.ts';
 import { StoreUnavailableError } from './connection.ts';
 import { keys } from './keys.ts';
-import { packForLua } from './lua-list.ts';
+import { PackWriter } from './pack-writer.ts';
 import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
@@ -63,23 +63,26 @@ function nextStamp(): number {
   return lastStamp;
 }
 
-const headBytes = 41;
 const tokenBytes = 8;
+const headBytes = 56;
+const stampsAt = 32;
+const stampBytes = 8;
 
 /**
- * What the script wants to know of each entity beside its texts; see `scripts/accept.lua`. Stamps rise in the order of
- * the request, whatever partitions its entities go to: of two claims in it the later one is the latest.
+ * What a compare record of a new entity begins with; see `scripts/accept.lua`. Stamps rise in the order of the request,
+ * whatever partitions its entities go to: of two claims in it the later one is the latest.
  */
-function headsOf({ force, entities }: AcceptRequest): Buffer[] {
+function headsOf({ entities }: AcceptRequest): Buffer[] {
   const token = randomBytes(tokenBytes);
   const all = Buffer.allocUnsafe(headBytes * entities.length);
   return entities.map(({ contentHash, urlHash }, index) => {
     const head = all.subarray(index * headBytes, (index + 1) * headBytes);
-    head[0] = digitZero + (force ? 1 : 0);
-    contentHash.copy(head, 1);
-    token.copy(head, 17);
-    urlHash.copy(head, 25);
-    head.writeDoubleBE(nextStamp(), 33);
+    contentHash.copy(head, 0);
+    token.copy(head, 16);
+    urlHash.copy(head, 24);
+    head.writeDoubleBE(nextStamp(), stampsAt);
+    head.copyWithin(stampsAt + stampBytes, stampsAt, stampsAt + stampBytes);
+    head.copyWithin(stampsAt + 2 * stampBytes, stampsAt, stampsAt + stampBytes);
     return head;
   });
 }
@@ -182,11 +185,9 @@ interface Group {
   readonly partition: number;
   readonly tenant: string;
   readonly sourceId: string;
-  readonly heads: Buffer[];
-  readonly originIds: string[];
-  readonly types: string[];
-  readonly bodies: Buffer[];
+  readonly entities: EncodedEntity[];
   /** Of each entity, in the same order. */
+  readonly heads: Buffer[];
   readonly places: { readonly parcel: Parcel; readonly position: number }[];
   readonly parcels: Set<Parcel>;
 }
@@ -227,10 +228,8 @@ class AcceptCall {
     for (const position of positions) {
       const [entity, head] = [request.entities[position], heads[position]];
       if (entity === undefined || head === undefined) continue;
+      group.entities.push(entity);
       group.heads.push(head);
-      group.originIds.push(entity.originId);
-      group.types.push(entity.type);
-      group.bodies.push(entity.body);
       group.places.push({ parcel, position });
     }
   }
@@ -239,7 +238,7 @@ class AcceptCall {
     const name = `${partition}:${tenant}:${sourceId}`;
     const known = this.#groups.get(name);
     if (known !== undefined) return known;
-    const lists = { heads: [], originIds: [], types: [], bodies: [], places: [] };
+    const lists = { entities: [], heads: [], places: [] };
     const group: Group = { partition, tenant, sourceId, ...lists, parcels: new Set() };
     this.#groups.set(name, group);
     return group;
@@ -247,24 +246,39 @@ class AcceptCall {
 
   /** As `scripts/accept.lua` reads it. */
   #packed(groups: readonly Group[]): Buffer {
-    return packForLua(
-      groups.map(({ partition, tenant, sourceId, heads, originIds, types, bodies }) => {
-        const tag = this.store.partitions.tag(partition);
-        const meta = keys.meta(tag, tenant, sourceId);
-        const entities = keys.entities(tag, tenant, sourceId);
-        return [
-          keys.clock(tag),
-          keys.stream(tag),
-          meta,
-          entities,
-          tenant,
-          sourceId,
-          heads,
-          originIds,
-          types,
-          bodies,
-        ];
-      }),
-    );
+    writer.list(groups.length);
+    for (const group of groups) writeGroup(group, this.store.partitions.tag(group.partition));
+    return writer.take();
   }
 }
+
+const writer = new PackWriter();
+
+function writeGroup({ tenant, sourceId, entities, heads, places }: Group, tag: string): void {
+  writer.list(10);
+  writer.text(keys.clock(tag));
+  writer.text(keys.stream(tag));
+  writer.text(keys.meta(tag, tenant, sourceId));
+  writer.text(keys.entities(tag, tenant, sourceId));
+  writer.text(tenant);
+  writer.text(sourceId);
+  writer.text(places.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''));
+  writer.list(entities.length);
+  for (const { originId } of entities) writer.text(originId);
+  writer.list(entities.length);
+  entities.forEach(({ type }, index) => {
+    const place = writer.beginText();
+    writer.raw(heads[index] ?? noBytes);
+    writer.rawText(type);
+    writer.endText(place);
+  });
+  writer.list(entities.length);
+  entities.forEach(({ body }, index) => {
+    const place = writer.beginText();
+    writer.raw(heads[index]?.subarray(stampsAt) ?? noBytes);
+    writer.raw(body);
+    writer.endText(place);
+  });
+}
+
+const noBytes = Buffer.alloc(0);

@@ -150,26 +150,26 @@ function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
   return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
-const wordsPerRow = 4;
-
 function writeRun(tag: string, run: readonly PlacedClaim[]): void {
   const [first] = run;
   if (first === undefined) return;
   const { action, scope } = first.write;
   const { tenant, environmentId } = scope;
-  writer.list(5);
+  writer.list(8);
   writer.text(action);
   writer.text(keys.claims(tag, tenant, environmentId));
   writer.text(keys.routes(tag, tenant, environmentId));
   writer.text(keys.clashes(tag, tenant, environmentId));
-  writer.list(run.length * wordsPerRow);
-  for (const { write, subject } of run) {
-    const { field, claim } = write;
-    writer.text(field);
-    writer.textBytes(digestOf(subject));
-    writer.text(claim.display);
+  writer.list(run.length);
+  for (const { write } of run) writer.text(write.field);
+  writer.list(run.length);
+  for (const { subject } of run) writer.textBytes(digestOf(subject));
+  writer.list(run.length);
+  for (const { write } of run) writer.text(write.claim.display);
+  writer.list(run.length);
+  for (const { write } of run) {
     const place = writer.beginText();
-    writeClaim(claim);
+    writeClaim(write.claim);
     writer.endText(place);
   }
 }

@@ -76,6 +76,19 @@ export class PackWriter {
     this.#buffer.writeUInt32BE(this.#at - place - longestMark, place + 1);
   }
 
+  /** Bytes as they are, in a text that was begun. */
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** As `raw`, of a text's UTF-8. */
+  rawText(text: string): void {
+    this.#reserve(text.length * 3);
+    this.#at += this.#buffer.write(text, this.#at);
+  }
+
   number(number: number): void {
     this.#reserve(9);
     if (number >= 0 && number < 0x80 && Number.isInteger(number) && !Object.is(number, -0)) {

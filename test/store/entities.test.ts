@@ -263,11 +263,20 @@ const removeAgain = new Script<[number, number[]]>('remove', 5);
 function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
   const tag = store.partitions.tag(0);
   const encoded = entities.map(encodeEntity);
-  const heads = encoded.map(({ contentHash, urlHash }, index) => {
+  const stamps = encoded.map((_, index) => {
     const stamp = Buffer.alloc(8);
     stamp.writeDoubleBE(1_000_000 + index);
-    return Buffer.concat([Buffer.from('0'), contentHash, Buffer.from(token), urlHash, stamp]);
+    return Buffer.concat([stamp, stamp, stamp]);
   });
+  const records = encoded.map(({ contentHash, urlHash, type }, index) =>
+    Buffer.concat([
+      contentHash,
+      Buffer.from(token),
+      urlHash,
+      stamps[index] ?? Buffer.alloc(0),
+      Buffer.from(type),
+    ]),
+  );
   const group = [
     keys.clock(tag),
     keys.stream(tag),
@@ -275,10 +284,10 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
     keys.entities(tag, tenant, sourceId),
     tenant,
     sourceId,
-    heads,
+    '0'.repeat(encoded.length),
     encoded.map(({ originId }) => originId),
-    encoded.map(({ type }) => type),
-    encoded.map(({ body }) => body),
+    records,
+    encoded.map(({ body }, index) => Buffer.concat([stamps[index] ?? Buffer.alloc(0), body])),
   ];
   acceptAgain.define(store.client);
   return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);

@@ -4,8 +4,8 @@
 --
 -- KEYS  1 clock of the first group
 -- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, meta and entities
---       key, tenant, sourceId, heads, originIds, types, bodies}; of the last four one of each entity
---       A head is '1' to override types or '0', contentHash (16 bytes), token (8), urlHash (8), stamp (big-endian double): 41 bytes
+--       key, tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, compare records, entity records}
+--       Records come as they are stored of an entity that is new, their three stamps alike.
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 --       Two requests of one call have no entity in common.
 -- Returns  {last sequence of each group's stream, one text of a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
@@ -22,7 +22,7 @@ end
 -- Everything is read, and every key looked at, before the first write: an error amid the writes would not undo them.
 local groups, codes = {}, {}
 for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
-  local clock, stream, metaKey, entities, tenant, sourceId, heads, originIds, types, sentBodies = unpack(sent)
+  local clock, stream, metaKey, entities, tenant, sourceId, forces, originIds, records, sentBodies = unpack(sent)
   local group = {
     clock = clock, stream = stream, meta = metaKey, entities = entities, tenant = tenant, sourceId = sourceId,
     metas = {}, bodies = {}, announced = {}, announcedBytes = 0,
@@ -34,37 +34,36 @@ for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
     local found = redis.call('HMGET', metaKey, unpack(originIds, from, to))
     for at = 1, #found do stored[originIds[from + at - 1]] = found[at] end
   end)
+  local metas, bodies, announced = group.metas, group.bodies, group.announced
   for at = 1, #originIds do
-    local head, originId, type, body = heads[at], originIds[at], types[at], sentBodies[at]
+    local originId, record, body = originIds[at], records[at], sentBodies[at]
     local meta = stored[originId]
-    local code, stamps = '1', nil
-    if not meta then
-      local stamp = string.sub(head, 34)
-      stamps = stamp .. stamp .. stamp
-    else
-      local isOurs = string.sub(meta, 17, 24) == string.sub(head, 18, 25)
+    local code, isWritten = '1', not meta
+    if meta then
+      local isOurs = string.sub(meta, 17, 24) == string.sub(record, 17, 24)
       if isOurs and not written[originId] then
         code = '1'
-      elseif string.sub(meta, 1, 16) == string.sub(head, 2, 17) then
+      elseif string.sub(meta, 1, 16) == string.sub(record, 1, 16) then
         code = isOurs and '1' or '0'
-      elseif string.sub(meta, 57) ~= type and string.sub(head, 1, 1) ~= '1' then
+      elseif string.sub(meta, 57) ~= string.sub(record, 57) and string.sub(forces, at, at) ~= '1' then
         code = '2'
       else
-        local stamp = struct.unpack('>d', string.sub(head, 34))
+        local stamp = struct.unpack('>d', string.sub(record, 33, 40))
         local lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(meta, 33, 56))
         if stamp <= lastStamp then stamp = lastStamp + 1 end
-        if string.sub(meta, 25, 32) ~= string.sub(head, 26, 33) then urlStamp = stamp end
-        stamps = struct.pack('>ddd', stamp, bornStamp, urlStamp)
+        if string.sub(meta, 25, 32) ~= string.sub(record, 25, 32) then urlStamp = stamp end
+        local stamps = struct.pack('>ddd', stamp, bornStamp, urlStamp)
+        record = string.sub(record, 1, 32) .. stamps .. string.sub(record, 57)
+        body = stamps .. string.sub(body, 25)
+        isWritten = true
       end
     end
-    if stamps then
-      local record = string.sub(head, 2, 33) .. stamps .. type
-      local metas, bodies = group.metas, group.bodies
+    if isWritten then
       metas[#metas + 1], metas[#metas + 2] = originId, record
-      bodies[#bodies + 1], bodies[#bodies + 2] = originId, stamps .. body
+      bodies[#bodies + 1], bodies[#bodies + 2] = originId, body
       stored[originId], written[originId] = record, true
-      group.announced[#group.announced + 1] = originId
-      group.announcedBytes = group.announcedBytes + #body
+      announced[#announced + 1] = originId
+      group.announcedBytes = group.announcedBytes + #body - 24
     end
     codes[#codes + 1] = code
   end

@@ -5,8 +5,8 @@
 -- KEYS  1 fence of the first group
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
 --       4 packed list of groups, each the claims of one partition: {fence, clock and changes key, runs}
---       A run is {'put' | 'drop', claims key, routes key, clashes key, rows}; it is done before the next one
---       Rows are four words a claim, one behind the other: field, digest (8 bytes), display, packed list of the one claim
+--       A run is {'put' | 'drop', claims key, routes key, clashes key, fields, digests (8 bytes each), displays, packed
+--       lists of the one claim}; it is done before the next one
 --       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs},
 --       its times in digits
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
@@ -63,28 +63,29 @@ local function callEach(command, key, list)
   end
 end
 
-local wordsPerRow = 4
+local urlMark = string.byte('u')
 
 -- What one run makes of its keys: read at once, changed here, written at once.
-local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rows)
-  local stored, fields = {}, {}
-  for at = 1, #rows, wordsPerRow do fields[#fields + 1] = rows[at] end
+local function changeRun(digests, action, claimsKey, routesKey, clashesKey, fields, fieldDigests, displays, claims)
+  local stored = {}
   for from = 1, #fields, chunk do
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
-  -- By field: how many claims there are; by URL: whether it is served.
-  local counts, served = {}, {}
-  for at = 1, #rows, wordsPerRow do
-    local field, digest, display, packed = rows[at], rows[at + 1], rows[at + 2], rows[at + 3]
-    local isUrl = string.sub(field, 1, 2) == 'u:'
+  local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
+  -- Of fields with other claims, what they hold in the end and how many; by URL: whether it is served.
+  local changed, counts, served = {}, {}, {}
+  for at = 1, #fields do
+    local field, digest, display = fields[at], fieldDigests[at], displays[at]
+    local isUrl = string.byte(field) == urlMark
     if not stored[field] and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
-      stored[field] = packed
-      if isUrl then served[display] = true end
+      stored[field] = claims[at]
+      puts[#puts + 1], puts[#puts + 2] = field, claims[at]
+      if isUrl then routes[#routes + 1], routes[#routes + 2] = 0, display end
       digests[#digests + 1] = digest
     else
-      local claim = cmsgpack.unpack(packed)[1]
+      local claim = cmsgpack.unpack(claims[at])[1]
       local old = stored[field] and cmsgpack.unpack(stored[field]) or {}
       local new = {}
       for _, other in ipairs(old) do
@@ -93,6 +94,7 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rows
       if action == 'put' then new[#new + 1] = claim end
       table.sort(new, before)
       stored[field] = #new > 0 and cmsgpack.pack(new)
+      changed[field] = stored[field]
       counts[field] = #new
       if isUrl then
         served[display] = false
@@ -102,9 +104,8 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rows
       if visible(old) ~= visible(new) then digests[#digests + 1] = digest end
     end
   end
-
-  local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
-  for field, value in pairs(stored) do
+  -- First claims stand in the lists already; what became of them later in the run comes behind.
+  for field, value in pairs(changed) do
     if value then
       puts[#puts + 1], puts[#puts + 2] = field, value
     else
@@ -129,8 +130,8 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rows
   callEach('HDEL', claimsKey, drops)
   callEach('HSET', clashesKey, clashes)
   callEach('HDEL', clashesKey, clears)
-  callEach('ZREM', routesKey, gone)
   callEach('ZADD', routesKey, routes)
+  callEach('ZREM', routesKey, gone)
 end
 
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.

@@ -25,6 +25,7 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
   }),
   string: room({
     sub: (text, from, to) => [partOf(textOf(text), numberOf(from), to === undefined ? -1 : numberOf(to))],
+    byte: (text) => [textOf(text).charCodeAt(0)],
     rep: (text, count) => [textOf(text).repeat(numberOf(count))],
     match: (text, pattern) => [patternOf(textOf(pattern)).exec(textOf(text))?.[1]],
   }),
