@@ -47,12 +47,35 @@ export function querySources(services: Services): Handler {
 }
 
 /** What came as the body of a query. */
-interface QueryText {
-  /** See `AskedQueries`. */
-  readonly key: string | null;
-  readonly minVersion: VersionVector | null;
+class QueryText {
+  constructor(
+    /** See `AskedQueries`. */
+    readonly key: string | null,
+    readonly minVersion: VersionVector | null,
+    private readonly bytes: Buffer,
+  ) {}
+
   /** @throws ProblemError 400 for what is no JSON that can be stored */
-  parse(): Json;
+  parse(): Json {
+    return parsedBody(this.bytes);
+  }
+}
+
+class SingleQuery implements AskedQueries {
+  constructor(
+    private readonly text: QueryText,
+    private readonly target: QueryTarget,
+  ) {}
+
+  get key(): string | null {
+    return this.text.key;
+  }
+
+  read(): readonly QueryRequest[] {
+    const body = this.text.parse();
+    if (isJsonObject(body)) return [{ target: this.target, body }];
+    throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+  }
 }
 
 /** @param answer for a body that no kept answer stands for */
@@ -65,21 +88,19 @@ function answered(
     const minVersion = askedVersion(call, 400);
     const key = keyOfQuery(call, bytes);
     // Who asks for a version wants more than what was true a while ago.
-    return keptOrMade(services, call, minVersion === null ? key : null, () => {
-      const kept = Buffer.from(bytes);
-      return answer({ key, minVersion, parse: () => parsedBody(kept) });
-    });
+    return keptOrMade(services, call, minVersion === null ? key : null, () =>
+      answer(new QueryText(key, minVersion, Buffer.from(bytes))),
+    );
   });
 }
 
 async function single(
   services: Services,
   call: Call,
-  { key, minVersion, parse }: QueryText,
+  query: QueryText,
   target: QueryTarget,
 ): Promise<MadeAnswer> {
-  const read = () => [{ target, body: objectOf(parse()) }];
-  const [outcome] = await run(services, call, { key, read }, minVersion);
+  const [outcome] = await run(services, call, new SingleQuery(query, target), query.minVersion);
   if (outcome === undefined) throw new Error('the query service gave no outcome');
   if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
   const { result } = outcome;
@@ -88,14 +109,9 @@ async function single(
   return { answer: answerOf(text), outcomes: [outcome] };
 }
 
-function objectOf(body: Json): Json {
-  if (isJsonObject(body)) return body;
-  throw new ProblemError(problems.queryInvalid(['The body must be an object']));
-}
-
-async function multi(services: Services, call: Call, { minVersion, parse }: QueryText): Promise<MadeAnswer> {
-  const requests = multiRequests(parse());
-  const outcomes = await run(services, call, { key: null, read: () => requests }, minVersion);
+async function multi(services: Services, call: Call, text: QueryText): Promise<MadeAnswer> {
+  const requests = multiRequests(text.parse());
+  const outcomes = await run(services, call, { key: null, read: () => requests }, text.minVersion);
   const bad = requests.flatMap((request, index) => {
     const outcome = outcomes[index];
     return outcome === undefined || outcome.ok || outcome.errors.length === 0

@@ -19,11 +19,12 @@ export class FrameReader {
 
   constructor(private readonly onFrame: (bytes: Buffer) => void) {}
 
+  /** @param piece stays as it is from now on */
   take(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#heldBytes += piece.length;
     if (this.#heldBytes < this.#wantedBytes) return;
-    const held = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces);
+    const held = this.#pieces.length === 1 ? piece : joined(this.#pieces, this.#heldBytes);
     const from = this.#tellFrames(held);
     this.#pieces = from < held.length ? [held.subarray(from)] : [];
     this.#heldBytes = held.length - from;
@@ -40,4 +41,11 @@ export class FrameReader {
       from = end;
     }
   }
+}
+
+function joined(pieces: readonly Buffer[], bytes: number): Buffer {
+  const whole = takeBytes(bytes);
+  let at = 0;
+  for (const piece of pieces) at += piece.copy(whole, at);
+  return whole;
 }

@@ -35,7 +35,7 @@ export function rowPieces(
   { originId, sourceId, updatedAtMs, score }: BuiltIns,
   fieldsText: Buffer,
 ): RowPieces {
-  const isPlain = isPlainText(originId) && isPlainText(sourceId);
+  const isPlain = isPlainSource(sourceId) && isPlainText(originId);
   const ids = isPlain
     ? `{"_originId":"${originId}","_sourceGuid":"${sourceId}"`
     : `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
@@ -48,14 +48,21 @@ export function rowPieces(
   return { head, fields, bytes, isPlain };
 }
 
-let lastPlain = '';
-
-/** Whether a text stands in JSON as it is, as most ids do; those of sources come again and again. */
+/** Whether a text stands in JSON as it is, as most ids do. */
 function isPlainText(text: string): boolean {
-  if (text === lastPlain) return true;
-  if (!/^[\w./:-]*$/.test(text)) return false;
-  lastPlain = text;
-  return true;
+  return /^[\w./:-]*$/.test(text);
+}
+
+let lastSource = '';
+let isLastPlain = true;
+
+/** The rows of a page are of few sources. */
+function isPlainSource(sourceId: string): boolean {
+  if (sourceId !== lastSource) {
+    lastSource = sourceId;
+    isLastPlain = isPlainText(sourceId);
+  }
+  return isLastPlain;
 }
 
 /** @returns the place behind the row */

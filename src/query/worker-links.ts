@@ -6,6 +6,10 @@ import { unpack } from '../store/pack.ts';
 import { PendingReplies } from '../store/pending-replies.ts';
 import { FrameReader } from './frames.ts';
 import { LinkWriter } from './link-writer.ts';
+import { takeBytes } from './slab.ts';
+
+/** Read at a time, into memory that is used again: a buffer for each read would keep the garbage collector busy. */
+const readBytesMax = 256 * 1024;
 
 export type LinkRequest = readonly [number: number, timeoutMs: number, body: MessageBody];
 export type LinkReply = readonly [number: number, body: MessageBody];
@@ -59,16 +63,26 @@ class WorkerLink {
 
   /** @param onEnd called once it is over, whatever ended it */
   constructor(file: string, onEnd: () => void) {
-    this.#socket = createConnection(file);
-    this.#writer = new LinkWriter(this.#socket);
     const frames = new FrameReader((bytes) => {
       for (const [number, body] of unpack<LinkReply[]>(bytes))
         this.#pending.settle(number, { kind: 'answer', body });
     });
+    this.#socket = createConnection({
+      path: file,
+      onread: {
+        buffer: Buffer.allocUnsafeSlow(readBytesMax),
+        callback(byteCount, buffer) {
+          const piece = takeBytes(byteCount);
+          piece.set(buffer.subarray(0, byteCount));
+          frames.take(piece);
+          return true;
+        },
+      },
+    });
+    this.#writer = new LinkWriter(this.#socket);
     this.#socket.on('connect', () => {
       this.#isOpen = true;
     });
-    this.#socket.on('data', (piece) => frames.take(piece));
     this.#socket.on('error', () => {});
     this.#socket.on('close', () => {
       onEnd();

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { KnownAsks } from '../../src/query/known-asks.ts';
+import { sealToken } from '../../src/query/token.ts';
+import type { QueryTarget } from '../../src/query/types.ts';
+import { encodeAsks } from '../../src/query/wire.ts';
+import { queryIdentity } from '../../src/search/check-query.ts';
+import type { CheckedQuery } from '../../src/search/types.ts';
+import { autoIndex, readResult, schemaIndex, TestCluster } from './support/cluster.ts';
+import { startRedis } from './support/redis.ts';
+import { clientOf, tenantOf } from './support/site.ts';
+
+const redis = await startRedis();
+const tenant = tenantOf({ things: { size: 'integer' } });
+
+async function startCluster(context: TestContext): Promise<TestCluster> {
+  const cluster = await TestCluster.start(redis, tenant, { partitions: 2, workers: 1 });
+  context.after(() => cluster.stop());
+  return cluster;
+}
+
+/** Asks again and again as one client, and counts how often the query was read. */
+function asker(cluster: TestCluster, target: QueryTarget, body: Json) {
+  const client = clientOf(tenant);
+  let reads = 0;
+  const read = () => {
+    reads += 1;
+    return [{ target, body }];
+  };
+  return async (): Promise<{ total: number | null; reads: number }> => {
+    const [outcome] = await cluster.service.run(client, { key: 'text', read }, { minVersion: null });
+    return { total: outcome?.ok ? readResult(outcome).totalResults : null, reads };
+  };
+}
+
+test('a query of an index that is asked again is not read again, and answered anew', async (context) => {
+  const cluster = await startCluster(context);
+  const ask = asker(cluster, { kind: 'index', alias: 'things' }, {});
+  await cluster.write(schemaIndex('things'), new Map([['a', { size: 1 }]]));
+  assert.deepEqual(await ask(), { total: 1, reads: 1 });
+  await cluster.write(schemaIndex('things'), new Map([['b', { size: 2 }]]));
+  assert.deepEqual(await ask(), { total: 2, reads: 1 });
+});
+
+test('a query of a source group is read again once something changed, for its fields may have', async (context) => {
+  const cluster = await startCluster(context);
+  const filters = { and: [{ field: 'later', operator: 'equals', value: 'x' }] };
+  const ask = asker(cluster, { kind: 'auto', sourceGroup: 'cms', type: 'note' }, { filters });
+  await cluster.write(autoIndex('note'), new Map<string, JsonObject>([['a', { first: 'x' }]]));
+  const before = await ask();
+  assert.equal((await ask()).reads, before.reads + (before.total === null ? 1 : 0));
+  await cluster.write(autoIndex('note'), new Map<string, JsonObject>([['b', { later: 'x' }]]));
+  const after = await ask();
+  assert.equal(after.total, 1);
+  assert.ok(after.reads > before.reads);
+});
+
+test('a query that is refused is read each time', async (context) => {
+  const ask = asker(await startCluster(context), { kind: 'index', alias: 'nothing' }, {});
+  assert.deepEqual(await ask(), { total: null, reads: 1 });
+  assert.deepEqual(await ask(), { total: null, reads: 2 });
+});
+
+test('what a worker was asked before is read once, and its tokens are those of its query', () => {
+  const secret = randomBytes(32);
+  const index = { scope: { tenant: 'acme', environmentId: 'env' }, index: 'schema:pages' };
+  const query: CheckedQuery = {
+    filter: null,
+    search: null,
+    facets: [],
+    sort: [{ field: 'size', order: 'asc' }],
+    offset: 0,
+    pageSize: 1,
+    after: null,
+  };
+  const known = new KnownAsks(secret);
+  const asks = encodeAsks([{ ...index, ask: { kind: 'answer', query, isText: true } }]);
+  const [first] = known.read(asks);
+  assert.equal(known.read(asks)[0], first);
+  const use = { ...index, identity: queryIdentity(query) };
+  for (const originId of ['a', 'a', 'b', 'a']) {
+    const place = { values: [originId.length], originId, sourceId: 's' };
+    assert.equal(first?.seal(place), sealToken(secret, use, place));
+  }
+});
