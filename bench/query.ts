@@ -38,7 +38,7 @@ await runBench({
     'How fast are queries? Four kinds over HTTP, 8 connections, 30 different queries each, ten results a page, on the descriptions of Debian packages and on the names of cities.',
   unfair: [
     'For us: a front keeps finished answers until an item of their index changes, and the 30 queries come again and again. "Every query run" sends the version of a write that is long done, so that nothing kept is used: that row is the search itself.',
-    'Against us: the others search in the process that speaks HTTP; our queries pass Redis to a worker and back, check a key, and the shard follows changes meanwhile.',
+    'Against us: the others search in the process that speaks HTTP; our queries go to a worker in another process and back, check a key, and the shard follows changes meanwhile.',
     'For us: front and worker are two processes, so we use both cores, as PostgreSQL does; MiniSearch and Orama have one.',
     "Every contender gets our own words, so that totals can be the same; the order by relevance is everybody's own and is not compared. Sorting and facets are written around MiniSearch in plain JavaScript.",
     `PostgreSQL ranks with ts_rank without positions, and looks words with typos up in a vocabulary table with levenshtein_less_equal; ${postgresSettingsText}.`,
@@ -58,7 +58,7 @@ await runBench({
       targets: results.flatMap(({ targets }) => targets),
       notes: [
         ...results.flatMap(({ notes = [] }) => notes),
-        'Where the time goes: see `query-overhead`. One word and a facet cost a shard 5 to 10 µs, so such a query is all way: HTTP, the front, Redis, the worker and back. What is kept costs the front HTTP and one look-up.',
+        'Where the time goes: see `query-overhead`. One word and a facet cost a shard 5 to 10 µs, so such a query is all way: HTTP, the front, the worker and back. What is kept costs the front HTTP and one look-up.',
       ],
     };
   },
