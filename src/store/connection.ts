@@ -74,6 +74,25 @@ class PunctualCluster extends Cluster {
   }
 }
 
+/** How the library itself ends a client, in parts that its types do not show. */
+interface Ending {
+  setStatus(status: 'end'): void;
+  flushQueue(error: Error): void;
+}
+
+/**
+ * Ends a client at once. The library does not end one that has no connection and waits to try again: it would forget what
+ * was asked, take more, and answer nothing of it, so that whoever asked would wait for ever. All of that fails here.
+ */
+export function disconnect(client: RedisClient): void {
+  const isBetween = client.status === 'reconnecting';
+  client.disconnect();
+  if (!isBetween || !(client instanceof Redis)) return;
+  const ending = client as unknown as Ending;
+  ending.setStatus('end');
+  ending.flushQueue(new Error('the connection is closed'));
+}
+
 /** A client of its own for one blocking read: on a shared one it would hold up every other command. */
 export function connectBlocking(address: RedisAddress): RedisClient {
   const options = {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import {
   type ConnectionOptions,
   connect,
+  disconnect,
   type RedisAddress,
   type RedisClient,
   storeError,
@@ -146,8 +147,8 @@ function messageHost(options: ConnectionOptions): RedisHost {
 
 async function leave(client: RedisClient): Promise<void> {
   // Without a connection `quit` would wait for one.
-  if (client.status !== 'ready') client.disconnect();
-  else await client.quit().catch(() => client.disconnect());
+  if (client.status !== 'ready') disconnect(client);
+  else await client.quit().catch(() => disconnect(client));
 }
 
 /** As `Store.open`. */

@@ -4,6 +4,7 @@ import { hashKeys } from '../../../src/config/canonical.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { ActiveConfiguration, publishConfiguration } from '../../../src/store/configuration.ts';
+import { disconnect } from '../../../src/store/connection.ts';
 import { listItemIndexes, scanItems } from '../../../src/store/items.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/lease.ts';
@@ -133,7 +134,7 @@ export class Fleet {
       stop: end,
       crash: async () => {
         ended = true;
-        store.client.disconnect();
+        disconnect(store.client);
         await end();
       },
     };
