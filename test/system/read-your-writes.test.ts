@@ -359,11 +359,24 @@ test('on one connection no answer is older than the one before', async (context)
   context.diagnostic(`${count} writes, ${answers} answers`);
 });
 
+interface CountedPage {
+  readonly title: string;
+}
+
+/** An answer of delivery about the pages that are counted. */
+interface CountedAnswer {
+  readonly route?: CountedPage | null;
+  readonly views: {
+    readonly one?: CountedPage;
+    readonly two?: CountedPage;
+    readonly both?: { readonly titles: readonly string[] };
+  };
+}
+
 /** The counts that an answer shows, each of which only rises; what is not there yet is not listed. */
-// biome-ignore lint/suspicious/noExplicitAny: the shape depends on what was asked.
-function countsIn(path: string, json: any): number[] {
-  if (path.includes('url=')) return json.route === null ? [] : [Number(json.route.title)];
-  if (path.includes('both')) return (json.views.both?.titles ?? []).map(Number);
-  const { one, two } = json.views;
+function countsIn(path: string, { route, views }: CountedAnswer): number[] {
+  if (path.includes('url=')) return route == null ? [] : [Number(route.title)];
+  if (path.includes('both')) return (views.both?.titles ?? []).map(Number);
+  const { one, two } = views;
   return one === undefined || two === undefined ? [] : [Number(one.title), Number(two.title)];
 }
