@@ -7,6 +7,7 @@ import { formatDependent, parseDependent } from '../../src/store/dependents.ts';
 import { digestBytes, digestOf } from '../../src/store/digest.ts';
 import { packForLua } from '../../src/store/lua-list.ts';
 import { pack, unpack } from '../../src/store/pack.ts';
+import { PackWriter } from '../../src/store/pack-writer.ts';
 import { decodeProcessed, encodeProcessed, type ProcessedRecord } from '../../src/store/processed.ts';
 import { formatVersion, parseVersion } from '../../src/store/version.ts';
 import { decodeBody, encodeBody, viewTarget } from '../../src/store/views.ts';
@@ -183,6 +184,33 @@ test('lists for scripts hold texts, bytes and numbers of any size', () => {
   const long = 'ü€😀'.repeat(5000);
   const packed = packForLua(['', long, Buffer.from('bytes'), [1, 2 ** 53 - 1, [], ['x']]]);
   assert.deepEqual(unpack(packed), ['', long, 'bytes', [1, 2 ** 53 - 1, [], ['x']]]);
+});
+
+test('what is written piece by piece is what the packer of records writes', () => {
+  const writer = new PackWriter();
+  const sizes = [0, 1, 15, 16, 17, 31, 32, 33, 127, 128, 255, 256, 257, 65_535, 65_536];
+  for (const size of sizes) {
+    for (const unit of ['a', 'é', '€', '😀']) {
+      const sent = [unit.repeat(size), `${unit}${'a'.repeat(size)}`];
+      writer.list(2);
+      for (const one of sent) writer.text(one);
+      assert.ok(writer.take().equals(pack(sent)), `${size} times ${unit}`);
+    }
+    const list = Array.from({ length: size }, () => null);
+    writer.list(size);
+    for (const _ of list) writer.null();
+    assert.ok(writer.take().equals(pack(list)), `a list of ${size}`);
+    const bytes = Buffer.alloc(size, 7);
+    writer.bytes(bytes);
+    assert.ok(writer.take().equals(pack(bytes)), `${size} bytes`);
+  }
+  writer.list(2);
+  const place = writer.beginText();
+  writer.raw(Buffer.from('raw '));
+  writer.rawText('é');
+  writer.endText(place);
+  writer.number(1_763_721_690_123_456);
+  assert.deepEqual(unpack(writer.take()), ['raw é', 1_763_721_690_123_456]);
 });
 
 test('an announcement comes back with its maps and marks', () => {
