@@ -30,12 +30,20 @@ export async function readBulk(
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
   if (body.announcedBytes > bulkBodyBytesMax) throw new ProblemError(problems.bulkTooLarge);
-  const readings =
-    body.announcedBytes <= inlineBodyBytesMax
-      ? readWhole(await body.bytes(inlineBodyBytesMax, new ProblemError(problems.bulkTooLarge)), known)
-      : await readInPieces(body, reader, known);
+  const readings = await (body.announcedBytes <= inlineBodyBytesMax
+    ? readSmall(body, reader, known)
+    : readInPieces(body, reader, known));
   if (readings.some(({ kind }) => kind === 'broken')) throw new ProblemError(problems.bodyNotJson);
   return readings;
+}
+
+async function readSmall(
+  body: RequestBody,
+  reader: EntityReader,
+  known: KnownFields | null,
+): Promise<EntityReading[]> {
+  const bytes = await body.bytes(inlineBodyBytesMax, new ProblemError(problems.bulkTooLarge));
+  return await reader.here.run(() => readWhole(bytes, known));
 }
 
 /** What is wrong with a body that cannot be read in one go is found as in large ones. */

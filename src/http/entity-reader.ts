@@ -7,6 +7,7 @@ import { ProblemError, problems } from '../contract/errors.ts';
 import { type EntityForm, type EntityReading, type KnownFields, readEntity } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask } from './entity-thread.ts';
 import type { Log } from './log.ts';
+import { TimeSlices } from './time-slices.ts';
 
 /** Heap of the thread: some hundred times the largest entity. */
 const threadHeapMegabytes = 768;
@@ -19,13 +20,15 @@ interface Pending {
 export class EntityReader {
   #thread: Worker | null = null;
   #lastTask = 0;
+  /** For what is read on this thread. */
+  readonly here = new TimeSlices();
   readonly #pending = new Map<number, Pending>();
 
   constructor(private readonly log: Log) {}
 
-  /** Reads on this thread. */
-  readHere(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
-    return readEntity(bytes, form, known);
+  /** Reads on this thread, when it has time: in the order asked. */
+  readHere(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): Promise<EntityReading> {
+    return this.here.run(() => readEntity(bytes, form, known));
   }
 
   /**

@@ -33,7 +33,7 @@ function read(
   call: Call,
   bytes: Buffer<ArrayBuffer>,
   form: EntityForm,
-): EntityReading | Promise<EntityReading> {
+): Promise<EntityReading> {
   const { entityReader } = services;
   const known = knownFields(services, call.source);
   return bytes.length <= inlineBodyBytesMax
