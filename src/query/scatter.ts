@@ -81,18 +81,19 @@ export class Scatter {
     return new Promise((resolve) => {
       const replies: GatheredReply[] = [];
       let outstanding = ids.length;
-      const end = (result: GatheredReply[] | null) => {
-        endFollowing();
-        resolve(result);
-      };
       // A partition that moved away from a worker we wait for is answered by its new owner only.
-      const endFollowing = this.workers.onChange(() => end(null));
+      const endFollowing = this.workers.onChange(() => {
+        endFollowing();
+        resolve(null);
+      });
       for (const workerId of ids) {
         void this.#ask(workerId, body, deadlineMs).then((reply) => {
           outstanding -= 1;
           if (reply !== null) replies.push({ workerId, ...reply });
           const cover = completeCover(replies, this.partitionCount);
-          if (cover !== null || outstanding === 0) end(cover);
+          if (cover === null && outstanding > 0) return;
+          endFollowing();
+          resolve(cover);
         });
       }
     });
