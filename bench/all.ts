@@ -13,6 +13,7 @@ const names = [
   'rebuild-delivery',
   'growth',
   'start',
+  'capacity',
 ];
 
 const broken: string[] = [];

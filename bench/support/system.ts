@@ -98,6 +98,15 @@ export class System {
     return this.front.pid;
   }
 
+  get redisUrl(): string {
+    return this.environment.REDIS_URL ?? '';
+  }
+
+  /** Of the Redis that queries travel through. */
+  get messagesUrl(): string {
+    return this.environment.MESSAGES_URL ?? '';
+  }
+
   /** @throws CommandStop when one of the processes ends instead */
   async ready(): Promise<void> {
     const broken = new AbortController();

@@ -1,0 +1,157 @@
+/** `npm run bench -- capacity`: what one entity, page and query cost, for the capacity plan of the README. */
+import type { JsonObject } from '../src/contract/json.ts';
+import type { BenchContext } from './support/bench.ts';
+import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
+import { Client } from './support/client.ts';
+import { cityEntities, type Entity, numberOf, textOf } from './support/data-sets.ts';
+import { memoryOf } from './support/memory.ts';
+import { runBench } from './support/run.ts';
+import { System } from './support/system.ts';
+import type { Table } from './support/table.ts';
+import { figure } from './support/table.ts';
+import type { BenchTenant } from './support/tenant.ts';
+import { Meter, ofRooms, type Room, rooms, type Usage, UsageProbe } from './support/usage.ts';
+
+/** Stores entities and makes nothing of them. */
+const bareTenant: BenchTenant = { alias: 'bare', schemas: {} };
+/** Requests at once; under more, calls share more of what they cost. */
+const lanes = 32;
+/** Queries asked before those that are counted. */
+const warmUps = 100;
+
+interface Cost {
+  readonly what: string;
+  /** Processor time for one of them, in microseconds. */
+  readonly us: Readonly<Record<Room, number>>;
+}
+
+await runBench({
+  name: 'capacity',
+  question:
+    'How much of what? Processor time and memory for each entity, page and query: cities over HTTP, 50 a request, each with one view, a URL and an index item of 11 fields; then their pages, each asked for twice, and queries of four kinds, no two of them the same.',
+  unfair: [
+    'Processor time is that of the process, whatever else the machine does; it says nothing of waiting. Nobody fills a machine to its last microsecond: plan with half.',
+    'Under full load calls share reads and writes, and each costs less than here.',
+    "From what pages and queries cost the idle processes' share is taken, so that a small figure is as good as none.",
+    'Bytes in Redis and in the worker are memory after less memory before, over the number of entities; the worker is started anew for both.',
+  ],
+  async run(context) {
+    const entities = await cityEntities(context.quick ? 2_000 : 20_000);
+    const cities = entities.filter(({ type }) => type === 'city');
+    const system = await System.start(context, { tenants: [bareTenant, citiesTenant] });
+    const probe = new UsageProbe(system);
+    context.onEnd(() => probe.close());
+    const emptyWorker = memoryOf(system.workerPid)?.residentBytes ?? Number.NaN;
+
+    const loadMeter = Meter.plain(probe);
+    const bare = await loadMeter.costOf(() => load(context, system, bareTenant, entities));
+    const whole = await loadMeter.costOf(() => load(context, system, citiesTenant, entities));
+
+    const client = new Client(context, system.baseUrl, citiesTenant);
+    const urls = cities.flatMap(({ url }) => url ?? []).slice(0, context.quick ? 500 : 5_000);
+    const queries = queriesFor(cities, context.quick ? 200 : 2_000);
+    const asked = queries.slice(warmUps);
+    const deliverAll = () => inLanes(urls, (url) => client.deliver(url));
+    const ask = (query: JsonObject) => client.query(cityIndex, query);
+    // What nothing costs is not known before everything is compiled and at rest.
+    const meter = await Meter.lessIdle(probe);
+    const fromRedis = await meter.costOf(deliverAll);
+    const fromCache = await meter.costOf(deliverAll);
+    await inLanes(queries.slice(0, warmUps), ask);
+    const search = await meter.costOf(() => inLanes(asked, ask));
+
+    await system.stopWorker();
+    system.startWorker();
+    await system.ready();
+    const loadedWorker = memoryOf(system.workerPid)?.residentBytes ?? Number.NaN;
+
+    const costs: Cost[] = [
+      { what: 'entity stored, nothing made of it', us: perOne(bare, entities.length) },
+      { what: 'entity stored and all made of it', us: perOne(whole, entities.length) },
+      { what: 'page from the cache', us: perOne(fromCache, urls.length) },
+      { what: 'page made from Redis', us: perOne(fromRedis, urls.length) },
+      { what: 'query', us: perOne(search, asked.length) },
+    ];
+    const jsonBytes = entities.reduce((sum, entity) => sum + JSON.stringify(entity).length, 0);
+    return {
+      tables: [
+        processorTable(costs, meter.idleUsPerMs),
+        {
+          title: `Memory (${entities.length.toLocaleString('en-US')} entities, ${cities.length.toLocaleString('en-US')} index items)`,
+          columns: ['', 'bytes'],
+          rows: [
+            ['an entity as JSON', figure(jsonBytes / entities.length)],
+            ['an entity alone in Redis', figure(bare.redisBytes / entities.length)],
+            ['an entity in Redis with all that is made of it', figure(whole.redisBytes / entities.length)],
+            ['an index item in its worker', figure((loadedWorker - emptyWorker) / cities.length)],
+          ],
+        },
+      ],
+      charts: [],
+      targets: [],
+    };
+  },
+});
+
+/** Until everything is delivered and found. */
+async function load(
+  context: BenchContext,
+  system: System,
+  tenant: BenchTenant,
+  entities: readonly Entity[],
+): Promise<void> {
+  const client = new Client(context, system.baseUrl, tenant);
+  await client.importEntities(entities);
+  await client.settle(entities.slice(-1_000));
+}
+
+function perOne({ processorUs }: Usage, count: number): Record<Room, number> {
+  return ofRooms((room) => processorUs[room] / count);
+}
+
+async function inLanes<T>(things: readonly T[], act: (thing: T) => Promise<unknown>): Promise<void> {
+  const rest = things.values();
+  const lane = async () => {
+    for (const thing of rest) await act(thing);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+/** One word, a word with a typo, filter and sort, search and facet, in turn. */
+function queriesFor(cities: readonly Entity[], count: number): JsonObject[] {
+  const step = Math.max(1, Math.floor(cities.length / count));
+  return Array.from({ length: count }, (_, number): JsonObject => {
+    const city = cities[(number * step) % cities.length];
+    if (city === undefined) return {};
+    const name = textOf(city, 'name');
+    const kinds: JsonObject[] = [
+      { search: { field: 'names', value: name, literal: true } },
+      { search: { field: 'name', value: `${name.slice(0, 2)}x${name.slice(3)}` } },
+      {
+        filters: {
+          and: [
+            { field: 'country', operator: 'equals', value: textOf(city, 'country') },
+            { field: 'population', operator: 'greaterThan', value: numberOf(city, 'population') + number },
+          ],
+        },
+        sort: [{ field: 'population', order: 'desc' }],
+      },
+      { search: { field: 'names', value: name }, facets: [{ field: 'country' }] },
+    ];
+    return kinds[number % kinds.length] ?? {};
+  });
+}
+
+function processorTable(costs: readonly Cost[], idleUsPerMs: Readonly<Record<Room, number>>): Table {
+  return {
+    title: 'Processor time for one of them, in microseconds',
+    columns: ['', ...rooms, 'a second on one core of its busiest process'],
+    rows: [
+      ...costs.map(({ what, us }) => {
+        const busiest = Math.max(...rooms.map((room) => us[room]));
+        return [what, ...rooms.map((room) => figure(Math.max(0, us[room]))), figure(1e6 / busiest)];
+      }),
+      ['a second of nothing', ...rooms.map((room) => figure(1000 * idleUsPerMs[room])), '–'],
+    ],
+  };
+}

@@ -1,0 +1,101 @@
+/** Processor time that the platform's processes have used, and memory of Redis: what other work hardly disturbs. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { System } from './system.ts';
+
+export const rooms = ['front', 'worker', 'Redis', 'message Redis'] as const;
+export type Room = (typeof rooms)[number];
+
+export interface Usage {
+  /** Processor time so far, in microseconds. */
+  readonly processorUs: Readonly<Record<Room, number>>;
+  readonly redisBytes: number;
+}
+
+/** Of the kernel's clock in `/proc`, the same on every Linux. */
+const microsecondsPerTick = 10_000;
+const idleMs = 3_000;
+
+export class UsageProbe {
+  private readonly redis: Redis;
+  private readonly messages: Redis;
+
+  constructor(private readonly system: System) {
+    this.redis = new Redis(system.redisUrl);
+    this.messages = new Redis(system.messagesUrl);
+  }
+
+  async read(): Promise<Usage> {
+    const [redis, messages] = await Promise.all([this.redis.info(), this.messages.info()]);
+    return {
+      processorUs: {
+        front: processorUs(this.system.frontPid),
+        worker: processorUs(this.system.workerPid),
+        Redis: redisProcessorUs(redis),
+        'message Redis': redisProcessorUs(messages),
+      },
+      redisBytes: numberOf(redis, 'used_memory'),
+    };
+  }
+
+  close(): void {
+    this.redis.disconnect();
+    this.messages.disconnect();
+  }
+}
+
+/** Not a number where the system does not tell. */
+function processorUs(pid: number | undefined): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function redisProcessorUs(info: string): number {
+  return (numberOf(info, 'used_cpu_user') + numberOf(info, 'used_cpu_sys')) * 1e6;
+}
+
+function numberOf(info: string, name: string): number {
+  return Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? Number.NaN);
+}
+
+/** Tells what something costs. */
+export class Meter {
+  private constructor(
+    private readonly probe: UsageProbe,
+    readonly idleUsPerMs: Readonly<Record<Room, number>>,
+  ) {}
+
+  static plain(probe: UsageProbe): Meter {
+    const nothing = ofRooms(() => 0);
+    return new Meter(probe, nothing);
+  }
+
+  /** Beyond what the processes use while nothing is asked of them, as they do now. */
+  static async lessIdle(probe: UsageProbe): Promise<Meter> {
+    const { processorUs } = await Meter.plain(probe).costOf(() => sleep(idleMs));
+    const idleUsPerMs = ofRooms((room) => processorUs[room] / idleMs);
+    return new Meter(probe, idleUsPerMs);
+  }
+
+  async costOf(act: () => Promise<void>): Promise<Usage> {
+    const [before, startedMs] = [await this.probe.read(), performance.now()];
+    await act();
+    const [after, tookMs] = [await this.probe.read(), performance.now() - startedMs];
+    return {
+      processorUs: ofRooms(
+        (room) => after.processorUs[room] - before.processorUs[room] - this.idleUsPerMs[room] * tookMs,
+      ),
+      redisBytes: after.redisBytes - before.redisBytes,
+    };
+  }
+}
+
+export function ofRooms(figureOf: (room: Room) => number): Record<Room, number> {
+  return Object.fromEntries(rooms.map((room) => [room, figureOf(room)])) as Record<Room, number>;
+}
