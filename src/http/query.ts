@@ -178,7 +178,11 @@ function run(
   minVersion: VersionVector | null,
 ): Promise<QueryOutcome[]> {
   const service: QueryService | null = services.query;
-  if (service === null) throw new UnavailableError('this front has no query service');
+  if (service === null) {
+    // What is wrong with the body is told all the same.
+    asked.read();
+    throw new UnavailableError('this front has no query service');
+  }
   return service.run(call.client, asked, { minVersion });
 }
 
