@@ -14,7 +14,7 @@ import { FreshViews } from './support/fresh.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
 import { Random } from './support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
+import { oneRedisOnly, System } from './support/system.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 /** Longer than a lease; 30 by hand. */
@@ -78,77 +78,86 @@ class Writing {
   }
 }
 
-test('a Redis that stands still, answers slowly and drops connections costs time alone', async (context) => {
-  const random = Random.forTest('network');
-  let redisPort = 0;
-  const wire = await SlowRedis.start(() => redisPort);
-  const env = { REDIS_URL: wire.url, REDIS_TIMEOUT_SECONDS: String(redisTimeoutSeconds) };
-  const started = System.start({
-    web: 1,
-    workers: 2,
-    jobs: 0,
-    partitions: 4,
-    files,
-    env,
-    onRedis: (port) => {
-      redisPort = port;
-    },
-  });
-  context.after(() => started.then((system) => system.stop()).finally(() => wire.stop()));
-  const system = await started;
-  const client = system.client();
-  const ledger = new Ledger({ key: sourceKey, sourceId });
-  const all = Array.from({ length: pageCount }, (_, number) => page(random, number));
-  for (let at = 0; at < all.length; at += 50) assert.ok(await ledger.save(client, all.slice(at, at + 50)));
-  await waitUntilSettled(await system.store());
+test(
+  'a Redis that stands still, answers slowly and drops connections costs time alone',
+  oneRedisOnly,
+  async (context) => {
+    const random = Random.forTest('network');
+    let redisPort = 0;
+    const wire = await SlowRedis.start(() => redisPort);
+    const env = { REDIS_URL: wire.url, REDIS_TIMEOUT_SECONDS: String(redisTimeoutSeconds) };
+    const started = System.start({
+      web: 1,
+      workers: 2,
+      jobs: 0,
+      partitions: 4,
+      files,
+      env,
+      onRedis: (port) => {
+        redisPort = port;
+      },
+    });
+    context.after(() => started.then((system) => system.stop()).finally(() => wire.stop()));
+    const system = await started;
+    const client = system.client();
+    const ledger = new Ledger({ key: sourceKey, sourceId });
+    const all = Array.from({ length: pageCount }, (_, number) => page(random, number));
+    for (let at = 0; at < all.length; at += 50) assert.ok(await ledger.save(client, all.slice(at, at + 50)));
+    await waitUntilSettled(await system.store());
 
-  const writing = new Writing(client, ledger, random);
-  try {
-    wire.stall();
-    const endMs = performance.now() + stallMs;
-    while (performance.now() < endMs) {
-      const { status, headers } = await client.get('/v2?url=/p/1', { key: clientKey });
-      assert.ok(status === 200 || status === 503, String(status));
-      if (status === 503) assert.ok(headers['retry-after']);
-      assert.equal((await client.get('/health/live')).status, 200, 'the front itself answers');
-      await sleep(200);
+    const writing = new Writing(client, ledger, random);
+    try {
+      wire.stall();
+      const endMs = performance.now() + stallMs;
+      while (performance.now() < endMs) {
+        const { status, headers } = await client.get('/v2?url=/p/1', { key: clientKey });
+        assert.ok(status === 200 || status === 503, String(status));
+        if (status === 503) assert.ok(headers['retry-after']);
+        assert.equal((await client.get('/health/live')).status, 200, 'the front itself answers');
+        await sleep(200);
+      }
+      wire.goOn();
+      const { answered } = ledger;
+      await until('writes go on', () => ledger.answered > answered + 5, 30_000);
+
+      wire.delay(100);
+      await sleep(2_000);
+      wire.delay(0);
+      for (let round = 0; round < 10; round += 1) {
+        wire.breakAll();
+        await sleep(random.below(300));
+      }
+      const { answered: before } = ledger;
+      await until('writes go on', () => ledger.answered > before + 5, 30_000);
+    } finally {
+      await writing.end();
     }
-    wire.goOn();
-    const { answered } = ledger;
-    await until('writes go on', () => ledger.answered > answered + 5, 30_000);
+    context.diagnostic(
+      `slowest answer ${Math.round(writing.slowestMs)} ms; ${ledger.answered} writes answered, ${ledger.unanswered} not`,
+    );
+    assert.ok(writing.slowestMs < 1000 * (2 * redisTimeoutSeconds + 8), 'no request hangs');
 
-    wire.delay(100);
-    await sleep(2_000);
-    wire.delay(0);
-    for (let round = 0; round < 10; round += 1) {
-      wire.breakAll();
-      await sleep(random.below(300));
+    await system.ready();
+    for (const originId of ledger.originIds) {
+      const states = ledger.possible(originId);
+      const last = states.at(-1);
+      if (states.length > 1 && last) assert.ok(await ledger.save(client, [last]));
     }
-    const { answered: before } = ledger;
-    await until('writes go on', () => ledger.answered > before + 5, 30_000);
-  } finally {
-    await writing.end();
-  }
-  context.diagnostic(
-    `slowest answer ${Math.round(writing.slowestMs)} ms; ${ledger.answered} writes answered, ${ledger.unanswered} not`,
-  );
-  assert.ok(writing.slowestMs < 1000 * (2 * redisTimeoutSeconds + 8), 'no request hangs');
-
-  await system.ready();
-  for (const originId of ledger.originIds) {
-    const states = ledger.possible(originId);
-    const last = states.at(-1);
-    if (states.length > 1 && last) assert.ok(await ledger.save(client, [last]));
-  }
-  await untilVisible(client, clientKey, ledger.takeVersions().slice(-20));
-  await waitUntilSettled(await system.store());
-  const tenant = system.configuration.tenants.get('acme');
-  assert.ok(tenant);
-  const fresh = new FreshViews(tenant, new Map([[sourceId, ledger.entities()]]));
-  const targets = ledger.originIds.map((originId) => ({ environmentId, sourceId, originId, alias: 'page' }));
-  assert.deepEqual(await viewDifferences(client, clientKey, targets, fresh), []);
-  assert.deepEqual(await differencesFoundByVerify(system), []);
-});
+    await untilVisible(client, clientKey, ledger.takeVersions().slice(-20));
+    await waitUntilSettled(await system.store());
+    const tenant = system.configuration.tenants.get('acme');
+    assert.ok(tenant);
+    const fresh = new FreshViews(tenant, new Map([[sourceId, ledger.entities()]]));
+    const targets = ledger.originIds.map((originId) => ({
+      environmentId,
+      sourceId,
+      originId,
+      alias: 'page',
+    }));
+    assert.deepEqual(await viewDifferences(client, clientKey, targets, fresh), []);
+    assert.deepEqual(await differencesFoundByVerify(system), []);
+  },
+);
 
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ import { entityOf } from './support/entities.ts';
 import { FreshViews } from './support/fresh.ts';
 import { Ledger } from './support/ledger.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
+import { oneRedisOnly, System } from './support/system.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 const mebibyte = 1024 * 1024;
@@ -86,109 +86,117 @@ async function assertAllTrue(system: System, ledger: Ledger): Promise<void> {
   assert.deepEqual(await differencesFoundByVerify(system), []);
 }
 
-test('more ingest than the workers can do is refused in time, and what was accepted is done', async (context) => {
-  const system = await start(context, { INGEST_BACKLOG: String(backlogMax) });
-  const redis = new Redis(system.redis.url);
-  context.after(() => redis.disconnect());
-  const client = system.client('web.1', writers);
-  const reader = system.client('web.1', 1);
-  const ledger = new Ledger({ key: sourceKey, sourceId });
-  assert.ok(await ledger.save(client, [page(0, 0)]));
-  await waitUntilSettled(await system.store());
+test(
+  'more ingest than the workers can do is refused in time, and what was accepted is done',
+  oneRedisOnly,
+  async (context) => {
+    const system = await start(context, { INGEST_BACKLOG: String(backlogMax) });
+    const redis = new Redis(system.redis.url);
+    context.after(() => redis.disconnect());
+    const client = system.client('web.1', writers);
+    const reader = system.client('web.1', 1);
+    const ledger = new Ledger({ key: sourceKey, sourceId });
+    assert.ok(await ledger.save(client, [page(0, 0)]));
+    await waitUntilSettled(await system.store());
 
-  const latencies = async (untilMs: number): Promise<number[]> => {
-    const found: number[] = [];
-    while (performance.now() < untilMs) {
-      const startMs = performance.now();
-      const { status } = await reader.get('/v2?url=/pages/p0', { key: clientKey });
-      assert.equal(status, 200, 'delivery goes on');
-      found.push(performance.now() - startMs);
-    }
-    return found;
-  };
-  const quiet = await latencies(performance.now() + 1_000);
+    const latencies = async (untilMs: number): Promise<number[]> => {
+      const found: number[] = [];
+      while (performance.now() < untilMs) {
+        const startMs = performance.now();
+        const { status } = await reader.get('/v2?url=/pages/p0', { key: clientKey });
+        assert.equal(status, 200, 'delivery goes on');
+        found.push(performance.now() - startMs);
+      }
+      return found;
+    };
+    const quiet = await latencies(performance.now() + 1_000);
 
-  const endMs = performance.now() + floodMs;
-  let [accepted, refused, largestBacklog, largestRedis, peak] = [0, 0, 0, 0, 0];
-  const write = async (writer: number): Promise<void> => {
-    for (let round = 1; performance.now() < endMs; round += 1) {
-      const numbers = Array.from(
-        { length: 25 },
-        (_, index) => writer + writers * ((round * 25 + index) % 20),
-      );
-      const isAccepted = await ledger.save(
-        client,
-        numbers.map((number) => page(number, round)),
-      );
-      if (isAccepted) accepted += 1;
-      else refused += 1;
-    }
-  };
-  const watch = async (): Promise<void> => {
-    while (performance.now() < endMs) {
-      largestBacklog = Math.max(largestBacklog, await system.metric('millrace_stream_backlog_entries'));
-      largestRedis = Math.max(largestRedis, await redisMemory(redis));
-      for (const name of ['web.1', 'worker.1']) peak = Math.max(peak, peakBytes(system.process(name).pid));
-      await sleep(200);
-    }
-  };
-  const [busy] = await Promise.all([
-    latencies(endMs),
-    watch(),
-    ...Array.from({ length: writers }, (_, writer) => write(writer)),
-  ]);
-  context.diagnostic(
-    `${accepted} requests of 25 accepted, ${refused} refused; backlog at most ${largestBacklog} entries; ` +
-      `peak ${Math.round(peak / mebibyte)} MiB a process, Redis ${Math.round(largestRedis / mebibyte)} MiB; ` +
-      `delivery p99 ${percentile(quiet, 0.99).toFixed(1)} ms quiet, ${percentile(busy, 0.99).toFixed(1)} ms under it`,
-  );
-  assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused`);
-  // Both partitions together, with what was under way when the limit was met, and the marks of rebuilds.
-  assert.ok(largestBacklog <= 3 * (backlogMax + writers), `${largestBacklog} entries waited`);
-  assert.ok(peak < processBytesMax, `${peak} bytes in a process`);
-  assert.ok(largestRedis < redisBytesMax, `${largestRedis} bytes in Redis`);
-
-  await until('everything is accepted again', () => ledger.save(client, [page(0, -1)]), 120_000);
-  for (const originId of ledger.originIds) {
-    const states = ledger.possible(originId);
-    const [last] = states.slice(-1);
-    if (states.length > 1 && last) await until('sent again', () => ledger.save(client, [last]), 60_000);
-  }
-  await waitUntilSettled(await system.store());
-  await assertAllTrue(system, ledger);
-});
-
-test('a full Redis is 503 for who writes, nothing is half done, and room alone makes everything go on', async (context) => {
-  const system = await start(context, {});
-  const redis = new Redis(system.redis.url);
-  context.after(() => redis.disconnect());
-  const client = system.client();
-  const ledger = new Ledger({ key: sourceKey, sourceId });
-  const pages = Array.from({ length: 40 }, (_, number) => page(number, 0));
-  assert.ok(await ledger.save(client, pages));
-  await waitUntilSettled(await system.store());
-
-  await redis.config('SET', 'maxmemory-policy', 'noeviction');
-  await redis.config('SET', 'maxmemory', '1mb');
-  for (let round = 1; round <= 10; round += 1) {
-    const answer = await client.post(
-      '/ingest/v2',
-      [page(round, round), page(100 + round, round)] as unknown as [],
-      { key: sourceKey },
+    const endMs = performance.now() + floodMs;
+    let [accepted, refused, largestBacklog, largestRedis, peak] = [0, 0, 0, 0, 0];
+    const write = async (writer: number): Promise<void> => {
+      for (let round = 1; performance.now() < endMs; round += 1) {
+        const numbers = Array.from(
+          { length: 25 },
+          (_, index) => writer + writers * ((round * 25 + index) % 20),
+        );
+        const isAccepted = await ledger.save(
+          client,
+          numbers.map((number) => page(number, round)),
+        );
+        if (isAccepted) accepted += 1;
+        else refused += 1;
+      }
+    };
+    const watch = async (): Promise<void> => {
+      while (performance.now() < endMs) {
+        largestBacklog = Math.max(largestBacklog, await system.metric('millrace_stream_backlog_entries'));
+        largestRedis = Math.max(largestRedis, await redisMemory(redis));
+        for (const name of ['web.1', 'worker.1']) peak = Math.max(peak, peakBytes(system.process(name).pid));
+        await sleep(200);
+      }
+    };
+    const [busy] = await Promise.all([
+      latencies(endMs),
+      watch(),
+      ...Array.from({ length: writers }, (_, writer) => write(writer)),
+    ]);
+    context.diagnostic(
+      `${accepted} requests of 25 accepted, ${refused} refused; backlog at most ${largestBacklog} entries; ` +
+        `peak ${Math.round(peak / mebibyte)} MiB a process, Redis ${Math.round(largestRedis / mebibyte)} MiB; ` +
+        `delivery p99 ${percentile(quiet, 0.99).toFixed(1)} ms quiet, ${percentile(busy, 0.99).toFixed(1)} ms under it`,
     );
-    assert.equal(answer.status, 503);
-    assert.ok(answer.headers['retry-after']);
-    const removal = await client.delete(`/ingest/v2/p${round}`, { key: sourceKey });
-    assert.equal(removal.status, 503);
-    assert.equal((await client.get('/v2?url=/pages/p1', { key: clientKey })).status, 200, 'reads go on');
-  }
-  // Long enough for leases to end and for everybody to be taken for dead.
-  await sleep(6_000);
-  await redis.config('SET', 'maxmemory', '0');
+    assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused`);
+    // Both partitions together, with what was under way when the limit was met, and the marks of rebuilds.
+    assert.ok(largestBacklog <= 3 * (backlogMax + writers), `${largestBacklog} entries waited`);
+    assert.ok(peak < processBytesMax, `${peak} bytes in a process`);
+    assert.ok(largestRedis < redisBytesMax, `${largestRedis} bytes in Redis`);
 
-  await system.ready();
-  await until('writes are taken again', () => ledger.save(client, [page(200, 1)]));
-  await waitUntilSettled(await system.store());
-  assert.equal((await client.get('/v2?url=/pages/p101', { key: clientKey })).json.meta.status, 404);
-  await assertAllTrue(system, ledger);
-});
+    await until('everything is accepted again', () => ledger.save(client, [page(0, -1)]), 120_000);
+    for (const originId of ledger.originIds) {
+      const states = ledger.possible(originId);
+      const [last] = states.slice(-1);
+      if (states.length > 1 && last) await until('sent again', () => ledger.save(client, [last]), 60_000);
+    }
+    await waitUntilSettled(await system.store());
+    await assertAllTrue(system, ledger);
+  },
+);
+
+test(
+  'a full Redis is 503 for who writes, nothing is half done, and room alone makes everything go on',
+  oneRedisOnly,
+  async (context) => {
+    const system = await start(context, {});
+    const redis = new Redis(system.redis.url);
+    context.after(() => redis.disconnect());
+    const client = system.client();
+    const ledger = new Ledger({ key: sourceKey, sourceId });
+    const pages = Array.from({ length: 40 }, (_, number) => page(number, 0));
+    assert.ok(await ledger.save(client, pages));
+    await waitUntilSettled(await system.store());
+
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    await redis.config('SET', 'maxmemory', '1mb');
+    for (let round = 1; round <= 10; round += 1) {
+      const answer = await client.post(
+        '/ingest/v2',
+        [page(round, round), page(100 + round, round)] as unknown as [],
+        { key: sourceKey },
+      );
+      assert.equal(answer.status, 503);
+      assert.ok(answer.headers['retry-after']);
+      const removal = await client.delete(`/ingest/v2/p${round}`, { key: sourceKey });
+      assert.equal(removal.status, 503);
+      assert.equal((await client.get('/v2?url=/pages/p1', { key: clientKey })).status, 200, 'reads go on');
+    }
+    // Long enough for leases to end and for everybody to be taken for dead.
+    await sleep(6_000);
+    await redis.config('SET', 'maxmemory', '0');
+
+    await system.ready();
+    await until('writes are taken again', () => ledger.save(client, [page(200, 1)]));
+    await waitUntilSettled(await system.store());
+    assert.equal((await client.get('/v2?url=/pages/p101', { key: clientKey })).json.meta.status, 404);
+    await assertAllTrue(system, ledger);
+  },
+);

@@ -67,8 +67,8 @@ test('a key that apply removed works at no front any more once the command has e
     mkdirSync(path.dirname(place), { recursive: true });
     writeFileSync(place, JSON.stringify(json));
   }
-  const { REDIS_URL = '', PARTITIONS = '' } = system.environment();
-  const env = { REDIS_URL, PARTITIONS, REDIS_CLUSTER: '', CONFIG_DIR: system.configDir };
+  const { REDIS_URL = '', REDIS_CLUSTER = '', PARTITIONS = '' } = system.environment();
+  const env = { REDIS_URL, REDIS_CLUSTER, PARTITIONS, CONFIG_DIR: system.configDir };
   const applied = await runCommand('apply', [], { env });
   const [former, kept] = [await statuses(removed), await statuses({ client: clientKey, source: sourceKey })];
   assert.equal(applied.code, 0, applied.stderr);

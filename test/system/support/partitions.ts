@@ -1,5 +1,6 @@
 /** Who owns what, and what the store holds, as the test sees it in Redis. */
 import { createHash } from 'node:crypto';
+import { Cluster } from 'ioredis';
 import { readOwners } from '../../../src/store/lease.ts';
 import { storeTimeMs } from '../../../src/store/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -24,19 +25,22 @@ const contentPattern = /^\{p\d+\.\d+\}:(?!owner$|fence$|removal:)/;
 /** Digest of every key that holds content, by key: entities, views, items, claims, streams, lookups. */
 export async function contentDigests(store: Store): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
-  let cursor = '0';
-  do {
-    const [next, keys] = await store.client.scan(cursor, 'COUNT', 1000);
-    cursor = next;
-    await Promise.all(
-      keys
-        .filter((key) => contentPattern.test(key))
-        .map(async (key) => {
-          const dump = await store.client.dumpBuffer(key);
-          if (dump !== null) digests.set(key, createHash('sha256').update(dump).digest('hex'));
-        }),
-    );
-  } while (cursor !== '0');
+  const nodes = store.client instanceof Cluster ? store.client.nodes('master') : [store.client];
+  for (const node of nodes) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await node.scan(cursor, 'COUNT', 1000);
+      cursor = next;
+      await Promise.all(
+        keys
+          .filter((key) => contentPattern.test(key))
+          .map(async (key) => {
+            const dump = await node.dumpBuffer(key);
+            if (dump !== null) digests.set(key, createHash('sha256').update(dump).digest('hex'));
+          }),
+      );
+    } while (cursor !== '0');
+  }
   return digests;
 }
 

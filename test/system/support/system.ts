@@ -1,4 +1,7 @@
-/** The whole platform in real processes: a Redis of its own, fronts, workers and jobs over one configuration folder. */
+/**
+ * The whole platform in real processes: a Redis of its own, fronts, workers and jobs over one configuration folder. With
+ * `MILLRACE_STORE=cluster` it has a Redis Cluster of its own: `MILLRACE_STORE=cluster npm test -- test/system/truth.test.ts`.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +16,7 @@ import { publishConfiguration } from '../../../src/store/configuration.ts';
 import type { RedisAddress } from '../../../src/store/connection.ts';
 import { liveProcesses } from '../../../src/store/registry.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
+import { RedisCluster } from '../../cluster/support/cluster.ts';
 import { freePort } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { Client } from './client.ts';
@@ -29,7 +33,7 @@ export interface SystemOptions {
   readonly partitions: number;
   readonly files: ConfigFiles;
   /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
-  readonly cluster?: { readonly address: RedisAddress; readonly seeds: string };
+  readonly cluster?: ClusterPlace;
   /** Of the system's own Redis. */
   readonly redis?: RedisOptions;
   readonly env?: Readonly<Record<string, string>>;
@@ -38,6 +42,23 @@ export interface SystemOptions {
   /** Told of the port of the system's own Redis before anything connects to it. */
   onRedis?(port: number): void;
 }
+
+interface ClusterPlace {
+  readonly address: RedisAddress;
+  /** As `REDIS_CLUSTER` is written. */
+  readonly seeds: string;
+}
+
+/** What a system starts for itself; neither when the test has a cluster for it. */
+interface OwnStore {
+  readonly redis: RedisServer | null;
+  readonly cluster: RedisCluster | null;
+}
+
+const isOnCluster = process.env.MILLRACE_STORE === 'cluster';
+
+/** Options of a test that does something to the one Redis itself. */
+export const oneRedisOnly = { skip: isOnCluster && 'it is about the one Redis' };
 
 export type Role = 'web' | 'worker' | 'jobs';
 
@@ -60,19 +81,16 @@ export class System {
 
   private constructor(
     private readonly options: SystemOptions,
-    private readonly ownRedis: RedisServer | null,
+    private readonly own: OwnStore,
     private readonly folder: string,
   ) {}
 
   /** Started and ready. Whoever starts it stops it; if that fails the processes end with this one. */
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
-    const redis =
-      options.cluster === undefined
-        ? await RedisServer.start(path.join(folder, 'redis'), options.redis)
-        : null;
-    if (redis !== null) options.onRedis?.(redis.port);
-    const system = new System(options, redis, folder);
+    const own = await startStore(options, folder);
+    if (own.redis !== null) options.onRedis?.(own.redis.port);
+    const system = new System(options, own, folder);
     try {
       system.#configuration = await system.#writeConfiguration(options.files);
       for (const role of ['web', 'worker', 'jobs'] as const) {
@@ -88,8 +106,12 @@ export class System {
   }
 
   get redis(): RedisServer {
-    if (this.ownRedis === null) throw new Error('this system works on a cluster');
-    return this.ownRedis;
+    if (this.own.redis === null) throw new Error('this system works on a cluster');
+    return this.own.redis;
+  }
+
+  get #cluster(): ClusterPlace | null {
+    return this.options.cluster ?? this.own.cluster;
   }
 
   get configDir(): string {
@@ -121,8 +143,8 @@ export class System {
   environment(): NodeJS.ProcessEnv {
     return {
       ...process.env,
-      REDIS_URL: this.ownRedis?.url ?? '',
-      REDIS_CLUSTER: this.options.cluster?.seeds ?? '',
+      REDIS_URL: this.own.redis?.url ?? '',
+      REDIS_CLUSTER: this.#cluster?.seeds ?? '',
       CONFIG_DIR: this.configDir,
       PARTITIONS: String(this.options.partitions),
       HOST: '127.0.0.1',
@@ -134,7 +156,7 @@ export class System {
 
   /** A store of the test's own. */
   async store(): Promise<Store> {
-    const address = this.options.cluster?.address ?? { kind: 'single' as const, url: this.redis.url };
+    const address = this.#cluster?.address ?? { kind: 'single' as const, url: this.redis.url };
     this.#store ??= await openStore({ address, partitionCount: this.options.partitions });
     return this.#store;
   }
@@ -158,9 +180,10 @@ export class System {
     return found;
   }
 
-  /** Sends a signal to a process, `redis` included, and waits for its end if it ends it. */
+  /** Sends a signal to a process, `redis` included, and waits for its end if it ends it. Of a cluster all nodes end. */
   async kill(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    await this.process(name).signal(signal);
+    if (name === 'redis' && this.own.cluster !== null) await this.own.cluster.kill();
+    else await this.process(name).signal(signal);
   }
 
   /**
@@ -329,7 +352,8 @@ export class System {
       await Promise.all(all.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
     }
     await this.#store?.close();
-    await this.ownRedis?.process.signal('SIGKILL');
+    await this.own.redis?.process.signal('SIGKILL');
+    await this.own.cluster?.stop();
     await rm(this.folder, { recursive: true, force: true });
     this.#throwSurprises();
     const bugs = all.flatMap(({ name, output }) =>
@@ -337,4 +361,10 @@ export class System {
     );
     if (bugs.length > 0) throw new Error(`mistakes of ours in the logs:\n${bugs.slice(0, 5).join('\n')}`);
   }
+}
+
+async function startStore(options: SystemOptions, folder: string): Promise<OwnStore> {
+  if (options.cluster !== undefined) return { redis: null, cluster: null };
+  if (isOnCluster) return { redis: null, cluster: await RedisCluster.start() };
+  return { redis: await RedisServer.start(path.join(folder, 'redis'), options.redis), cluster: null };
 }
