@@ -125,6 +125,8 @@ export class ScatterQueryService implements QueryService {
     { minVersion }: QueryOptions,
   ): Promise<QueryOutcome[]> {
     if (minVersion !== null && !this.#progress.isVisible(principal.tenant.alias, minVersion)) {
+      // Who sent no query is told so at once, and not that the version is not there.
+      asked.read();
       await this.#visible(principal.tenant.alias, minVersion);
     }
     const deadlineMs = performance.now() + this.#limits.queryWaitMs;

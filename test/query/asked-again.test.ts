@@ -63,6 +63,19 @@ test('a query that is refused is read each time', async (context) => {
   assert.deepEqual(await ask(), { total: null, reads: 2 });
 });
 
+test('a query that is none is refused at once, and does not wait for a version first', async (context) => {
+  const { service } = await startCluster(context);
+  const mistake = new Error('no query');
+  const asked = {
+    key: 'broken',
+    read(): never {
+      throw mistake;
+    },
+  };
+  const later = new Map([[0, Number.MAX_SAFE_INTEGER]]);
+  await assert.rejects(service.run(clientOf(tenant), asked, { minVersion: later }), mistake);
+});
+
 test('what a worker was asked before is read once, and its tokens are those of its query', () => {
   const secret = randomBytes(32);
   const index = { scope: { tenant: 'acme', environmentId: 'env' }, index: 'schema:pages' };
