@@ -15,7 +15,7 @@ import { System } from '../system/support/system.ts';
 import { article, assertTrue, categories, files } from './support/articles.ts';
 import { RedisCluster } from './support/cluster.ts';
 
-const articleCount = 2_000;
+const articleCount = 1_000;
 const passersBy = 50;
 const attemptsMax = 5;
 const slot = 0;

@@ -26,7 +26,7 @@ import { Random } from './support/random.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
 import { System } from './support/system.ts';
 
-const queryCount = Number(process.env.MILLRACE_QUERIES ?? (hasLargeFile ? 500 : 60));
+const queryCount = Number(process.env.MILLRACE_QUERIES ?? (hasLargeFile ? 500 : 30));
 const guestCount = hasLargeFile ? 10_000 : 600;
 const offsetWindow = 10_000;
 

@@ -19,7 +19,7 @@ import { sourceId, sourceKey } from './support/site.ts';
 import { canFollowSyncs, unsyncedBytes } from './support/synced-file.ts';
 import { oneRedisOnly, System } from './support/system.ts';
 
-const articleCount = 400;
+const articleCount = 120;
 const writers = 4;
 const skip = canFollowSyncs()
   ? oneRedisOnly.skip

@@ -125,15 +125,14 @@ function assertAnswer(answer: Json, expected: NaiveAnswer, about: string): void 
 
 test('random queries answer what a scan of everything answers: total, order, facets, pages', async (context) => {
   const paths = [indexPath, typePath('thing'), indexPath, typePath('other')];
-  const endMs = performance.now() + testSeconds(15) * 1_000;
+  const endMs = performance.now() + testSeconds(8) * 1_000;
   let run = 0;
-  for (; run < runs(200) && performance.now() < endMs; run += 1) {
+  for (; run < 50 || (run < runs(200) && performance.now() < endMs); run += 1) {
     const path = paths[run % paths.length] ?? indexPath;
     const body = randomQuery(random, typesAt(path));
     const { json } = await ask(path, body);
     assertAnswer(json, naiveAt(path, body), `seed ${random.seed}, ${path} ${JSON.stringify(body)}`);
   }
-  assert.ok(run >= 50, `${run} queries`);
   context.diagnostic(`${run} queries, seed ${random.seed}`);
 });
 

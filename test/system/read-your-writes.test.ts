@@ -265,17 +265,16 @@ async function query(client: Client, version: string, titles: readonly Json[]): 
 test('whoever brings the token of a write sees it everywhere, whatever it touched', async (context) => {
   const corners = Array.from({ length: 6 }, (_, number) => new Corner(`c${number}`));
   await Promise.all(corners.map((corner) => corner.start()));
-  const endMs = performance.now() + testSeconds(20) * 1_000;
+  const endMs = performance.now() + testSeconds(10) * 1_000;
   let writes = 0;
   await Promise.all(
     corners.map(async (corner) => {
-      for (let round = 0; round < runs(60) && performance.now() < endMs; round += 1) {
+      for (let round = 0; round < 10 || (round < runs(60) && performance.now() < endMs); round += 1) {
         await corner.round();
         writes += 1;
       }
     }),
   );
-  assert.ok(writes >= 60, `${writes} writes`);
   context.diagnostic(`${writes} writes, seed ${random.seed}`);
 });
 
