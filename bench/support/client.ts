@@ -8,7 +8,7 @@ import type { Entity } from './data-sets.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
 
 /** As `npm run import` has it by default. */
-export const importConcurrency = 4;
+export const importConcurrency = 8;
 
 export class Client {
   private readonly sourceKey: string;

@@ -8,7 +8,7 @@ export const importHelp = `Streams source entities into a source, 50 a request.
   FILE           one entity a line: .ndjson, .ndjson.gz, or - for standard input
   --key          the API key of the source
   --url          address of the platform (default: where npm start listens with the same settings)
-  --concurrency  requests at once, 1 to 64 (default 4)
+  --concurrency  requests at once, 1 to 64 (default 8)
 
 Entities that do not change are left alone, so an import that was broken off can simply be run again.
 Lines that fail are written to FILE.failed.ndjson with their errors; the exit code is 1 then.
@@ -22,7 +22,7 @@ export interface ImportArguments {
   readonly concurrency: number;
 }
 
-const concurrencyDefault = 4;
+const concurrencyDefault = 8;
 const concurrencyMax = 64;
 
 /**
