@@ -246,6 +246,7 @@ class AcceptCall {
 
   /** As `scripts/accept.lua` reads it. */
   #packed(groups: readonly Group[]): Buffer {
+    writer.begin();
     writer.list(groups.length);
     for (const group of groups) writeGroup(group, this.store.partitions.tag(group.partition));
     return writer.take();

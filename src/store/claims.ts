@@ -119,6 +119,7 @@ const writer = new PackWriter();
 
 /** As `scripts/claim.lua` reads it. */
 function packCall(groups: readonly ClaimGroup[]): Buffer {
+  writer.begin();
   writer.list(groups.length);
   for (const { tag, claims } of groups) {
     writer.list(4);

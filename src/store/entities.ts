@@ -49,6 +49,7 @@ const writer = new PackWriter();
 
 /** An `EntityRecord`. */
 function encodeBody({ type, url, originParentId, redirects, properties }: SourceEntity): Buffer {
+  writer.begin();
   writer.list(5);
   writer.text(type);
   writer.textOrNull(url);

@@ -68,6 +68,7 @@ const writer = new PackWriter();
 
 /** A `PackedNote`: names, each with its suspects behind it. */
 function encodeNote(note: IntentNote): Buffer {
+  writer.begin();
   writer.list(note.size * 2);
   for (const [name, suspects] of note) {
     writer.text(name);

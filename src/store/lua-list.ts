@@ -8,6 +8,7 @@ const writer = new PackWriter();
 
 /** In a buffer of its own. */
 export function packForLua(list: readonly LuaValue[]): Buffer {
+  writer.begin();
   write(list);
   return writer.take();
 }

@@ -13,10 +13,14 @@ export class PackWriter {
   #buffer = Buffer.allocUnsafeSlow(firstBytes);
   #at = 0;
 
-  /** What was written, in a buffer of its own; the next piece begins anew. */
+  /** Before the first value: what was written and not taken, because something threw amid it, is forgotten. */
+  begin(): void {
+    this.#at = 0;
+  }
+
+  /** What was written since `begin`, in a buffer of its own. */
   take(): Buffer {
     const taken = Buffer.from(this.#buffer.subarray(0, this.#at));
-    this.#at = 0;
     if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafeSlow(firstBytes);
     return taken;
   }

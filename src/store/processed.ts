@@ -53,6 +53,7 @@ const writer = new PackWriter();
 
 /** A `PackedRecord`. Equal records give equal bytes. */
 export function encodeProcessed({ stamp, type, lookups, made }: ProcessedRecord): Buffer {
+  writer.begin();
   writer.list(4);
   writer.number(stamp);
   writer.text(type);

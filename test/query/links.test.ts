@@ -26,6 +26,19 @@ async function startServer(
   return server;
 }
 
+/** Until the test ends, what is temporary lies there. */
+async function ownTemporaryFolder(context: TestContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'links-'));
+  const former = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  context.after(async () => {
+    if (former === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = former;
+    await rm(folder, { recursive: true });
+  });
+  return folder;
+}
+
 /** Links of a front to one worker, open. */
 async function linkTo(context: TestContext, link: string | null): Promise<WorkerLinks> {
   const links = new WorkerLinks();
@@ -96,14 +109,7 @@ test('there is no link to a worker elsewhere, to one that is not told of, nor wh
 });
 
 test('a link lies where nobody else can enter, or there is none', async (context) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'links-'));
-  const former = process.env.TMPDIR;
-  process.env.TMPDIR = folder;
-  context.after(async () => {
-    if (former === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = former;
-    await rm(folder, { recursive: true });
-  });
+  const folder = await ownTemporaryFolder(context);
   const own = path.join(folder, `millrace-${process.getuid?.()}`);
   await mkdir(own, { mode: 0o755 });
   await chmod(own, 0o755);
@@ -113,14 +119,7 @@ test('a link lies where nobody else can enter, or there is none', async (context
 });
 
 test('what a killed worker left behind is removed, what another one listens on is not', async (context) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'links-'));
-  const former = process.env.TMPDIR;
-  process.env.TMPDIR = folder;
-  context.after(async () => {
-    if (former === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = former;
-    await rm(folder, { recursive: true });
-  });
+  await ownTemporaryFolder(context);
   const other = await startServer(context, (request) => request.reply('alive'));
   const old = new Date(Date.now() - 3_600_000);
   await utimes(other.path ?? '', old, old);

@@ -186,24 +186,33 @@ test('lists for scripts hold texts, bytes and numbers of any size', () => {
   assert.deepEqual(unpack(packed), ['', long, 'bytes', [1, 2 ** 53 - 1, [], ['x']]]);
 });
 
+test('a list that cannot be packed leaves nothing in the next one', () => {
+  assert.throws(() => packForLua(['first', null as never]), TypeError);
+  assert.deepEqual(unpack(packForLua(['second'])), ['second']);
+});
+
 test('what is written piece by piece is what the packer of records writes', () => {
   const writer = new PackWriter();
   const sizes = [0, 1, 15, 16, 17, 31, 32, 33, 127, 128, 255, 256, 257, 65_535, 65_536];
   for (const size of sizes) {
     for (const unit of ['a', 'é', '€', '😀']) {
       const sent = [unit.repeat(size), `${unit}${'a'.repeat(size)}`];
+      writer.begin();
       writer.list(2);
       for (const one of sent) writer.text(one);
       assert.ok(writer.take().equals(pack(sent)), `${size} times ${unit}`);
     }
     const list = Array.from({ length: size }, () => null);
+    writer.begin();
     writer.list(size);
     for (const _ of list) writer.null();
     assert.ok(writer.take().equals(pack(list)), `a list of ${size}`);
     const bytes = Buffer.alloc(size, 7);
+    writer.begin();
     writer.bytes(bytes);
     assert.ok(writer.take().equals(pack(bytes)), `${size} bytes`);
   }
+  writer.begin();
   writer.list(2);
   const place = writer.beginText();
   writer.raw(Buffer.from('raw '));
