@@ -1,6 +1,7 @@
 /** `npm run bench -- all`: every benchmark, one after the other. Exit code 1 when one of them broke. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { typeScriptWords } from '../src/typescript/words.ts';
 
 const names = [
   'delivery',
@@ -19,7 +20,7 @@ const names = [
 const broken: string[] = [];
 for (const name of names) {
   const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
-  const words = ['--import', 'tsx', file, ...process.argv.slice(2)];
+  const words = [...typeScriptWords, file, ...process.argv.slice(2)];
   const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
   if (status === 130) process.exit(130);
   if (status !== 0) broken.push(name);

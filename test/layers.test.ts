@@ -8,6 +8,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** The rooms of `src` from the ground up; a room may import from lower floors, and from itself. */
 const floors: readonly (readonly string[])[] = [
+  // What runs all the others.
+  ['typescript'],
   ['contract'],
   ['schemas', 'search'],
   ['config'],

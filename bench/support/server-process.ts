@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { requireFreePort } from '../../src/cli/start/ports.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import type { BenchContext } from './bench.ts';
 import { host } from './ports.ts';
 
@@ -54,7 +55,7 @@ export function startNodeServer(
   const { port, words, prefix = [] } = options;
   return startServer(context, {
     program: process.execPath,
-    words: ['--import', 'tsx', `${serversDir}${name}.ts`, String(port), ...words],
+    words: [...typeScriptWords, `${serversDir}${name}.ts`, String(port), ...words],
     port,
     prefix,
   });

@@ -15,6 +15,7 @@ import { waitUntilReady } from '../../src/cli/start/readiness.ts';
 import { supervisedVariable } from '../../src/cli/start/supervised.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import type { BenchContext } from './bench.ts';
 import { host, ports } from './ports.ts';
 import { type BenchTenant, writeTenants } from './tenant.ts';
@@ -137,7 +138,7 @@ export class System {
   /** `npm run apply` of other tenant files, until everything is rebuilt. @throws Error with what it said when it fails */
   async apply(tenants: readonly BenchTenant[]): Promise<void> {
     writeTenants(readSettings(this.environment).configDir, tenants);
-    const words = ['--import', 'tsx', applyFile];
+    const words = [...typeScriptWords, applyFile];
     const child = spawn(process.execPath, words, {
       env: this.environment,
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -57,7 +57,7 @@ async function main(command = '', ...commandArguments) {
   ensureNodeModules(root);
   if (needsRedisServer(command)) ensureRedisServer();
   process.argv = [process.execPath, file, ...commandArguments];
-  await import('tsx');
+  await import('../typescript/loader.mjs');
   await import(pathToFileURL(file).href);
 }
 

@@ -10,6 +10,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { typeScriptWords } from '../typescript/words.ts';
 import { runCommand } from './command-stop.ts';
 import { reportCoverage } from './test/coverage.ts';
 import { roomTests, systemTests } from './test/test-files.ts';
@@ -51,7 +52,7 @@ async function runTests(how: readonly string[], files: readonly string[], totals
   if (files.length === 0) return 0;
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', `--test-timeout=${testTimeoutMs}`, ...how, ...files],
+    [...typeScriptWords, `--test-timeout=${testTimeoutMs}`, ...how, ...files],
     {
       cwd: root,
       stdio: ['ignore', 'pipe', 'inherit'],

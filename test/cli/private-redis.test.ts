@@ -10,6 +10,7 @@ import { freePort, requireFreePort } from '../../src/cli/start/ports.ts';
 import { privateRedisUrl, startPrivateRedis } from '../../src/cli/start/private-redis.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { connect, type RedisClient } from '../../src/store/connection.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import { root, temporaryFolder } from './support/command.ts';
 import { until } from './support/wait.ts';
 
@@ -73,7 +74,7 @@ test('a Redis whose start was killed ends by itself, and the next start finds al
     await startPrivateRedis({ dataDir: process.argv[1], appendFsync: 'always', supervisor, signal: new AbortController().signal });
     console.log('started');
   `;
-  const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, dataDir], {
+  const parent = spawn(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script, dataDir], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -116,7 +117,7 @@ test('a data folder has one start at a time, and a start that was killed leaves 
     await lockDataDir(process.argv[1]);
     process.kill(process.pid, 'SIGKILL');
   `;
-  const killed = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, dataDir], {
+  const killed = spawn(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script, dataDir], {
     cwd: root,
     stdio: 'inherit',
   });

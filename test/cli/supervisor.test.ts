@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { Output } from '../../src/cli/start/output.ts';
 import { parseProcfile } from '../../src/cli/start/procfile.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import { root, run } from './support/command.ts';
 import { isAlive, until } from './support/wait.ts';
 
@@ -117,7 +118,7 @@ test('stopping cancels a start that was still to come, so that nothing keeps the
     const supervisor = new Supervisor(new Output({ write }));
     supervisor.startEntry({ name: 'web', program: 'false', words: [] }, 1, process.env);
   `;
-  const result = await run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+  const result = await run(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script]);
   assert.equal(result.code, 0);
   assert.deepEqual(result.stdout.match(/web\.1 ended/g), ['web.1 ended']);
 });
@@ -128,9 +129,9 @@ test('processes that watch their parent end with it, even when it is killed', as
     import { Supervisor } from './src/cli/start/supervisor.ts';
     const child = "import('./src/process/parent.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
     new Supervisor(new Output(process.stdout)).startEntry(
-      { name: 'web', program: 'node', words: ['--import', 'tsx', '-e', child] }, 1, process.env);
+      { name: 'web', program: 'node', words: ['--import', './src/typescript/loader.mjs', '-e', child] }, 1, process.env);
   `;
-  const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const parent = spawn(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -147,10 +148,10 @@ test('processes that watch their parent end with it, even when it is killed', as
 
 test('a Procfile is read in its order, quotes respected', () => {
   const entries = parseProcfile(
-    `# ours\n\nweb: node --import tsx workers/web.ts\njobs:  run "two words" 'and more'\r\n`,
+    `# ours\n\nweb: node --import ./loader.mjs workers/web.ts\njobs:  run "two words" 'and more'\r\n`,
   );
   assert.deepEqual(entries, [
-    { name: 'web', program: 'node', words: ['--import', 'tsx', 'workers/web.ts'] },
+    { name: 'web', program: 'node', words: ['--import', './loader.mjs', 'workers/web.ts'] },
     { name: 'jobs', program: 'run', words: ['two words', 'and more'] },
   ]);
   assert.throws(() => parseProcfile('web node'), /Procfile, line 1: write it as 'name: command'/);

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import { folderWith } from './folder.ts';
 import { pageSchema, siteTenant } from './site.ts';
 
 function check(args: string[], cwd: string, env: Record<string, string> = {}) {
-  const command = ['--import', import.meta.resolve('tsx'), resolve('src/cli/check.ts'), ...args];
+  const command = [...typeScriptWords, resolve('src/cli/check.ts'), ...args];
   const { PATH = '' } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, {
     cwd,

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Redis } from 'ioredis';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import { root, runCommand, temporaryFolder } from '../cli/support/command.ts';
 import { writeFiles } from '../jobs/support/platform.ts';
 import { until } from '../support/until.ts';
@@ -82,7 +83,7 @@ test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere 
     LOG_LEVEL: 'trace',
     RATE_LIMIT: '30',
   };
-  const front = spawn(process.execPath, ['--import', 'tsx', 'workers/web.ts'], {
+  const front = spawn(process.execPath, [...typeScriptWords, 'workers/web.ts'], {
     cwd: root,
     env: { ...process.env, ...env },
   });

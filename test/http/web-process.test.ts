@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import { startRedis } from './support/redis.ts';
 
 const port = 7141;
@@ -41,7 +42,7 @@ test('a front says where it listens, finishes what it began after SIGTERM, and e
     HOST: '127.0.0.1',
     CONFIG_DIR: configDir,
   };
-  const front = spawn(process.execPath, ['--import', 'tsx', 'workers/web.ts'], { env });
+  const front = spawn(process.execPath, [...typeScriptWords, 'workers/web.ts'], { env });
   try {
     const output: string[] = [];
     front.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { rebuildJobs } from '../../src/jobs/rebuild-queue.ts';
 import { readPartitionStates } from '../../src/store/partition-state.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
 import { Platform, page, siteFiles, startRedis, until } from './support/platform.ts';
 
 const redisUrl = await startRedis();
@@ -21,7 +22,7 @@ test('a jobs process that is killed in the middle of a rebuild loses nothing: th
   await platform.ingest(pages);
   await platform.settle();
   const startProcess = () => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'workers/jobs.ts'], {
+    const child = spawn(process.execPath, [...typeScriptWords, 'workers/jobs.ts'], {
       cwd: root,
       env: { ...process.env, ...platform.environment('config') },
       stdio: 'ignore',

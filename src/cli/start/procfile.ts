@@ -1,6 +1,6 @@
 import { CommandStop } from '../command-stop.ts';
 
-/** One line of a Procfile: `web: node --import tsx workers/web.ts`. */
+/** One line of a Procfile: `web: node --import ./src/typescript/loader.mjs workers/web.ts`. */
 export interface ProcfileEntry {
   readonly name: string;
   readonly program: string;

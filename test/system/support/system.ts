@@ -16,6 +16,7 @@ import { publishConfiguration } from '../../../src/store/configuration.ts';
 import type { RedisAddress } from '../../../src/store/connection.ts';
 import { liveProcesses } from '../../../src/store/registry.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
+import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { RedisCluster } from '../../cluster/support/cluster.ts';
 import { freePort } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
@@ -167,7 +168,7 @@ export class System {
     if (role === 'web') this.#ports.set(name, await freePort());
     const process_ = new SystemProcess(name, () => ({
       program: process.execPath,
-      words: ['--import', 'tsx', path.join(root, entryPoints[role])],
+      words: [...typeScriptWords, path.join(root, entryPoints[role])],
       env: { ...this.environment(), HOST: this.#hostOf(name), PORT: String(this.#ports.get(name) ?? 0) },
     }));
     this.#processes.set(name, process_);

@@ -1,0 +1,23 @@
+/**
+ * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. tsx compiles it, and what it made of a file is kept: a
+ * process that finds everything compiled starts no compiler, which was half of the processor time of its start. Plain JavaScript,
+ * because nothing else can run yet. A thread imports it too, since Node 20 gives it no loader.
+ */
+import { register } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../../', import.meta.url);
+
+/** A path of the repository. */
+const pathOf = (name) => fileURLToPath(new URL(name, root));
+
+// Traces name the lines of the TypeScript.
+process.setSourceMapsEnabled(true);
+register('./hooks.mjs', {
+  parentURL: import.meta.url,
+  data: {
+    cacheDir: pathOf('node_modules/.cache/millrace/'),
+    tsconfigFile: pathOf('tsconfig.json'),
+    compilerFile: pathOf('node_modules/tsx/package.json'),
+  },
+});
