@@ -54,6 +54,8 @@ export interface Settings {
   readonly dataDir: string;
   /** Partition workers that `npm start` runs. */
   readonly workers: number;
+  /** Niceness of workers and jobs, 0 to 19: fronts and Redis go first where all share a machine. */
+  readonly workerNiceness: number;
   /** HTTP fronts that `npm start` runs. */
   readonly web: number;
   readonly partitions: number;
@@ -83,6 +85,7 @@ const rateLimitMax = 1_000_000;
 const backlogMax = 10_000_000;
 const bodiesMebibytesMax = 65_536;
 const waitSecondsMax = 3_600;
+const nicenessMax = 19;
 /** Leases are renewed every half a second, and Redis may be slow. */
 const leaseSecondsMin = 2;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -140,6 +143,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     workers: setting('WORKERS', Math.max(1, availableParallelism() - 1), (text) =>
       wholeNumber(text, 1, processesMax),
     ),
+    workerNiceness: setting('WORKER_NICENESS', 5, (text) => wholeNumber(text, 0, nicenessMax)),
     web: setting('WEB', 1, (text) => wholeNumber(text, 1, processesMax)),
     partitions: setting('PARTITIONS', 16, (text) => wholeNumber(text, 1, partitionsMax)),
     headerPrefixes: setting('HEADER_PREFIX', ['X-Service'], headerPrefixes),

@@ -9,6 +9,7 @@ import { createLog, type Log } from '../http/log.ts';
 import { ActiveConfiguration, publishConfiguration } from '../store/configuration.ts';
 import type { Role } from '../store/registry.ts';
 import { openStore, type Store } from '../store/store.ts';
+import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
 export interface ProcessGround {
@@ -27,6 +28,7 @@ export interface ProcessGround {
 export async function openProcess(role: Role): Promise<ProcessGround> {
   exitWithParent();
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  if (role !== 'web') stepBack(settings.workerNiceness);
   const log = createLog(role, settings.logLevel);
   const store = await openStore({
     address: redisAddress(settings),
