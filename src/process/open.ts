@@ -8,7 +8,7 @@ import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/log.ts';
 import { ActiveConfiguration, publishConfiguration } from '../store/configuration.ts';
 import type { Role } from '../store/registry.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
@@ -35,7 +35,7 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
     messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
     replicaWaitMs: settings.replicaWaitMs,
-    ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
+    ...(role === 'web' ? frontTimes(settings.frontLimits.redisTimeoutMs) : {}),
   });
   const configuration = new ActiveConfiguration(store);
   await configuration.start();
@@ -50,6 +50,10 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
     );
   });
   return { settings, store, configuration, log };
+}
+
+function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'lineTimeoutMs'> {
+  return { commandTimeoutMs: redisTimeoutMs, lineTimeoutMs: redisTimeoutMs };
 }
 
 async function publishFolder(store: Store, configDir: string): Promise<number> {

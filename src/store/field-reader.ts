@@ -1,10 +1,12 @@
 /**
  * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis at once, as one command for
  * each hash. A page reads five fields and a busy front answers dozens of pages in a turn; asked for one by one, the
- * client library's work for each command would be most of what a page costs.
+ * client library's work for each command would be most of what a page costs. A front on one Redis passes the library by
+ * (`read-line.ts`); where that cannot be done, or is not done at the moment, all goes the library's way.
  */
 import { Command, Redis } from 'ioredis';
-import { type RedisClient, storeError } from './connection.ts';
+import { type RedisClient, StoreUnavailableError, sendRaw, storeError } from './connection.ts';
+import { type Asker, commandText, type ReadLine, wordText } from './read-line.ts';
 
 export interface HashField {
   readonly key: string;
@@ -22,13 +24,26 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
+/** Sends a command behind the reads that were asked for before. The reply is as `sendRaw` gives it. */
+export type SendBehind = (name: string, words: readonly (string | number)[]) => Promise<unknown>;
+
 /** One command: fields of one hash, and whose they are. */
-class Portion {
+class Portion implements Asker {
   readonly fields: string[] = [];
   readonly #askers: Asked[] = [];
   readonly #places: number[] = [];
 
-  constructor(readonly key: string) {}
+  constructor(
+    readonly key: string,
+    private readonly client: RedisClient,
+  ) {}
+
+  /** As Redis reads it. */
+  get text(): string {
+    let text = `*${this.fields.length + 2}\r\n$5\r\nHMGET\r\n${wordText(this.key)}`;
+    for (const field of this.fields) text += wordText(field);
+    return text;
+  }
 
   add(field: string, asked: Asked, place: number): void {
     this.fields.push(field);
@@ -36,7 +51,12 @@ class Portion {
     this.#places.push(place);
   }
 
-  settle(values: readonly (Buffer | null)[]): void {
+  settle(reply: unknown): void {
+    if (reply instanceof Error) {
+      this.fail(reply);
+      return;
+    }
+    const values = reply as readonly (Buffer | null)[];
     for (let at = 0; at < this.#askers.length; at += 1) {
       const asked = this.#askers[at];
       if (asked === undefined) continue;
@@ -50,6 +70,11 @@ class Portion {
     const reason = storeError(error);
     for (const asked of this.#askers) asked.reject(reason);
   }
+
+  /** The client knows how to wait for a connection, and for how long. */
+  lost(): void {
+    send(this.client, this);
+  }
 }
 
 export class FieldReader {
@@ -57,10 +82,19 @@ export class FieldReader {
   #portions: Portion[] = [];
   #open = new Map<string, Portion>();
   /** To be called behind them. */
-  #behind: (() => void)[] = [];
+  #behind: ((send: SendBehind) => void)[] = [];
   #isScheduled = false;
 
-  constructor(private readonly client: RedisClient) {}
+  /** @param line null: all goes through the client */
+  constructor(
+    private readonly client: RedisClient,
+    private readonly line: ReadLine | null = null,
+  ) {}
+
+  /** True while reads go past the client library. */
+  get isOnLine(): boolean {
+    return this.line?.isOpen ?? false;
+  }
 
   /** Values in the order asked, null where there is none. @throws StoreUnavailableError */
   read(wanted: readonly HashField[]): Promise<(Buffer | null)[]> {
@@ -75,8 +109,8 @@ export class FieldReader {
     });
   }
 
-  /** Calls back as soon as all that was asked for until now is sent: what it sends on the same client is done behind. */
-  behind(act: () => void): void {
+  /** Calls back as soon as all that was asked for until now is sent, with what sends behind it. */
+  behind(act: (send: SendBehind) => void): void {
     this.#behind.push(act);
     this.#schedule();
   }
@@ -91,7 +125,7 @@ export class FieldReader {
     const open = this.#open.get(key);
     if (open !== undefined && open.fields.length < fieldsPerCommand) return open;
     this.#schedule();
-    const portion = new Portion(key);
+    const portion = new Portion(key, this.client);
     this.#portions.push(portion);
     this.#open.set(key, portion);
     return portion;
@@ -103,10 +137,26 @@ export class FieldReader {
     this.#behind = [];
     this.#open = new Map();
     this.#isScheduled = false;
-    if (this.client instanceof Redis) sendTogether(this.client, portions);
-    else for (const portion of portions) send(this.client, portion);
-    for (const act of behind) act();
+    const { client, line } = this;
+    if (line?.isOpen) {
+      for (const portion of portions) line.send(portion.text, portion);
+      for (const act of behind) act((name, words) => sendOnLine(line, name, words));
+      return;
+    }
+    if (client instanceof Redis) sendTogether(client, portions);
+    else for (const portion of portions) send(client, portion);
+    for (const act of behind) act((name, words) => sendRaw(client, name, words));
   }
+}
+
+function sendOnLine(line: ReadLine, name: string, words: readonly (string | number)[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    line.send(commandText([name, ...words]), {
+      settle: (reply) => (reply instanceof Error ? reject(storeError(reply)) : resolve(reply)),
+      fail: reject,
+      lost: () => reject(new StoreUnavailableError('Redis: the connection broke')),
+    });
+  });
 }
 
 /** One write to the connection: a pipeline would do it too, but costs more than its commands. */

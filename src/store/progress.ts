@@ -173,10 +173,10 @@ export class Progress {
     const { catchUp } = this.#source;
     if (catchUp === null) return noHorizon;
     this.#catchingUp ??= new Promise((resolve) => {
-      this.#store.fields.behind(() => {
+      this.#store.fields.behind((send) => {
         this.#catchingUp = null;
         resolve(
-          catchUp().then(
+          catchUp(send).then(
             (places) => places && this.#horizonOf(places),
             () => null,
           ),

@@ -10,6 +10,7 @@ import {
   sendRaw,
   storeError,
 } from './connection.ts';
+import type { SendBehind } from './field-reader.ts';
 import type { RedisHost } from './store.ts';
 import {
   connectToStream,
@@ -35,10 +36,11 @@ export interface StreamSource {
   /** Entries come from where the first read of the connection says. */
   connect(key: string): StreamConnection;
   /**
-   * Reads at once what all streams have, on the client for commands, behind what was sent there before. Null in a cluster.
+   * Reads at once what all streams have. Null in a cluster.
+   * @param send on a connection of the caller's choice, behind what was sent there before
    * @returns key -> place up to which everything is with its reader or on its way; null when that is not all
    */
-  readonly catchUp: (() => Promise<ReadonlyMap<string, string> | null>) | null;
+  readonly catchUp: ((send: SendBehind) => Promise<ReadonlyMap<string, string> | null>) | null;
   /** Ends the connections, those given out included. */
   close(): void;
 }
@@ -94,10 +96,10 @@ class SharedStreams implements StreamSource {
     return stream;
   }
 
-  readonly catchUp = async (): Promise<ReadonlyMap<string, string> | null> => {
+  readonly catchUp = async (send: SendBehind): Promise<ReadonlyMap<string, string> | null> => {
     const wanted = this.#wanted();
     if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
-    const reply = (await sendRaw(this.host.client, 'XREAD', readWords(wanted, null))) as StreamReply;
+    const reply = (await send('XREAD', readWords(wanted, null))) as StreamReply;
     this.#handOut(wanted, reply);
     if (reply?.some(([, entries]) => entries.length === entriesPerRead)) return null;
     return new Map([...wanted.keys()].map((stream) => [stream.key, stream.place]));

@@ -10,6 +10,7 @@ import {
 } from './connection.ts';
 import { FieldReader } from './field-reader.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
+import { ReadLine } from './read-line.ts';
 import { type Replication, replicationOf, surviving } from './replication.ts';
 import { defineScripts } from './script.ts';
 
@@ -30,6 +31,11 @@ export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
   /** The Redis that messages between processes pass; absent or null: the same one. */
   readonly messagesAddress?: RedisAddress | null;
+  /**
+   * How long a read of `fields` may take; with it they have a connection of their own, past the client library, on one
+   * Redis: for a process that reads by the thousand.
+   */
+  readonly lineTimeoutMs?: number;
   /** How long a write to a cluster waits for a replica to have it; absent: as in the contract. */
   readonly replicaWaitMs?: number;
 }
@@ -43,6 +49,7 @@ export interface RedisHost {
 export class Store implements RedisHost {
   readonly #options: StoreOptions;
   #messages: RedisHost | null = null;
+  readonly #line: ReadLine | null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
 
@@ -55,7 +62,8 @@ export class Store implements RedisHost {
     /** What a failover must not take back. */
     readonly replication: Replication,
   ) {
-    this.fields = new FieldReader(client);
+    this.#line = lineFor(options);
+    this.fields = new FieldReader(client, this.#line);
     this.#options = options;
   }
 
@@ -118,6 +126,7 @@ export class Store implements RedisHost {
 
   async close(): Promise<void> {
     this.replication.close();
+    this.#line?.close();
     await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
   }
 }
@@ -137,6 +146,13 @@ async function fixFormat(client: RedisClient): Promise<void> {
 /** The store is there, but not for this process. */
 export function isMismatch(error: unknown): error is PartitionCountError | StoreFormatError {
   return error instanceof PartitionCountError || error instanceof StoreFormatError;
+}
+
+function lineFor({ address, lineTimeoutMs }: StoreOptions): ReadLine | null {
+  // A cluster's client knows the way to each slot.
+  return address.kind === 'cluster' || lineTimeoutMs === undefined
+    ? null
+    : new ReadLine(address, lineTimeoutMs);
 }
 
 function messageHost(options: ConnectionOptions): RedisHost {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { sendRaw } from '../../src/store/connection.ts';
+import type { SendBehind } from '../../src/store/field-reader.ts';
 import { openStreamSource, type StreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StreamReader } from '../../src/store/stream.ts';
@@ -133,6 +135,7 @@ test('streams of a Redis that was killed are read on when it is back', async () 
 test('a look at all streams brings what was added before it, once, whatever read is under way', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store, 20);
+  const send: SendBehind = (name, words) => sendRaw(store.client, name, words);
   const names = ['a', 'b', 'c'];
   const readers = names.map((name) => new StreamReader(source, name, 0));
   const seen = new Map<string, number[]>(names.map((name) => [name, []]));
@@ -142,11 +145,11 @@ test('a look at all streams brings what was added before it, once, whatever read
       while (!isOver) seen.get(names[at] ?? '')?.push(...(await next(reader)));
     }),
   );
-  await until('all are read', async () => (await source.catchUp?.())?.size === 3);
+  await until('all are read', async () => (await source.catchUp?.(send))?.size === 3);
   for (let sequence = 1; sequence <= 100; sequence += 1) {
     for (const name of names) {
       await add(store, name, [sequence]);
-      const places = await source.catchUp?.();
+      const places = await source.catchUp?.(send);
       assert.equal(places?.get(name), `${sequence}-0`);
     }
   }

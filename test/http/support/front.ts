@@ -56,6 +56,7 @@ export async function startFront({
     address: { kind: 'single', url: redis.url },
     partitionCount: 4,
     commandTimeoutMs: 5000,
+    lineTimeoutMs: 5000,
   });
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);

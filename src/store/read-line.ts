@@ -1,0 +1,151 @@
+/**
+ * A connection for reads that come by the thousand. The client library makes it, with its address, password and TLS, and
+ * again when it broke; from then on it is passed by, since its work for each command and reply is more than all else that
+ * a page which is read from Redis costs a front. All commands of a turn are one text, and replies are read as they come.
+ */
+import { Redis } from 'ioredis';
+import { type RedisAddress, StoreUnavailableError } from './connection.ts';
+import { ReplyReader } from './reply-reader.ts';
+
+/** Who waits for the reply to one command. */
+export interface Asker {
+  /** @param reply a Buffer, a number, null, a list of them, or an Error */
+  settle(reply: unknown): void;
+  /** The connection broke before the reply came: whether the command was done is not known. */
+  lost(): void;
+  /** The reply did not come in time. */
+  fail(error: Error): void;
+}
+
+/** What is sent at once. */
+interface Batch {
+  text: string;
+  readonly askers: Asker[];
+  answered: number;
+  readonly endsMs: number;
+}
+
+const retryDelayMaxMs = 1_000;
+
+export class ReadLine {
+  readonly #client: Redis;
+  readonly #timeoutMs: number;
+  /** Null while there is no connection. */
+  #stream: Redis['stream'] | null = null;
+  /** In the order sent, the first one first answered. */
+  #batches: Batch[] = [];
+  /** The last of them while it is not sent: there is one for each turn of the event loop. */
+  #open: Batch | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(address: RedisAddress & { kind: 'single' }, timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#client = new Redis(address.url, {
+      protocol: 2,
+      retryStrategy: (attempt) => Math.min(50 * attempt, retryDelayMaxMs),
+    });
+    this.#client.on('error', () => {});
+    this.#client.on('ready', () => this.#takeOver());
+    this.#client.on('close', () => this.#break());
+  }
+
+  /** True while there is a connection. */
+  get isOpen(): boolean {
+    return this.#stream !== null;
+  }
+
+  /** Sends a command with all others of this turn. @param text as `commandText` gives it */
+  send(text: string, asker: Asker): void {
+    this.#open ??= this.#begin();
+    this.#open.text += text;
+    this.#open.askers.push(asker);
+  }
+
+  #begin(): Batch {
+    const batch = { text: '', askers: [], answered: 0, endsMs: performance.now() + this.#timeoutMs };
+    this.#batches.push(batch);
+    this.#timer ??= setTimeout(() => this.#checkTime(), this.#timeoutMs);
+    process.nextTick(() => this.#flush(batch));
+    return batch;
+  }
+
+  #flush(batch: Batch): void {
+    // Else the connection broke meanwhile, and all who asked know.
+    if (this.#open !== batch) return;
+    this.#open = null;
+    this.#stream?.write(batch.text);
+    batch.text = '';
+  }
+
+  close(): void {
+    this.#break();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#client.disconnect();
+  }
+
+  #takeOver(): void {
+    const { stream } = this.#client;
+    const reader = new ReplyReader((reply) => this.#settle(reply));
+    stream.removeAllListeners('data');
+    stream.on('data', (piece: Buffer) => {
+      try {
+        reader.write(piece);
+      } catch {
+        stream.destroy();
+      }
+    });
+    this.#stream = stream;
+  }
+
+  #settle(reply: unknown): void {
+    const batch = this.#batches[0];
+    const asker = batch?.askers[batch.answered];
+    if (batch === undefined || asker === undefined) return;
+    batch.answered += 1;
+    if (batch.answered === batch.askers.length) this.#batches.shift();
+    asker.settle(reply);
+  }
+
+  /** Replies come in order, so the first batch is the one that waits longest. */
+  #checkTime(): void {
+    this.#timer = null;
+    const nowMs = performance.now();
+    const first = this.#batches[0];
+    if (first === undefined) return;
+    if (first.endsMs > nowMs) {
+      this.#timer = setTimeout(() => this.#checkTime(), first.endsMs - nowMs);
+      return;
+    }
+    const late = this.#batches.filter(({ endsMs }) => endsMs <= nowMs);
+    this.#batches = this.#batches.slice(late.length);
+    // What comes after all would be taken for the reply to something else.
+    const stream = this.#stream;
+    this.#break();
+    stream?.destroy();
+    for (const asker of late.flatMap(unanswered)) asker.fail(new StoreUnavailableError('Redis: no reply'));
+  }
+
+  #break(): void {
+    this.#stream = null;
+    this.#open = null;
+    const batches = this.#batches;
+    this.#batches = [];
+    for (const asker of batches.flatMap(unanswered)) asker.lost();
+  }
+}
+
+function unanswered({ askers, answered }: Batch): readonly Asker[] {
+  return askers.slice(answered);
+}
+
+/** A command as Redis reads it. */
+export function commandText(words: readonly (string | number)[]): string {
+  let text = `*${words.length}\r\n`;
+  for (const word of words) text += wordText(String(word));
+  return text;
+}
+
+/** A word of a command as Redis reads it. */
+export function wordText(word: string): string {
+  return `$${Buffer.byteLength(word)}\r\n${word}\r\n`;
+}
