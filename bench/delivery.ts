@@ -1,4 +1,6 @@
 /** `npm run bench -- delivery`: warm delivery against what serves the same bytes with the least possible work. */
+import { writeAnswerHeads } from './support/answer-heads.ts';
+import { deliveryPath } from './support/client.ts';
 import {
   deliveryLoad,
   measureLoad,
@@ -20,6 +22,7 @@ const names = {
   ours: 'Millrace',
   nginx: 'nginx, static files',
   uws: 'uWebSockets.js, prepared bytes',
+  heads: 'uWebSockets.js, prepared bytes and heads',
   node: 'node:http, prepared bytes',
 };
 
@@ -30,6 +33,7 @@ await runBench({
   unfair: [
     'For us: nginx looks at files (open_file_cache is on), we at memory; nginx could add worker processes, we fronts.',
     'Against us: only Millrace checks an API key, matches a URL by host and path, sends an ETag, and knows when its bytes became stale.',
+    '“Prepared bytes and heads” takes the very requests that Millrace takes (key, query) and sends the very heads (ETag, Vary); what is left between it and us is what we decide. The other contenders take and send short heads.',
     'The serving process has core 0; wrk, Redis and the worker share core 1, for every contender alike.',
   ],
   async run(context) {
@@ -39,12 +43,19 @@ await runBench({
     const { client } = await startPages(context, { frontPrefix: prefix });
     const { folder, requestFile, staticFile } = await writePages(context, client, pageUrls(context));
     await startNodeServer(context, 'raw-uws', { port: ports.rawUws, words: [folder], prefix });
+    const headsFile = await writeAnswerHeads(context, pageUrls(context));
+    await startNodeServer(context, 'raw-uws-heads', {
+      port: ports.rawUwsHeads,
+      words: [folder, headsFile],
+      prefix,
+    });
     await startNodeServer(context, 'node-http', { port: ports.nodeHttp, words: [folder], prefix });
     const hasNginx = await startNginx(context, { port: ports.nginx, root: folder, prefix });
     const contenders = [
       { name: names.ours, port: ports.millrace, requestFile },
       ...(hasNginx ? [{ name: names.nginx, port: ports.nginx, requestFile: staticFile }] : []),
       { name: names.uws, port: ports.rawUws, requestFile: staticFile },
+      { name: names.heads, port: ports.rawUwsHeads, requestFile, pathOf: deliveryPath },
       { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
     ];
     await requireSamePages(client, pageUrls(context), contenders);

@@ -71,13 +71,13 @@ export function deliveryLoad({ quick }: BenchContext): Pick<LoadOptions, 'connec
 export async function requireSamePages(
   client: Client,
   urls: readonly string[],
-  others: readonly { name: string; port: number }[],
+  others: readonly { name: string; port: number; pathOf?: (url: string) => string }[],
 ): Promise<void> {
   for (const url of urls) {
     const ours = await client.deliver(url);
-    for (const { name, port } of others) {
+    for (const { name, port, pathOf = (path: string) => path } of others) {
       if (port === ports.millrace) continue;
-      const theirs = await (await fetch(`http://${host}:${port}${url}`)).text();
+      const theirs = await (await fetch(`http://${host}:${port}${pathOf(url)}`)).text();
       if (theirs !== ours) throw new CommandStop(`${name} answers ${url} with other bytes`);
     }
   }

@@ -6,6 +6,7 @@ export const ports = {
   nginx: 7210,
   rawUws: 7211,
   nodeHttp: 7212,
+  rawUwsHeads: 7213,
   postgres: 7220,
   miniSearch: 7230,
   orama: 7231,

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { typeScriptWords } from '../../../src/typescript/words.ts';
 
 const program = fileURLToPath(new URL('reader-process.ts', import.meta.url));
 
@@ -10,7 +11,7 @@ export class Reader {
 
   /** @param urls asked for in turn, one at a time */
   constructor(key: string, urls: readonly string[]) {
-    this.#child = fork(program, [key, ...urls], { execArgv: ['--import', 'tsx'] });
+    this.#child = fork(program, [key, ...urls], { execArgv: [...typeScriptWords] });
   }
 
   /** @returns milliseconds of each answer. @throws Error when one was not 200, which the process has printed */

@@ -1,0 +1,36 @@
+/**
+ * What our front would be if it decided nothing: uWebSockets.js taking the very requests that Millrace takes, sending the
+ * very answers, heads included. `raw-uws-heads.ts PORT FOLDER HEADS`
+ */
+
+import uws from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
+import type { AnswerHeads } from '../support/answer-heads.ts';
+import { deliveryPath } from '../support/client.ts';
+import { host } from '../support/ports.ts';
+import { readStaticFiles } from '../support/static-files.ts';
+
+const [port = '', folder = '', headsFile = ''] = process.argv.slice(2);
+const heads: AnswerHeads = JSON.parse(readFileSync(headsFile, 'utf8'));
+const pages = new Map(
+  [...readStaticFiles(folder)].map(([url, bytes]) => {
+    const [[name, value] = ['', ''], ...others] = heads[url] ?? [];
+    // All headers in one text, as our front hands them over.
+    const text = [value, ...others.map((header) => header.join(': '))].join('\r\n');
+    return [deliveryPath(url), { name, text, bytes }];
+  }),
+);
+
+uws
+  .App()
+  .get('/*', (response, request) => {
+    const page = pages.get(`${request.getUrl()}?${request.getQuery()}`);
+    if (page === undefined) {
+      response.writeStatus('404 Not Found').end();
+      return;
+    }
+    response.writeHeader(page.name, page.text).end(page.bytes);
+  })
+  .listen(host, Number(port), (socket) => {
+    if (!socket) process.exit(1);
+  });
