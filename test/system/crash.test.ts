@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { formatViewId } from '../../src/contract/ids.ts';
+import type { JsonObject } from '../../src/contract/json.ts';
 import { readEntities } from '../../src/store/entities.ts';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
 import { runs } from '../support/runs.ts';
@@ -17,7 +18,9 @@ import type { ConfigFiles } from './support/system.ts';
 import { oneRedisOnly, System } from './support/system.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
-const entityCount = 400;
+/** `MILLRACE_ENTITIES=5000`: enough for a partition to be read in several scans. */
+const entityCount = Number(process.env.MILLRACE_ENTITIES ?? 400);
+const entitiesPerSave = 50;
 const writers = 4;
 
 /** @param version says with which schema a view was made */
@@ -62,6 +65,13 @@ before(async () => {
   system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files: filesOf(version) });
   ledger = new Ledger({ key: sourceKey, sourceId });
   clients = system.fronts.map((name) => system.client(name));
+  for (let number = 0; number < entityCount; number += entitiesPerSave) {
+    const numbers = Array.from(
+      { length: Math.min(entitiesPerSave, entityCount - number) },
+      (_, at) => number + at,
+    );
+    assert.ok(await ledger.save(client(), numbers.map(randomEntity)));
+  }
 });
 after(() => system.stop());
 
@@ -232,12 +242,21 @@ async function allShown(client: Client, originIds: readonly string[]): Promise<S
       if (Object.hasOwn(json.views, handle)) byHandle.set(handle, json.views[handle]);
     }
   }
-  const { json } = await client.post('/v1/things', { pagination: { pageSize: 1000 } }, { key: clientKey });
+  return { byId, byHandle, items: await allItems(client) };
+}
+
+async function allItems(client: Client): Promise<Map<string, object>> {
   const items = new Map<string, object>();
-  for (const { _originId, _sourceGuid, _updatedAt, _score, ...fields } of json.results)
-    items.set(_originId, fields);
-  assert.equal(items.size, json.totalResults);
-  return { byId, byHandle, items };
+  let nextPageToken: string | null = null;
+  do {
+    const pagination: JsonObject = { pageSize: 1000, ...(nextPageToken === null ? {} : { nextPageToken }) };
+    const { json } = await client.post('/v1/things', { pagination }, { key: clientKey });
+    for (const { _originId, _sourceGuid, _updatedAt, _score, ...fields } of json.results)
+      items.set(_originId, fields);
+    nextPageToken = json.nextPageToken;
+    if (nextPageToken === null) assert.equal(items.size, json.totalResults);
+  } while (nextPageToken !== null);
+  return items;
 }
 
 async function allRoutes(): Promise<string[]> {
