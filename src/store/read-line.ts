@@ -5,7 +5,7 @@
  */
 import { Redis } from 'ioredis';
 import { type RedisAddress, StoreUnavailableError } from './connection.ts';
-import { ReplyReader } from './reply-reader.ts';
+import { ProtocolError, ReplyReader } from './reply-reader.ts';
 
 /** Who waits for the reply to one command. */
 export interface Asker {
@@ -100,7 +100,8 @@ export class ReadLine {
   #settle(reply: unknown): void {
     const batch = this.#batches[0];
     const asker = batch?.askers[batch.answered];
-    if (batch === undefined || asker === undefined) return;
+    // From then on nobody could tell whose a reply is.
+    if (batch === undefined || asker === undefined) throw new ProtocolError('a reply that nobody asked for');
     batch.answered += 1;
     if (batch.answered === batch.askers.length) this.#batches.shift();
     asker.settle(reply);
