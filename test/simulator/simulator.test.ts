@@ -2,18 +2,19 @@
  * A seeded simulator of the actor runtime: many schedules that a real network, real processes and a real clock would bring
  * about once in months.
  *
- * What is real: everything in `src/actors` and `src/store`, the client library but for its wire protocol
- * (`support/client-library.ts`), its reconnecting and sending again, and the Lua scripts, which run as they lie in
- * `src/store/scripts`. What is simulated: time, the network and Redis itself (`support/redis.ts`, which `redis.test.ts`
- * holds against a real one). So a schedule decides when each message arrives, which connection breaks with what under way,
- * when a worker crashes, is paused beyond its lease or loses it, and when a read of the stream comes twice, from further
- * back or in another order. Two tenants with the same entities and URLs are written to.
+ * What is real: everything in `src/actors` and `src/store`, the jobs that follow a change of the configuration, the client
+ * library but for its wire protocol (`support/client-library.ts`), its reconnecting and sending again, and the Lua scripts,
+ * which run as they lie in `src/store/scripts`. What is simulated: time, the network and Redis itself (`support/redis.ts`,
+ * which `redis.test.ts` holds against a real one). So a schedule decides when each message arrives, which connection breaks
+ * with what under way, when a worker or a jobs process crashes, is paused beyond its lease or loses it, when a read of the
+ * stream comes twice, from further back or in another order, and when schemas, indexes and lookups come and go. Two tenants
+ * with the same entities and URLs are written to.
  *
  * A schedule is a few requests and what breaks meanwhile, until nothing is left to do. Those of one seed follow one another
  * on one platform, each on what the one before left.
  *
- * What it does not cover: loss of what Redis has acknowledged, Redis Cluster, changes of the configuration, and index
- * shards (a list of items stands in for them). Those have tests with real processes.
+ * What it does not cover: loss of what Redis has acknowledged, Redis Cluster, the library that keeps the queue of jobs (a
+ * list stands in for it), and index shards (a list of items stands in for them). Those have tests with real processes.
  *
  * Checked after every script: epochs, checkpoints and commits never go back, nobody writes whose epoch was fenced. After
  * every schedule: what was acknowledged is stored; every view, claim, route, item and lookup entry is what a naive

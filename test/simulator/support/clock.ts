@@ -71,6 +71,23 @@ export class VirtualClock {
     });
   }
 
+  /** @throws AbortError */
+  #waitUnless(signal: AbortSignal | undefined, delayMs: number): Promise<void> {
+    if (signal === undefined) return this.wait(delayMs);
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        event.act = null;
+        reject(signal.reason);
+      };
+      const event = this.after(delayMs, () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      });
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
   /**
    * Lets things happen until the promise is settled.
    * @throws what it throws; Error when nothing is left to happen, or it takes longer than `limitMs`
@@ -157,7 +174,8 @@ export class VirtualClock {
     });
     Date.now = () => Math.floor(this.#nowMs);
     Object.defineProperty(performance, 'now', { value: () => this.#nowMs, configurable: true });
-    promises.setTimeout = (delayMs: number, value: unknown) => this.wait(delayMs).then(() => value);
+    promises.setTimeout = (delayMs: number, value: unknown, options?: { readonly signal?: AbortSignal }) =>
+      this.#waitUnless(options?.signal, delayMs).then(() => value);
     promises.setImmediate = (value: unknown) => new Promise((resolve) => void putOff(resolve, value));
     syncBuiltinESMExports();
     return () => {

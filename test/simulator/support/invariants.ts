@@ -16,7 +16,7 @@ import {
 } from '../../actors/support/stored.ts';
 import { sourceIds, type World } from '../../actors/support/world.ts';
 import type { Keyspace } from './keyspace.ts';
-import { environmentId, isMade, loadedTenants } from './site.ts';
+import { environmentId, type Site } from './site.ts';
 
 interface Member {
   readonly worker: Pick<Worker, 'covered'>;
@@ -37,19 +37,22 @@ export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string |
   return null;
 }
 
-/** @param store read at once, while nothing happens @throws AssertionError */
-export async function checkStore(store: Store, worlds: ReadonlyMap<string, World>): Promise<void> {
+/** @param store read at once, while nothing happens @param site as it was published last @throws AssertionError */
+export async function checkStore(
+  store: Store,
+  site: Site,
+  worlds: ReadonlyMap<string, World>,
+): Promise<void> {
   for (const [tenant, world] of worlds) {
     await checkEntities(store, tenant, world);
     const views = await storedViews(store, tenant, environmentId);
-    const expected = new Map([...world.views(environmentId)].filter(([key]) => isMade(key)));
-    checkEqual(sorted(views), sorted(expected), `views of ${tenant}`);
+    checkEqual(sorted(views), sorted(site.views(world)), `views of ${tenant}`);
     const items = await storedItems(store, { tenant, environmentId }, 'pages');
     const fields = new Map([...items].map(([originId, item]) => [originId, item.fields]));
-    checkEqual(sorted(fields), sorted(world.pageItems()), `items of ${tenant}`);
-    await checkClaims(store, tenant, world);
+    checkEqual(sorted(fields), sorted(site.pageItems(world)), `items of ${tenant}`);
+    await checkClaims(store, tenant, site.claims(world));
   }
-  checkEqual(await storedEntries(store), await expectedEntries(store, loadedTenants), 'lookups');
+  checkEqual(await storedEntries(store), await expectedEntries(store, site.loadedTenants), 'lookups');
 }
 
 /** Saying what differs costs far more than seeing whether anything does. */
@@ -75,7 +78,7 @@ async function checkEntities(store: Store, tenant: string, world: World): Promis
   }
 }
 
-async function checkClaims(store: Store, tenant: string, world: World): Promise<void> {
+async function checkClaims(store: Store, tenant: string, expected: readonly string[]): Promise<void> {
   const stored = await storedClaims(store, tenant, environmentId);
   const lines: string[] = [];
   const served: string[] = [];
@@ -86,7 +89,7 @@ async function checkClaims(store: Store, tenant: string, world: World): Promise<
     }
     if (field.startsWith('u:')) served.push(claims[0]?.[6] ?? '');
   }
-  checkEqual(lines.sort(), world.claims(environmentId), `claims of ${tenant}`);
+  checkEqual(lines.sort(), expected, `claims of ${tenant}`);
   checkEqual(await storedRoutes(store, tenant, environmentId), served.sort(), `routes of ${tenant}`);
 }
 

@@ -48,4 +48,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     seed: 15,
     faults: ['crash', 'links'],
   },
+  'lookups that read an index before all partitions have filled it': {
+    alter: (script, source) =>
+      script === 'fill' ? replaced(source, /^ {2}if .* filled .. partition.*$/m, '') : source,
+    seed: 2,
+    faults: ['configure', 'jobs', 'stall'],
+  },
 };

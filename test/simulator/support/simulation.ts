@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { StoreUnavailableError } from '../../../src/store/connection.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { publishDocuments } from '../../actors/support/fleet.ts';
@@ -12,11 +13,12 @@ import { VirtualClock } from './clock.ts';
 import { type FencingCheck, fencingCheck } from './fencing-check.ts';
 import { instantStore } from './instant-store.ts';
 import { checkMemory, checkStore, whatWaits } from './invariants.ts';
+import { JobList, JobsMember } from './jobs.ts';
 import { Member } from './member.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis, type StreamEntryReply } from './redis.ts';
 import type { Reply } from './reply.ts';
-import { documents } from './site.ts';
+import { parts, type Site, siteWithout } from './site.ts';
 import { Writes } from './writes.ts';
 
 export interface Plan {
@@ -33,7 +35,19 @@ export interface Plan {
 }
 
 /** What breaks, as often as it stands here. */
-const allFaults = ['crash', 'crash', 'stop', 'links', 'front', 'stall', 'redis', 'lease', 'lease'] as const;
+const allFaults = [
+  'crash',
+  'crash',
+  'stop',
+  'links',
+  'front',
+  'stall',
+  'redis',
+  'lease',
+  'lease',
+  'jobs',
+  'configure',
+] as const;
 export type Fault = (typeof allFaults)[number];
 
 const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
@@ -48,6 +62,7 @@ const scheduleMaxMs = 120_000;
 /** Whatever broke: so long after all comes through again nothing is left to do. */
 const settleMaxMs = 30_000;
 const pollMs = 20;
+const againMs = 20;
 const require = createRequire(import.meta.url);
 
 /** A schedule after which something does not hold. */
@@ -76,6 +91,11 @@ export class Simulation {
   /** What happened, for whoever looks into a schedule. */
   readonly log: string[] = [];
   readonly #fencing: FencingCheck;
+  readonly #jobList: JobList;
+  #jobs: JobsMember | null = null;
+  /** As it was published last, and its generation. */
+  #site: Site = siteWithout([]);
+  #generation = 0;
   #hosts = 0;
   /** Schedules that are over. */
   schedules = 0;
@@ -93,6 +113,7 @@ export class Simulation {
       }),
     });
     this.#fencing = fencingCheck(this.redis.keyspace);
+    this.#jobList = new JobList(plan.partitions);
     this.network = new Network(this.clock, this.dice, (send) => this.redis.accept(send));
   }
 
@@ -128,16 +149,18 @@ export class Simulation {
 
   async #play(): Promise<void> {
     const store = await this.#open('front');
-    await publishDocuments(store, documents);
+    await this.#publish(store);
     const writes = new Writes(store, this.clock, this.dice, (what) => this.#note(what));
     await this.#addMember();
     for (let schedule = 1; schedule <= (this.plan.schedules ?? 1); schedule += 1) {
       this.#note(`schedule ${schedule}`);
       while (this.members.size < 2) await this.#addMember();
+      this.#jobs ??= await this.#addJobs();
       await this.#schedule(store, writes);
       this.schedules = schedule;
     }
     await Promise.all([...this.members].map((member) => this.#stop(member)));
+    await this.#jobs?.stop();
     await store.close();
   }
 
@@ -146,9 +169,10 @@ export class Simulation {
     await this.#write(writes);
     await faults;
     this.#heal(store);
+    this.#jobs ??= await this.#addJobs();
     const instant = instantStore(this.redis.keyspace, store.partitions);
-    await this.#until(() => whatWaits(this.redis.keyspace, store.partitions.tags));
-    await checkStore(instant, writes.worlds);
+    await this.#until(() => this.#openJobs() ?? whatWaits(this.redis.keyspace, store.partitions.tags));
+    await checkStore(instant, this.#site, writes.worlds);
     await this.#until(() => checkMemory(this.redis.keyspace, store.partitions, [...this.members]));
   }
 
@@ -180,6 +204,35 @@ export class Simulation {
     this.#note(`${host} starts`);
   }
 
+  async #addJobs(): Promise<JobsMember> {
+    this.#hosts += 1;
+    const host = `jobs-${this.#hosts}`;
+    this.#note(`${host} starts`);
+    return await JobsMember.start(host, await this.#open(host), this.#jobList, (message, error) =>
+      this.#note(`${host}: ${message}: ${error}`),
+    );
+  }
+
+  /** Those of the last configuration; those of former ones end when they hear of it. */
+  #openJobs(): string | null {
+    const open = this.#jobList.open(this.#generation).map(({ partition }) => partition);
+    return open.length === 0 ? null : `jobs ${open} of generation ${this.#generation} are not done`;
+  }
+
+  /** Makes the site the active one, however often that has to be tried. */
+  async #publish(store: Store): Promise<void> {
+    for (;;) {
+      try {
+        this.#generation = await publishDocuments(store, this.#site.documents);
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        this.#note(`front: ${error}`);
+        await this.clock.wait(againMs);
+      }
+    }
+  }
+
   async #stop(member: Member): Promise<void> {
     this.members.delete(member);
     await member.stop();
@@ -190,6 +243,24 @@ export class Simulation {
     this.members.delete(member);
     this.network.remove(member.host);
     member.crash();
+  }
+
+  /** Jobs that are under way break off; another process begins them again, or does them beside one that still does. */
+  async #breakJobs(): Promise<void> {
+    const { dice } = this;
+    const jobs = this.#jobs;
+    if (jobs === null) return;
+    if (dice.chance(40)) {
+      this.network.breakLinks(jobs.host);
+      return;
+    }
+    this.#jobs = null;
+    if (dice.chance(50)) {
+      this.network.remove(jobs.host);
+      jobs.crash();
+    } else {
+      await jobs.stop();
+    }
   }
 
   #note(what: string): void {
@@ -242,6 +313,13 @@ export class Simulation {
         if (dice.chance(50)) this.redis.forgetScripts();
         await this.clock.wait(dice.below(800));
         this.network.up();
+        return;
+      case 'jobs':
+        await this.#breakJobs();
+        return;
+      case 'configure':
+        this.#site = siteWithout(parts.filter(() => dice.chance(30)));
+        await this.#publish(store);
         return;
       case 'lease':
         this.#endLease(store.partitions.tag(dice.below(this.plan.partitions)));

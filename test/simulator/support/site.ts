@@ -1,27 +1,95 @@
-/** What the simulated platform serves: the page and product schemas of the actors' world, two tenants in one environment. */
+/**
+ * What the simulated platform serves: the schemas of the actors' world, two tenants in one environment. A change of the
+ * configuration leaves out some of it, or brings it back.
+ */
 import { type LoadOutcome, loadConfiguration } from '../../../src/config/load.ts';
 import type { ConfigDocuments, Tenant } from '../../../src/config/types.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { tenantsOf } from '../../actors/support/stored.ts';
-import { worldDocuments } from '../../actors/support/world.ts';
+import { type World, worldDocuments } from '../../actors/support/world.ts';
 
 export const tenants = ['acme', 'other'] as const;
 export type TenantAlias = (typeof tenants)[number];
 export const environmentId = 'env-1';
 
+/**
+ * What may be left out: a schema with its routes and a lookup, an index, and lookups of a schema, without which other
+ * lookup indexes are needed.
+ */
+export const parts = ['schema product', 'index pages', 'lookup tagged', 'lookup products'] as const;
+export type Part = (typeof parts)[number];
+
+/** One configuration, and what a naive recomputation makes of a world under it. */
+export interface Site {
+  readonly documents: ReadonlyMap<string, string>;
+  readonly loadedTenants: readonly Tenant[];
+  views(world: World): Map<string, Json>;
+  /** Fields of the items of the index `pages`, by originId. */
+  pageItems(world: World): Map<string, JsonObject>;
+  claims(world: World): string[];
+}
+
 interface TenantFile {
   readonly sourceGroups: readonly { readonly sources: { id: string; environments: string[] }[] }[];
 }
 
-/** Left out: a schema whose many lookups would make up most of the work of a schedule. */
-const leftOut = /summary\.json$/;
+interface SchemaFile {
+  readonly properties: Record<string, unknown>;
+}
 
-export const documents: ReadonlyMap<string, string> = new Map(
-  [...worldDocuments()]
-    .filter(([file]) => !leftOut.test(file))
-    .map(([file, text]) => [file, file.endsWith('/tenant.json') ? inOneEnvironment(text) : text]),
-);
+const files: Readonly<Partial<Record<Part, RegExp>>> = {
+  'schema product': /schemas\/product\.json$/,
+  'index pages': /indexes\/pages\.json$/,
+};
+const properties: Readonly<Partial<Record<Part, string>>> = {
+  'lookup tagged': 'tagged',
+  'lookup products': 'products',
+};
+/** Always left out: a schema whose many lookups would make up most of the work of a schedule. */
+const summary = /schemas\/summary\.json$/;
 
-export const loadedTenants: readonly Tenant[] = tenantsOf(documents);
+const sites = new Map<string, Site>();
+
+export function siteWithout(leftOut: readonly Part[]): Site {
+  const name = leftOut.join();
+  const site = sites.get(name) ?? makeSite(new Set(leftOut));
+  sites.set(name, site);
+  return site;
+}
+
+function makeSite(leftOut: ReadonlySet<Part>): Site {
+  const goneFiles = [summary, ...[...leftOut].flatMap((part) => files[part] ?? [])];
+  const goneProperties = [...leftOut].flatMap((part) => properties[part] ?? []);
+  const documents = new Map(
+    [...worldDocuments()]
+      .filter(([file]) => !goneFiles.some((gone) => gone.test(file)))
+      .map(([file, text]) => [file, documentOf(file, text, goneProperties)]),
+  );
+  return {
+    documents,
+    loadedTenants: tenantsOf(documents),
+    views: (world) => {
+      const made = [...world.views(environmentId)].filter(
+        ([key]) =>
+          !key.includes(':summary:') && !(leftOut.has('schema product') && key.includes(':product:')),
+      );
+      return new Map(made.map(([key, view]) => [key, without(view, goneProperties)]));
+    },
+    pageItems: (world) => (leftOut.has('index pages') ? new Map() : world.pageItems()),
+    claims: (world) =>
+      world
+        .claims(environmentId)
+        .filter((line) => !(leftOut.has('schema product') && /^\S+ (?:page|redirect) product /.test(line))),
+  };
+}
+
+function documentOf(file: string, text: string, goneProperties: readonly string[]): string {
+  if (file.endsWith('/tenant.json')) return inOneEnvironment(text);
+  if (!file.endsWith('/page.json')) return text;
+  const schema = JSON.parse(text) as SchemaFile;
+  for (const property of goneProperties) delete schema.properties[property];
+  return JSON.stringify(schema);
+}
 
 function inOneEnvironment(text: string): string {
   const file = JSON.parse(text) as TenantFile;
@@ -33,6 +101,11 @@ function inOneEnvironment(text: string): string {
   return JSON.stringify(file);
 }
 
+/** A view without some of its properties. */
+function without(view: Json, gone: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(view as JsonObject).filter(([name]) => !gone.includes(name)));
+}
+
 const loaded = new Map<string, LoadOutcome>();
 
 /** As `loadConfiguration`: equal documents are loaded once, however many simulated processes ask for them. */
@@ -41,9 +114,4 @@ export function loadOnce(given: ConfigDocuments): LoadOutcome {
   const known = loaded.get(text) ?? loadConfiguration(given);
   loaded.set(text, known);
   return known;
-}
-
-/** Views that nobody makes here, by their key in `World.views`. */
-export function isMade(viewKey: string): boolean {
-  return !viewKey.includes(':summary:');
 }

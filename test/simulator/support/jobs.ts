@@ -1,0 +1,134 @@
+/**
+ * The jobs of the simulated platform. What they do is real (`src/jobs/rebuild-job.ts`); a list stands in for BullMQ's queue,
+ * which keeps them until they are done and gives them to any jobs process, even to several at once.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Slots } from '../../../src/actors/slots.ts';
+import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
+import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
+import { jobId, type RebuildProgress, type RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
+import { Throttle } from '../../../src/jobs/throttle.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { loadOnce } from './site.ts';
+
+const slots = 2;
+const lookMs = 50;
+const againMs = 100;
+const perSecondMax = 1_000_000;
+
+/** Where the jobs of each generation are. */
+export class JobList {
+  readonly #saved = new Map<string, RebuildProgress>();
+  readonly #done = new Set<string>();
+
+  constructor(private readonly partitions: number) {}
+
+  /** Those of a generation that are not done. */
+  open(generation: number): RebuildTask[] {
+    const tasks = Array.from({ length: this.partitions }, (_, partition) => ({ generation, partition }));
+    return tasks.filter((task) => !this.#done.has(jobId(task)));
+  }
+
+  saved(task: RebuildTask): RebuildProgress | null {
+    return this.#saved.get(jobId(task)) ?? null;
+  }
+
+  save(task: RebuildTask, progress: RebuildProgress): void {
+    this.#saved.set(jobId(task), progress);
+  }
+
+  finish(task: RebuildTask): void {
+    this.#done.add(jobId(task));
+  }
+}
+
+/** A jobs process. */
+export class JobsMember {
+  readonly #stop = new AbortController();
+  readonly #begun = new Set<string>();
+
+  private constructor(
+    readonly host: string,
+    private readonly store: Store,
+    private readonly configuration: ActiveConfiguration,
+    private readonly list: JobList,
+    private readonly onTrouble: (message: string, error: unknown) => void,
+  ) {}
+
+  /** @param store of its own, on a connection of its host */
+  static async start(
+    host: string,
+    store: Store,
+    list: JobList,
+    onTrouble: (message: string, error: unknown) => void,
+  ): Promise<JobsMember> {
+    const configuration = new ActiveConfiguration(store, loadOnce);
+    await configuration.start();
+    const member = new JobsMember(host, store, configuration, list, onTrouble);
+    void member.#work();
+    return member;
+  }
+
+  /** Breaks off what is under way; whoever comes next takes it up. */
+  async stop(): Promise<void> {
+    this.#end();
+    await this.store.close();
+  }
+
+  /** To be called when its host is off the network: whatever it still does reaches nobody. */
+  crash(): void {
+    this.#end();
+    this.store.client.disconnect();
+    this.store.close().catch(() => {});
+  }
+
+  #end(): void {
+    this.#stop.abort();
+    this.configuration.close();
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stop;
+    const { store, configuration } = this;
+    const context: RebuildContext = {
+      store,
+      configuration,
+      autoFields: new AutoFields(store),
+      throttle: new Throttle(perSecondMax),
+      slots: new Slots(slots),
+      layoutWatch: new LayoutWatch(store),
+      onMarked: () => {},
+    };
+    while (!signal.aborted) {
+      for (const task of this.list.open(configuration.generation)) {
+        if (this.#begun.has(jobId(task))) continue;
+        this.#begun.add(jobId(task));
+        void this.#do(context, task);
+      }
+      await sleep(lookMs);
+    }
+  }
+
+  async #do(context: RebuildContext, task: RebuildTask): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await runRebuild(context, {
+          task,
+          progress: this.list.saved(task),
+          signal,
+          save: async (progress) => {
+            if (!signal.aborted) this.list.save(task, progress);
+          },
+        });
+        if (!signal.aborted) this.list.finish(task);
+        return;
+      } catch (error) {
+        if (!signal.aborted) this.onTrouble(`job ${jobId(task)} is tried again`, error);
+        await sleep(againMs);
+      }
+    }
+  }
+}
