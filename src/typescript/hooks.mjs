@@ -5,11 +5,18 @@ import path from 'node:path';
 import { threadId } from 'node:worker_threads';
 
 const digestLength = 40;
+/**
+ * By this tsx gives a function that is made inside another one the name that it is assigned to, each time: 0.3 µs, more than
+ * most of them do. In traces the place says as much. The other is as long, so that columns stay what they were.
+ */
+const nameKeeper = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});';
+const nameIgnorer = 'var __name=(target)=>target;'.padEnd(nameKeeper.length);
+
 const ownPattern = /^\.{1,2}\/.*\.(?:ts|mjs)$/;
 
 let cacheDir = '';
 let tsconfigFile = '';
-/** What is kept was made by this compiler with these settings. */
+/** What is kept was made by this compiler with these settings, and changed here. */
 let madeBy = '';
 let compiler = null;
 
@@ -19,7 +26,8 @@ let compiler = null;
  */
 export function initialize(options) {
   ({ cacheDir, tsconfigFile } = options);
-  madeBy = digestOf(readFileSync(tsconfigFile), readFileSync(options.compilerFile));
+  const ownText = readFileSync(new URL('./hooks.mjs', import.meta.url));
+  madeBy = digestOf(ownText, readFileSync(tsconfigFile), readFileSync(options.compilerFile));
 }
 
 /** Our own imports name the file as it is, so there is nothing to search. */
@@ -67,7 +75,7 @@ async function compile(url, context, nextLoad) {
   compiler ??= startCompiler();
   const { load: loadByCompiler } = await compiler;
   const { source } = await loadByCompiler(url, { ...context, format: 'module' }, nextLoad);
-  return String(source);
+  return String(source).replace(nameKeeper, nameIgnorer);
 }
 
 async function startCompiler() {

@@ -97,3 +97,21 @@ test('traces name the lines of the TypeScript, and a file that is not there is t
   await writeFile(path.join(dir, 'asker.ts'), "import './nowhere.ts';");
   assert.match(await run('asker.ts'), /Cannot find module .*nowhere\.ts' imported from .*asker\.ts/);
 });
+
+test('a function made inside another one costs no call that names it, and keeps its place in traces', async (context) => {
+  const dir = await folder(context);
+  const file = path.join(dir, 'maker.ts');
+  await writeFile(
+    file,
+    'export function make(): () => never { const fail = () => { throw new Error("x"); }; return fail; }\n',
+  );
+  const source = await (await hooksOf(path.join(dir, 'cache'), tsconfigFile, 'names')).load(file);
+  assert.match(source, /__name\(\(\)=>/, 'the compiler asks for names as it did');
+  assert.doesNotMatch(source, /"name",/);
+  const user = path.join(dir, 'user.ts');
+  await writeFile(user, "import { make } from './maker.ts';\nmake()();\n");
+  const said = await promisify(execFile)(process.execPath, [...typeScriptWords, user]).catch(
+    ({ stderr }: { stderr: string }) => stderr,
+  );
+  assert.match(String(said), /maker\.ts:1:66/);
+});
