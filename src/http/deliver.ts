@@ -1,6 +1,5 @@
 /** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
 import { parseViewId } from '../contract/ids.ts';
-import { unpackClaims } from '../store/claims.ts';
 import type { HashField } from '../store/field-reader.ts';
 import type { Store } from '../store/store.ts';
 import { claimSubject, viewSubject } from '../store/subjects.ts';
@@ -12,16 +11,36 @@ import type { DeliveryRequest } from './delivery-request.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
 import { LoadedViews } from './view-loading.ts';
 
-export interface Delivered {
-  /** JSON text in UTF-8. */
-  readonly body: Buffer;
+/** An answer and what it was made of. A class: functions that are made anew for each answer would be named each time. */
+export class Delivered {
+  /** @param body JSON text in UTF-8 */
+  constructor(
+    readonly body: Buffer,
+    private readonly store: Store,
+    private readonly plan: DeliveryPlan,
+    private readonly views: LoadedViews,
+  ) {}
+
   /**
    * Subjects of everything that was read, found or missing, as the changes streams announce them: the answer stays
    * true until one of them changes (design promise 10).
    */
-  readonly reads: () => readonly string[];
+  reads(): readonly string[] {
+    const { scope, claimFields } = this.plan;
+    return [
+      ...claimFields.map((field) => claimSubject(scope, field)),
+      ...this.views.met.map(({ target }) => viewSubject(scope, target)),
+    ];
+  }
+
   /** Where all of it lies. */
-  readonly places: () => readonly HashField[];
+  places(): readonly HashField[] {
+    const { scope, claimFields, places } = this.plan;
+    return [
+      ...places.slice(0, claimFields.length),
+      ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target)),
+    ];
+  }
 }
 
 const nobody = () => {};
@@ -49,27 +68,19 @@ export async function deliver(
   const stored = await reading;
   const views = new LoadedViews(onRead);
   views.putAhead(foreseen, stored, claimFields.length);
-  const claims = claimFields.map((_, index) => unpackClaims(stored[index]));
+  const claims: (readonly Claim[])[] = [];
+  for (let at = 0; at < claimFields.length; at += 1) claims.push(plan.claimsIn(at, stored[at]));
   const claim = url === null ? null : servedClaim(claims.shift() ?? [], url.host, principal.domains);
   const asked = askedViews(request, scope, claims);
   const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
-  await views.load(store, scope, [
-    ...(routeTarget === null ? [] : [routeTarget]),
-    ...asked.map(({ target }) => target),
-  ]);
-  plan.foresee(views.targets);
+  const targets = routeTarget === null ? [] : [routeTarget];
+  for (const { target } of asked) targets.push(target);
+  const loading = views.load(store, scope, targets);
+  if (loading !== null) await loading;
+  plan.foresee(views.met);
   const routeView = routeTarget === null ? null : views.get(routeTarget);
-  return {
-    body: bodyOf({ request, withRoute, claim, routeView, asked, views }),
-    reads: () => [
-      ...claimFields.map((field) => claimSubject(scope, field)),
-      ...views.targets.map((target) => viewSubject(scope, target)),
-    ],
-    places: () => [
-      ...plan.places.slice(0, claimFields.length),
-      ...views.targets.map((target) => placeOfView(store, scope, target)),
-    ],
-  };
+  const body = bodyOf({ request, withRoute, claim, routeView, asked, views });
+  return new Delivered(body, store, plan, views);
 }
 
 /** Ids before handles, in the order asked; ids of other environments and garbage name no view. */
@@ -79,6 +90,7 @@ function askedViews(
   claimsOfHandles: readonly (readonly Claim[])[],
 ): AskedView[] {
   const asked: AskedView[] = [];
+  if (ids.length === 0 && claimsOfHandles.length === 0) return asked;
   for (const id of new Set(ids)) {
     const target = parseViewId(id);
     if (target !== null && target.environmentId === environmentId)

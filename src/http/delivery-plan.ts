@@ -2,22 +2,26 @@
  * Delivery requests made ready: what is the same however often one is asked, and which views its last answer was made
  * of. Those are read together with the claims, so that a page with its references usually costs one round trip instead
  * of one for each step from URL to last reference. A memory of where to look, not of what is there: everything that goes
- * into an answer was read for it, and what was foreseen wrongly is just not used.
+ * into an answer was read for it, and what was foreseen wrongly is just not used. What names views, a claim and the head
+ * of a body, is remembered with what it was decoded to: the same bytes say the same.
  */
 import type { ClientPrincipal } from '../config/types.ts';
 import { type NormalUrl, normalizeUrl } from '../config/url.ts';
-import { placeOfClaims } from '../store/claims.ts';
+import { placeOfClaims, unpackClaims } from '../store/claims.ts';
 import type { HashField } from '../store/field-reader.ts';
 import { claimField } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { EnvironmentScope, ViewTarget } from '../store/types.ts';
-import { placeOfView } from '../store/views.ts';
+import type { Claim, EnvironmentScope } from '../store/types.ts';
+import { type BodyHead, headOf, placeOfView } from '../store/views.ts';
 import { type DeliveryRequest, requestOfQuery } from './delivery-request.ts';
 import type { Shared } from './shared-answers.ts';
+import type { ForeseenView, KnownView } from './view-loading.ts';
 
 /** Longer lists take more memory than a round trip is worth. */
 const foreseenMax = 24;
-/** Of the plans that are remembered, claims counted, twice over at most: most pages have one, and take about 3 kB. */
+/** Larger records are decoded each time. */
+const rememberedBytesMax = 2048;
+/** Of the plans that are remembered, claims counted, twice over at most: most pages have one, and take about 4 kB. */
 const plansWeightMax = 8192;
 /** A longer query is rarely asked twice. */
 const queryCharactersMax = 1024;
@@ -28,9 +32,11 @@ export class DeliveryPlan {
   /** Of the URL and of the handles, in this order. */
   readonly claimFields: readonly string[];
   /** Views that the answer will probably be made of. */
-  foreseen: readonly ViewTarget[] = [];
+  foreseen: readonly ForeseenView[] = [];
   /** Of the claim fields, then of the foreseen views. */
   places: readonly HashField[];
+  /** By claim field. */
+  readonly #claims: { readonly bytes: Buffer; readonly claims: readonly Claim[] }[] = [];
 
   constructor(
     private readonly store: Store,
@@ -46,20 +52,41 @@ export class DeliveryPlan {
     this.places = this.claimFields.map((field) => placeOfClaims(store, scope, field));
   }
 
+  /** The claims of a claim field. @param stored as it was read */
+  claimsIn(at: number, stored: Buffer | null | undefined): readonly Claim[] {
+    if (!stored) return [];
+    const known = this.#claims[at];
+    if (known?.bytes.equals(stored)) return known.claims;
+    const claims = unpackClaims(stored);
+    if (stored.length <= rememberedBytesMax) this.#claims[at] = { bytes: Buffer.from(stored), claims };
+    return claims;
+  }
+
   /** Notes what the answer was made of. */
-  foresee(targets: readonly ViewTarget[]): void {
-    if (targets.length > foreseenMax || this.#isForeseen(targets)) return;
-    this.foreseen = targets;
+  foresee(views: readonly KnownView[]): void {
+    if (views.length > foreseenMax || this.#isForeseen(views)) return;
+    this.foreseen = views.map((view) => ({ target: view.target, head: headToRemember(view) }));
     this.places = [
       ...this.places.slice(0, this.claimFields.length),
-      ...targets.map((target) => placeOfView(this.store, this.scope, target)),
+      ...views.map(({ target }) => placeOfView(this.store, this.scope, target)),
     ];
   }
 
-  #isForeseen(targets: readonly ViewTarget[]): boolean {
-    if (targets.length !== this.foreseen.length) return false;
-    return targets.every((target, index) => target.field === this.foreseen[index]?.field);
+  #isForeseen(views: readonly KnownView[]): boolean {
+    if (views.length !== this.foreseen.length) return false;
+    for (let index = 0; index < views.length; index += 1) {
+      const [view, foreseen] = [views[index], this.foreseen[index]];
+      if (view === undefined || view.target.field !== foreseen?.target.field) return false;
+      if (foreseen.head !== null && view.loaded?.body.references !== foreseen.head.references) return false;
+    }
+    return true;
   }
+}
+
+function headToRemember({ stored, loaded }: KnownView): BodyHead | null {
+  if (!stored || loaded === null || loaded.body.references.length === 0) return null;
+  const head = headOf(stored, loaded.body);
+  return head.bytes.length <= rememberedBytesMax ? head : null;
 }
 
 /** The plan of a request by query string, with the answer that is under way. */
@@ -78,32 +105,31 @@ export class QueryPlan extends DeliveryPlan implements Shared {
 
 /** The plans of the latest requests. */
 export class QueryPlans {
-  /** By client and query. The older half goes as a whole when the younger one is full. */
-  #young = new Map<string, QueryPlan>();
-  #old = new Map<string, QueryPlan>();
+  /** By client, then by query. The older half goes as a whole when the younger one is full. */
+  #young = new Map<ClientPrincipal, Map<string, QueryPlan>>();
+  #old = new Map<ClientPrincipal, Map<string, QueryPlan>>();
   #youngWeight = 0;
 
   constructor(private readonly store: Store) {}
 
   /** @throws ProblemError 422 */
   of(principal: ClientPrincipal, query: string): QueryPlan {
-    const name = `${principal.tenant.alias}:${principal.name}:${query}`;
-    const young = this.#young.get(name);
-    // Another configuration has other principals.
-    if (young?.principal === principal) return young;
-    const old = this.#old.get(name);
-    const plan = old?.principal === principal ? old : new QueryPlan(this.store, principal, query);
-    if (query.length <= queryCharactersMax) this.#remember(name, plan);
+    const young = this.#young.get(principal)?.get(query);
+    if (young !== undefined) return young;
+    const plan = this.#old.get(principal)?.get(query) ?? new QueryPlan(this.store, principal, query);
+    if (query.length <= queryCharactersMax) this.#remember(plan);
     return plan;
   }
 
-  #remember(name: string, plan: QueryPlan): void {
+  #remember(plan: QueryPlan): void {
     this.#youngWeight += 1 + plan.claimFields.length;
     if (this.#youngWeight > plansWeightMax) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#youngWeight = 1 + plan.claimFields.length;
     }
-    this.#young.set(name, plan);
+    const ofClient = this.#young.get(plan.principal);
+    if (ofClient === undefined) this.#young.set(plan.principal, new Map([[plan.query, plan]]));
+    else ofClient.set(plan.query, plan);
   }
 }

@@ -44,21 +44,35 @@ function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answe
 }
 
 async function computedAnswer(services: Services, plan: QueryPlan): Promise<ComputedAnswer> {
-  const { body, reads } = await deliveredInOrder(services, plan, true);
-  return { answer: new FinishedAnswer(body), reads };
+  return new AnswerOfDelivery(await deliveredInOrder(services, plan, true));
+}
+
+class AnswerOfDelivery implements ComputedAnswer {
+  readonly answer: FinishedAnswer;
+
+  constructor(private readonly delivered: Delivered) {
+    this.answer = new FinishedAnswer(delivered.body);
+  }
+
+  reads(): readonly string[] {
+    return this.delivered.reads();
+  }
 }
 
 /**
  * An answer that was just read can show what the cache has not heard of. It is held back until older answers that show
  * the same are out of the cache: whoever has seen it must not be given one of those afterwards.
  */
-async function deliveredInOrder(
-  services: Services,
+function deliveredInOrder(services: Services, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
+  const { store, cache } = services;
+  return cache.isOn ? deliveredOnceHeard(services, plan, withRoute) : deliver(store, plan, withRoute);
+}
+
+async function deliveredOnceHeard(
+  { store, cache, progress }: Services,
   plan: DeliveryPlan,
   withRoute: boolean,
 ): Promise<Delivered> {
-  const { store, cache, progress } = services;
-  if (!cache.isOn) return await deliver(store, plan, withRoute);
   let caughtUp: Promise<Horizon | null> | null = null;
   const delivered = await deliver(store, plan, withRoute, () => {
     caughtUp = progress.catchUp();

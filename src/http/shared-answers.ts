@@ -9,7 +9,7 @@ import type { FinishedAnswer } from './finished-answer.ts';
 export interface ComputedAnswer {
   readonly answer: FinishedAnswer;
   /** Subjects of all that was read for it. */
-  readonly reads: () => readonly string[];
+  reads(): readonly string[];
 }
 
 interface Settled {
@@ -60,8 +60,12 @@ async function settle(
 ): Promise<Settled> {
   const computation = cache.begin();
   try {
-    const { answer, reads } = await compute();
-    return { answer, isCurrent: cache.store(computation, shared.principal, shared.query, answer, reads) };
+    const computed = await compute();
+    const { answer } = computed;
+    const isCurrent = cache.store(computation, shared.principal, shared.query, answer, () =>
+      computed.reads(),
+    );
+    return { answer, isCurrent };
   } finally {
     shared.flight = null;
     cache.end(computation);

@@ -74,15 +74,37 @@ function namesOf(references: ViewBody['references']): string {
   return names;
 }
 
-export function decodeBody(stored: Buffer): StoredBody {
+/** What stands before the texts of a stored body, with what it says: bodies that begin alike refer to the same. */
+export interface BodyHead {
+  readonly bytes: Buffer;
+  readonly references: readonly StoredReference[];
+}
+
+/** @param stored a body with references. @returns bytes of its own */
+export function headOf(stored: Buffer, { references }: StoredBody): BodyHead {
+  const namesBytesAt = namesBytesPlace(references.length);
+  const end = namesBytesAt + numberBytes + stored.readUInt32LE(namesBytesAt);
+  return { bytes: Buffer.from(stored.subarray(0, end)), references };
+}
+
+function namesBytesPlace(count: number): number {
+  return 1 + numberBytes * (1 + count * namesPerReference + count + 1);
+}
+
+/** @param known of a body that was decoded before: where this one begins like it, its references are taken as they are */
+export function decodeBody(stored: Buffer, known: BodyHead | null = null): StoredBody {
   if (stored[0] === plainText) return { texts: [stored.subarray(1)], references: [] };
   const count = stored.readUInt32LE(1);
   const lengthsAt = 1 + numberBytes;
   const textsAt = lengthsAt + count * namesPerReference * numberBytes;
-  const namesBytesAt = textsAt + (count + 1) * numberBytes;
+  const namesBytesAt = namesBytesPlace(count);
   const namesAt = namesBytesAt + numberBytes;
   const namesEnd = namesAt + stored.readUInt32LE(namesBytesAt);
-  const references = decodeReferences(stored, lengthsAt, count, stored.toString('utf8', namesAt, namesEnd));
+  const isKnown =
+    known?.bytes.length === namesEnd && stored.compare(known.bytes, 0, namesEnd, 0, namesEnd) === 0;
+  const references = isKnown
+    ? known.references
+    : decodeReferences(stored, lengthsAt, count, stored.toString('utf8', namesAt, namesEnd));
   const texts: Buffer[] = [];
   for (let at = namesEnd, index = 0; index <= count; index += 1) {
     const end = at + stored.readUInt32LE(textsAt + index * numberBytes);

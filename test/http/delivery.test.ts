@@ -208,6 +208,34 @@ test('a page wins over a redirect, an absolute route over a relative one, the la
   await shows('/clash', 'P1');
 });
 
+test('a page whose views refer to others than when it was last read shows those', async () => {
+  const { store } = front;
+  for (const leaf of ['l1', 'l2', 'l3']) await putView(store, leaf, leaf);
+  const shows = (route: object) =>
+    until(JSON.stringify(route), async () => {
+      const { json } = await get({ url: '/changing' });
+      return JSON.stringify(json.route) === JSON.stringify(route);
+    });
+  const [l1, l2, l3] = [{ title: 'l1' }, { title: 'l2' }, { title: 'l3' }];
+  await putView(store, 'c1', 'C', { one: 'l1', two: 'l2' });
+  await putClaim(store, 'c1', { url: '/changing', since: 1 });
+  await shows({ title: 'C', one: l1, two: l2 });
+  /** A claim is announced, a view put in place here is not. */
+  const announce = (since: number) => putClaim(store, 'c1', { url: '/changing', since });
+  await putView(store, 'c1', 'D', { one: 'l2', two: 'l1' });
+  await announce(2);
+  await shows({ title: 'D', one: l2, two: l1 });
+  await putView(store, 'c1', 'D', { one: 'l3', three: 'l1' });
+  await announce(3);
+  await shows({ title: 'D', one: l3, three: l1 });
+  await putView(store, 'c1', 'none');
+  await announce(4);
+  await shows({ title: 'none' });
+  await putView(store, 'c2', 'other', { one: 'l2' });
+  await putClaim(store, 'c2', { url: '/changing', since: 9 });
+  await shows({ title: 'other', one: l2 });
+});
+
 test('another tenant with the same ids sees nothing', async () => {
   const query = new URLSearchParams([
     ['url', '/Straße/a'],

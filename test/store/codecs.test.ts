@@ -10,7 +10,7 @@ import { pack, unpack } from '../../src/store/pack.ts';
 import { PackWriter } from '../../src/store/pack-writer.ts';
 import { decodeProcessed, encodeProcessed, type ProcessedRecord } from '../../src/store/processed.ts';
 import { formatVersion, parseVersion } from '../../src/store/version.ts';
-import { decodeBody, encodeBody, viewTarget } from '../../src/store/views.ts';
+import { decodeBody, encodeBody, headOf, viewTarget } from '../../src/store/views.ts';
 import { runs } from '../support/runs.ts';
 
 const plain = { noNullPrototype: true } as const;
@@ -49,6 +49,24 @@ test('a view comes back from its stored form with the same texts and references'
         path,
       }));
       assert.deepEqual(stored.references, expected);
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('a view comes back the same whatever view was remembered, and takes over the references of one that begins alike', () => {
+  fc.assert(
+    fc.property(bodies, bodies, (body, other) => {
+      const [stored, known] = [encodeBody(body), encodeBody(other)];
+      const expected = decodeBody(stored);
+      if (other.references.length > 0) {
+        assert.deepEqual(decodeBody(stored, headOf(known, decodeBody(known))), expected);
+      }
+      if (body.references.length > 0) {
+        const again = decodeBody(Buffer.from(stored), headOf(stored, expected));
+        assert.deepEqual(again, expected);
+        assert.equal(again.references, expected.references);
+      }
     }),
     { numRuns: runs(300) },
   );
