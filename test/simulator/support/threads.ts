@@ -3,6 +3,7 @@
  * does not see the millions of a simulation.
  */
 import { availableParallelism } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
 export interface Task {
@@ -21,6 +22,9 @@ export interface Verdict {
 
 /** New objects live briefly; with little room for them most of the time would go into moving them. */
 const youngMegabytes = 64;
+
+// Thousands of functions run a few thousand times each: to compile them all as well as can be cost more than it brought.
+setFlagsFromString('--interrupt-budget=300000');
 
 /** One thread. @throws what the thread throws */
 export function inThread(task: Task): Promise<Verdict> {
