@@ -11,7 +11,7 @@ const digestLength = 40;
  */
 const nameKeeper = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});';
 const nameIgnorer = 'var __name=(target)=>target;'.padEnd(nameKeeper.length);
-
+const sourceMapPattern = /(\n\/\/# sourceMappingURL=data:application\/json;base64,)(\S+)\s*$/;
 const ownPattern = /^\.{1,2}\/.*\.(?:ts|mjs)$/;
 
 let cacheDir = '';
@@ -75,7 +75,15 @@ async function compile(url, context, nextLoad) {
   compiler ??= startCompiler();
   const { load: loadByCompiler } = await compiler;
   const { source } = await loadByCompiler(url, { ...context, format: 'module' }, nextLoad);
-  return String(source).replace(nameKeeper, nameIgnorer);
+  return withoutOriginal(String(source).replace(nameKeeper, nameIgnorer));
+}
+
+/** The TypeScript lies beside, so the source map need not hold it: every process would read and keep it. */
+function withoutOriginal(source) {
+  return source.replace(sourceMapPattern, (_, mark, encoded) => {
+    const { sourcesContent, ...map } = JSON.parse(Buffer.from(encoded, 'base64').toString());
+    return mark + Buffer.from(JSON.stringify(map)).toString('base64');
+  });
 }
 
 async function startCompiler() {
