@@ -38,17 +38,26 @@ async function main(): Promise<number> {
   }
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
+  const together = (atOnce: number) => [runFiles, String(atOnce), String(testTimeoutMs)];
   const codes = [
-    await runTests([runFiles, String(roomTestsAtOnce), String(testTimeoutMs)], roomTests(root), totals),
-    await runTests([runFiles, String(systemTestsAtOnce), String(testTimeoutMs)], systemTests(root), totals),
+    await runTests(together(roomTestsAtOnce), roomTests(root), totals, coverageDir),
+    await runTests(together(systemTestsAtOnce), systemTests(root), totals, coverageDir),
     await reportCoverage(root, coverageDir),
   ];
   console.log(`\nThe whole suite:\n${totals.lines()}`);
   return codes.every((code) => code === 0) ? 0 : 1;
 }
 
-/** Runs node's test runner on some files, its output passed on. @param how the runner's words @returns its exit code */
-async function runTests(how: readonly string[], files: readonly string[], totals: Totals): Promise<number> {
+/**
+ * Runs node's test runner on some files, its output passed on.
+ * @param how the runner's words @param noteDir where every process notes what it ran; absent: nowhere @returns its exit code
+ */
+async function runTests(
+  how: readonly string[],
+  files: readonly string[],
+  totals: Totals,
+  noteDir?: string,
+): Promise<number> {
   if (files.length === 0) return 0;
   const child = spawn(
     process.execPath,
@@ -58,7 +67,7 @@ async function runTests(how: readonly string[], files: readonly string[], totals
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
-        NODE_V8_COVERAGE: coverageDir,
+        ...(noteDir !== undefined && { NODE_V8_COVERAGE: noteDir }),
         // Within a test, node's runner would take itself for a part of it and run nothing.
         NODE_TEST_CONTEXT: undefined,
         ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),

@@ -180,10 +180,11 @@ test('what is no URL of ours is null', () => {
 });
 
 test('a hostile URL takes no longer than it is long', () => {
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   for (const piece of ['@', '%', '/', ':', '%4', '?', '[']) {
-    normalizeUrl(`http://${piece.repeat(1_000_000)}`);
-    normalizeUrl(`/${piece.repeat(1_000_000)}a`);
+    normalizeUrl(`http://${piece.repeat(500_000)}`);
+    normalizeUrl(`/${piece.repeat(500_000)}a`);
   }
-  assert.ok(performance.now() - startedAt < 5000);
+  // The square of its length would take many minutes; a busy machine counts for nothing.
+  assert.ok(process.cpuUsage(before).user < 5_000_000);
 });

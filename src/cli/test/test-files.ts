@@ -4,6 +4,7 @@ import path from 'node:path';
 const systemFolders = ['system', 'hostile', 'cluster'];
 /** Those that take longest, the longest first; what a run of the suite shows at its end. */
 export const longest: readonly string[] = [
+  'test/hostile/fuzz.test.ts',
   'test/system/start.test.ts',
   'test/system/ownership.test.ts',
   'test/system/crash.test.ts',
@@ -12,7 +13,6 @@ export const longest: readonly string[] = [
   'test/system/truth.test.ts',
   'test/system/cities.test.ts',
   'test/system/power-cut.test.ts',
-  'test/hostile/fuzz.test.ts',
   'test/system/large-bodies.test.ts',
   'test/system/read-your-writes.test.ts',
   'test/system/network.test.ts',
