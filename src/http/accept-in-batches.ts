@@ -28,13 +28,13 @@ function portionsOf(entities: readonly EncodedEntity[]): EncodedEntity[][] {
   let bytes = 0;
   for (const entity of entities) {
     const portion = portions.at(-1);
-    bytes += entity.body.length;
+    bytes += entity.size;
     if (portion !== undefined && bytes <= portionBytes) {
       portion.push(entity);
       continue;
     }
     portions.push([entity]);
-    bytes = entity.body.length;
+    bytes = entity.size;
   }
   return portions;
 }

@@ -1,8 +1,12 @@
 /**
  * Accepting source entities. What comes while a call to Redis is under way goes with the next one, whatever requests it
  * belongs to: under load a call carries hundreds of entities, and alone nobody waits.
+ *
+ * Sources tend to send everything again. While most of what comes is stored as it is, hashes are compared first, and only
+ * what differs is encoded and sent to Redis.
  */
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { groupBy } from '../contract/group-by.ts';
 import { StoreUnavailableError } from './connection.ts';
 import { keys } from './keys.ts';
@@ -13,13 +17,19 @@ import type { Store } from './store.ts';
 import type { AcceptOutcome, EncodedEntity, VersionVector } from './types.ts';
 
 const accept = new Script<[sequences: number[], codes: Buffer]>('accept', 1);
+const compare = new Script<[sequences: number[], codes: Buffer]>('compare', 1);
 /** By the digits of the script. */
 const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
 const digitZero = 0x30;
+const digitOne = 0x31;
 
 /** Bounds of one call, which Redis does in one go; a request beyond them is a call by itself. */
 const callEntitiesMax = 1000;
 const callBytesMax = 4 * 1024 * 1024;
+/** What is encoded in one turn of the event loop: a few milliseconds. */
+const turnBytes = 256 * 1024;
+/** Requests that may wait without being encoded, in which they take a multiple of the memory. */
+const unencodedMax = 256;
 
 export interface AcceptRequest {
   readonly tenant: string;
@@ -118,12 +128,15 @@ function laneOf(store: Store, partition: number): AcceptLane {
 class AcceptLane {
   #waiting: Waiting[] = [];
   #isRunning = false;
+  /** Most of the last call was stored as it is. */
+  #isRepetition = false;
 
   constructor(private readonly store: Store) {}
 
   accept(parcel: Parcel): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ parcel, resolve, reject });
+      if (this.#waiting.length > unencodedMax) encodeAll(parcel.request.entities);
       if (this.#isRunning) return;
       this.#isRunning = true;
       // The requests that arrived together are read in one turn of the event loop; this comes behind them.
@@ -135,7 +148,10 @@ class AcceptLane {
     while (this.#waiting.length > 0) {
       const taken = this.#take();
       try {
-        await new AcceptCall(this.store, taken).run();
+        const call = new AcceptCall(this.store, taken);
+        if (this.#isRepetition) await call.leaveOutUnchanged();
+        await call.run();
+        this.#isRepetition = call.isRepetition;
         for (const { resolve } of taken) resolve();
       } catch (error) {
         for (const { reject } of taken) reject(error);
@@ -166,7 +182,7 @@ class AcceptLane {
           const entity = request.entities[position];
           if (entity === undefined) continue;
           own.push(entity.originId);
-          bytes += entity.body.length;
+          bytes += entity.size;
         }
       }
       entities += own.length;
@@ -180,20 +196,27 @@ class AcceptLane {
   }
 }
 
+/** An entity on its way, and where its outcome belongs. */
+interface Sent {
+  readonly entity: EncodedEntity;
+  readonly head: Buffer;
+  readonly parcel: Parcel;
+  readonly position: number;
+}
+
 /** Entities of one source in one partition. */
 interface Group {
   readonly partition: number;
   readonly tenant: string;
   readonly sourceId: string;
-  readonly entities: EncodedEntity[];
-  /** Of each entity, in the same order. */
-  readonly heads: Buffer[];
-  readonly places: { readonly parcel: Parcel; readonly position: number }[];
+  readonly sent: Sent[];
   readonly parcels: Set<Parcel>;
 }
 
 class AcceptCall {
   readonly #groups = new Map<string, Group>();
+  #count = 0;
+  #unchanged = 0;
 
   constructor(
     private readonly store: Store,
@@ -204,18 +227,41 @@ class AcceptCall {
     }
   }
 
+  /** Most of its entities were stored as they are. Known when it has run. */
+  get isRepetition(): boolean {
+    return this.#unchanged * 2 > this.#count;
+  }
+
+  /** Settles what is stored as it is. An entity that comes several times may have changed by the time of its second. */
+  async leaveOutUnchanged(): Promise<void> {
+    const named = [...this.#groups].filter(([, { sent }]) => areDistinct(sent));
+    const [first] = named;
+    if (first === undefined) return;
+    const groups = named.map(([, group]) => group);
+    const [sequences, codes] = await this.#ask(compare, groups, writeHashes);
+    let at = 0;
+    named.forEach(([name, group], index) => {
+      const changed = group.sent.filter((_, place) => codes[at + place] !== digitOne);
+      at += group.sent.length;
+      this.#unchanged += group.sent.length - changed.length;
+      noteVersion(group, sequences[index] ?? 0);
+      if (changed.length === 0) this.#groups.delete(name);
+      else this.#groups.set(name, { ...group, sent: changed });
+    });
+  }
+
   async run(): Promise<void> {
     const groups = [...this.#groups.values()];
-    const [first] = groups;
-    if (first === undefined) return;
-    const { client, partitions } = this.store;
-    const clock = keys.clock(partitions.tag(first.partition));
-    const [sequences, codes] = await accept.run(client, [clock], [this.#packed(groups)]);
+    if (groups.length === 0) return;
+    await encode(groups);
+    const [sequences, codes] = await this.#ask(accept, groups, writeGroup);
     let at = 0;
-    groups.forEach(({ partition, places, parcels }, index) => {
-      for (const parcel of parcels) parcel.version.set(partition, sequences[index] ?? 0);
-      for (const { parcel, position } of places) {
-        parcel.result[position] = outcomes[(codes[at] ?? digitZero) - digitZero] ?? 'unchanged';
+    groups.forEach((group, index) => {
+      noteVersion(group, sequences[index] ?? 0);
+      for (const { parcel, position } of group.sent) {
+        const outcome = outcomes[(codes[at] ?? digitZero) - digitZero] ?? 'unchanged';
+        if (outcome === 'unchanged') this.#unchanged += 1;
+        parcel.result[position] = outcome;
         at += 1;
       }
     });
@@ -228,9 +274,8 @@ class AcceptCall {
     for (const position of positions) {
       const [entity, head] = [request.entities[position], heads[position]];
       if (entity === undefined || head === undefined) continue;
-      group.entities.push(entity);
-      group.heads.push(head);
-      group.places.push({ parcel, position });
+      group.sent.push({ entity, head, parcel, position });
+      this.#count += 1;
     }
   }
 
@@ -238,24 +283,68 @@ class AcceptCall {
     const name = `${partition}:${tenant}:${sourceId}`;
     const known = this.#groups.get(name);
     if (known !== undefined) return known;
-    const lists = { entities: [], heads: [], places: [] };
-    const group: Group = { partition, tenant, sourceId, ...lists, parcels: new Set() };
+    const group: Group = { partition, tenant, sourceId, sent: [], parcels: new Set() };
     this.#groups.set(name, group);
     return group;
   }
 
-  /** As `scripts/accept.lua` reads it. */
-  #packed(groups: readonly Group[]): Buffer {
+  /** @param write writes a group as the script reads it */
+  #ask(
+    script: typeof accept,
+    groups: readonly Group[],
+    write: (group: Group, tag: string) => void,
+  ): Promise<[sequences: number[], codes: Buffer]> {
+    const { client, partitions } = this.store;
+    const tags = groups.map(({ partition }) => partitions.tag(partition));
+    const [first = ''] = tags;
     writer.begin();
     writer.list(groups.length);
-    for (const group of groups) writeGroup(group, this.store.partitions.tag(group.partition));
-    return writer.take();
+    for (const [index, group] of groups.entries()) write(group, tags[index] ?? '');
+    return script.run(client, [keys.clock(first)], [writer.take()]);
   }
+}
+
+/** @returns bytes */
+function encodeAll(entities: readonly EncodedEntity[]): number {
+  return entities.reduce((bytes, { body }) => bytes + body.length, 0);
+}
+
+/** Other requests are answered in between. */
+async function encode(groups: readonly Group[]): Promise<void> {
+  let bytes = 0;
+  for (const { sent } of groups) {
+    for (const { entity } of sent) {
+      bytes += entity.body.length;
+      if (bytes < turnBytes) continue;
+      await nextTurn();
+      bytes = 0;
+    }
+  }
+}
+
+function noteVersion({ partition, parcels }: Group, sequence: number): void {
+  for (const { version } of parcels) version.set(partition, sequence);
+}
+
+function areDistinct(sent: readonly Sent[]): boolean {
+  return new Set(sent.map(({ entity }) => entity.originId)).size === sent.length;
 }
 
 const writer = new PackWriter();
 
-function writeGroup({ tenant, sourceId, entities, heads, places }: Group, tag: string): void {
+/** As `scripts/compare.lua` reads it. */
+function writeHashes({ tenant, sourceId, sent }: Group, tag: string): void {
+  writer.list(4);
+  writer.text(keys.clock(tag));
+  writer.text(keys.meta(tag, tenant, sourceId));
+  writer.list(sent.length);
+  for (const { entity } of sent) writer.text(entity.originId);
+  writer.list(sent.length);
+  for (const { entity } of sent) writer.textBytes(entity.contentHash);
+}
+
+/** As `scripts/accept.lua` reads it. */
+function writeGroup({ tenant, sourceId, sent }: Group, tag: string): void {
   writer.list(10);
   writer.text(keys.clock(tag));
   writer.text(keys.stream(tag));
@@ -263,23 +352,22 @@ function writeGroup({ tenant, sourceId, entities, heads, places }: Group, tag: s
   writer.text(keys.entities(tag, tenant, sourceId));
   writer.text(tenant);
   writer.text(sourceId);
-  writer.text(places.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''));
-  writer.list(entities.length);
-  for (const { originId } of entities) writer.text(originId);
-  writer.list(entities.length);
-  entities.forEach(({ type }, index) => {
+  writer.text(sent.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''));
+  writer.list(sent.length);
+  for (const { entity } of sent) writer.text(entity.originId);
+  writer.list(sent.length);
+  for (const { entity, head } of sent) {
     const place = writer.beginText();
-    writer.raw(heads[index] ?? noBytes);
-    writer.rawText(type);
+    writer.raw(head);
+    writer.rawText(entity.type);
     writer.endText(place);
-  });
-  writer.list(entities.length);
-  entities.forEach(({ body }, index) => {
+  }
+  writer.list(sent.length);
+  for (const { entity, head } of sent) {
+    const { body } = entity;
     const place = writer.beginText();
-    writer.raw(heads[index]?.subarray(stampsAt) ?? noBytes);
+    writer.raw(head.subarray(stampsAt));
     writer.raw(body);
     writer.endText(place);
-  });
+  }
 }
-
-const noBytes = Buffer.alloc(0);

@@ -32,17 +32,37 @@ const bornStampAt = 8;
 const urlStampAt = 16;
 const bodyAt = 24;
 
-/** Hashes and encodes an entity, once for its whole way into the store. */
+/** Hashes an entity, and encodes it once for its whole way into the store. */
 export function encodeEntity(entity: SourceEntity): EncodedEntity {
-  const { originId, type, url, originParentId, redirects, properties } = entity;
+  const { type, url, originParentId, redirects, properties } = entity;
   const identity = canonicalJson([type, url, originParentId, [...redirects], properties]);
-  return {
-    originId,
-    type,
-    contentHash: hash('sha256', identity, 'buffer').subarray(0, 16),
-    urlHash: digestOf(url ?? ''),
-    body: encodeBody(entity),
-  };
+  return new HashedEntity(entity, hash('sha256', identity, 'buffer').subarray(0, 16), identity.length);
+}
+
+class HashedEntity implements EncodedEntity {
+  readonly originId: string;
+  readonly type: string;
+  readonly urlHash: Buffer;
+  /** Let go when it is encoded: its bytes take a fraction of the memory. */
+  #state: { readonly entity: SourceEntity } | { readonly body: Buffer };
+
+  constructor(
+    entity: SourceEntity,
+    readonly contentHash: Buffer,
+    readonly size: number,
+  ) {
+    this.originId = entity.originId;
+    this.type = entity.type;
+    this.urlHash = digestOf(entity.url ?? '');
+    this.#state = { entity };
+  }
+
+  get body(): Buffer {
+    if ('body' in this.#state) return this.#state.body;
+    const body = encodeBody(this.#state.entity);
+    this.#state = { body };
+    return body;
+  }
 }
 
 const writer = new PackWriter();

@@ -24,6 +24,9 @@ export interface EncodedEntity {
   readonly contentHash: Buffer;
   /** 8 bytes over the url. */
   readonly urlHash: Buffer;
+  /** How much of a call it takes: about the bytes of `body`. */
+  readonly size: number;
+  /** Made when it is first asked for: of an entity that is stored as it is nobody asks. */
   readonly body: Buffer;
 }
 

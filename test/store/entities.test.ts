@@ -16,6 +16,7 @@ import { packForLua } from '../../src/store/lua-list.ts';
 import { Script } from '../../src/store/script.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { EncodedEntity } from '../../src/store/types.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
 
@@ -161,6 +162,117 @@ test('several states of one entity in a request are taken in order', async () =>
   ]);
   assert.deepEqual(outcomes, ['changed', 'changed', 'changed']);
   assert.deepEqual((await read(store, '1'))?.properties, { a: 3 });
+});
+
+/** A store whose front has just been sent the same again, and by that expects more of the same. */
+async function storeAmidRepetition(entities: readonly SourceEntity[]): Promise<Store> {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, entities);
+  const { outcomes } = await accept(store, entities);
+  assert.ok(outcomes.every((outcome) => outcome === 'unchanged'));
+  return store;
+}
+
+test('while nearly everything comes again as it is, only what differs is encoded and sent', async () => {
+  const originIds = Array.from({ length: 30 }, (_, index) => `e${index}`);
+  const stored = originIds.map((originId) => entity(originId, { a: 1 }));
+  const store = await storeAmidRepetition(stored);
+  const endsBefore = await ends(store);
+  const unasked = stored.map(encodeEntity).map(({ originId, type, contentHash, urlHash, size }) => ({
+    ...{ originId, type, contentHash, urlHash, size },
+    get body(): Buffer {
+      throw new Error(`the body of ${originId} was asked for`);
+    },
+  }));
+  const entities = [
+    ...unasked.slice(0, 10),
+    ...[entity('e10', { a: 2 }), entity('new', {}), entity('e11', { a: 1 }, { type: 'x' })].map(encodeEntity),
+    ...unasked.slice(12),
+  ];
+  const { outcomes, version } = await acceptEntities(store, { tenant, sourceId, force: false, entities });
+  const expected = originIds.map(() => 'unchanged');
+  expected.splice(10, 2, 'changed', 'changed', 'typeConflict');
+  assert.deepEqual(outcomes, expected);
+  assert.deepEqual((await read(store, 'e10'))?.properties, { a: 2 });
+  const endsAfter = await ends(store);
+  const grown = new Set(['e10', 'new'].map((originId) => store.partitions.ofEntity(sourceId, originId)));
+  for (const [partition, end] of endsAfter.entries()) {
+    assert.equal(end, (endsBefore[partition] ?? 0) + (grown.has(partition) ? 1 : 0));
+    assert.equal(version.get(partition), end, 'the state that each was unchanged or changed in');
+  }
+  const allNew = originIds.map((originId) => entity(originId, { a: 3 }));
+  assert.deepEqual(new Set((await accept(store, allNew, true)).outcomes), new Set(['changed']));
+});
+
+test('whatever is sent again and again, outcomes and state are as if every entity were compared by itself', async () => {
+  const ids = Array.from({ length: 6 }, (_, index) => `r${index}`);
+  const change = fc.record({ originId: fc.constantFrom(...ids), title: fc.nat({ max: 2 }) });
+  // Most requests send what is there; a few bring changes, also several of one entity.
+  const request = fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(change, { maxLength: 8 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { maxLength: 12 }), async (requests) => {
+      const store = await redis.openEmptyStore(2);
+      const state = new Map(ids.map((originId) => [originId, 0]));
+      const all = () => [...state].map(([originId, title]) => entity(originId, { title }));
+      await accept(store, all());
+      for (const changes of requests) {
+        const sent = [...all(), ...changes.map(({ originId, title }) => entity(originId, { title }))];
+        const touched = new Set<string>();
+        const { outcomes } = await accept(store, sent);
+        for (const [at, { originId, properties }] of sent.entries()) {
+          const isNew = state.get(originId) !== properties.title;
+          if (isNew) touched.add(originId);
+          // What a request itself has changed counts as changed by it from then on.
+          assert.equal(outcomes[at], isNew || touched.has(originId) ? 'changed' : 'unchanged');
+          state.set(originId, Number(properties.title));
+        }
+        const stored = await readEntities(
+          store,
+          tenant,
+          ids.map((originId) => ({ sourceId, originId })),
+        );
+        assert.deepEqual(
+          stored.map((one) => one?.properties.title),
+          [...state.values()],
+        );
+      }
+    }),
+    { numRuns: runs(40) },
+  );
+});
+
+test('of what waits for a Redis that stands still only a few requests are not encoded', async () => {
+  const store = await redis.openEmptyStore(1);
+  let encoded = 0;
+  const waiting = (originId: string): EncodedEntity => {
+    const whole = encodeEntity(entity(originId, {}));
+    const { type, contentHash, urlHash, size } = whole;
+    return {
+      ...{ originId, type, contentHash, urlHash, size },
+      get body() {
+        encoded += 1;
+        return whole.body;
+      },
+    };
+  };
+  const calls = Array.from({ length: 1000 }, (_, index) =>
+    acceptEntities(store, { tenant, sourceId, force: false, entities: [waiting(`w${index}`)] }),
+  );
+  // Within one turn of the event loop all of them come into the line, and none is sent.
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  assert.equal(encoded, 1000 - 256);
+  await Promise.all(calls);
+});
+
+test('several states of one entity are taken in order too while nearly everything comes again', async () => {
+  const store = await storeAmidRepetition([entity('1', { a: 1 })]);
+  const { outcomes } = await accept(store, [
+    entity('1', { a: 1 }),
+    entity('1', { a: 2 }),
+    entity('1', { a: 1 }),
+  ]);
+  assert.deepEqual(outcomes, ['unchanged', 'changed', 'changed']);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 1 });
 });
 
 test('stamps rise with every change, even when the clock of a front stands still or goes back', async (context) => {
