@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseJsonText } from '../../src/config/json-text.ts';
+import { spentMs } from '../support/spent.ts';
 import { runs } from './runs.ts';
 
 function mistakesOf(text: string) {
@@ -108,10 +109,10 @@ test('__proto__ is a name like any other', () => {
 
 test('deep nesting and hostile sizes end in an issue, quickly', () => {
   assert.match(mistakesOf('['.repeat(1_000_000))[0]?.message ?? '', /nested deeper than 200 levels/);
-  const startedAt = performance.now();
+  const startedAt = spentMs();
   const twice = `{${'"a":1,'.repeat(200_000)}"a":1}`;
   assert.equal(mistakesOf(twice).length, 20);
-  assert.ok(performance.now() - startedAt < 2000);
+  assert.ok(spentMs() - startedAt < 2000);
 });
 
 test('a byte order mark is passed over', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatEntityId, formatViewId, parseEntityId, parseViewId } from '../../src/contract/ids.ts';
 import { runs } from '../support/runs.ts';
+import { spentMs } from '../support/spent.ts';
 
 const part = fc.stringMatching(/^[A-Za-z0-9-]{1,20}$/);
 const originId = fc.string({ unit: 'grapheme', minLength: 1 });
@@ -53,8 +54,8 @@ test('what is no id is none', () => {
 });
 
 test('hostile ids cost no time', () => {
-  const startMs = performance.now();
+  const startMs = spentMs();
   parseViewId(`gid://Environment/e/Source/s/Entity/${'/View/'.repeat(200_000)}`);
   parseEntityId(`gid://Source/${'a'.repeat(1_000_000)}`);
-  assert.ok(performance.now() - startMs < 2000);
+  assert.ok(spentMs() - startMs < 2000);
 });

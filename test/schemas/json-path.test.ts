@@ -4,6 +4,7 @@ import type { Json } from '../../src/contract/json.ts';
 import { compilePath } from '../../src/schemas/json-path.ts';
 import { Scope } from '../../src/schemas/scope.ts';
 import { SyntaxMistake } from '../../src/schemas/syntax-mistake.ts';
+import { spentMs } from '../support/spent.ts';
 import { entityOf, frameOf, frameOver } from './fixtures.ts';
 
 const entity = entityOf(
@@ -180,10 +181,10 @@ test('what a filter does for each element counts towards the budget', () => {
   ]) {
     const entity = { many, wide, other: wide.map((one) => [...one]), a: `${long}1`, b: `${long}2` };
     const frame = frameOf(entityOf(entity));
-    const started = performance.now();
+    const started = spentMs();
     assert.deepEqual(compilePath(path, Scope.entity).list(frame), [], path);
     assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached', path);
-    assert.ok(performance.now() - started < 10_000, path);
+    assert.ok(spentMs() - started < 10_000, path);
   }
 });
 
@@ -191,27 +192,27 @@ test('a wide array at the bottom of deep ones stays within time and memory', () 
   let deep: Json = Array.from({ length: 1_000_000 }, () => 1);
   for (let i = 0; i < 95; i++) deep = [deep];
   const frame = frameOf(entityOf({ deep }));
-  const started = performance.now();
+  const started = spentMs();
   assert.deepEqual(compilePath('$..*', Scope.entity).list(frame), []);
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(spentMs() - started < 5_000);
 });
 
 test('a path that multiplies without end stops at the budget, with a diagnostic', () => {
   let deep: Json = 1;
   for (let i = 0; i < 90; i++) deep = { a: deep, b: 1 };
   const frame = frameOf(entityOf({ deep }));
-  const started = performance.now();
+  const started = spentMs();
   const path = compilePath('$..*..*..*..*..*..*..*', Scope.entity);
   assert.deepEqual(path.list(frame), []);
   assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached');
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(spentMs() - started < 5_000);
 });
 
 test('a pattern of an entity cannot take long', () => {
   const frame = frameOf(
     entityOf({ texts: Array.from({ length: 50 }, () => `${'a'.repeat(10_000)}!`), pattern: '(a+)+(a+)+' }),
   );
-  const started = performance.now();
+  const started = spentMs();
   compilePath('p.texts[?match(@, $.p.pattern)]', Scope.entity).list(frame);
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(spentMs() - started < 5_000);
 });

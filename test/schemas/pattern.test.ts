@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compilePattern, patternTakes } from '../../src/schemas/pattern.ts';
+import { spentMs } from '../support/spent.ts';
 import { runs } from './fixtures.ts';
 
 function takes(pattern: string, text: string, extent: 'whole' | 'part'): boolean | null {
@@ -70,8 +71,8 @@ test('small patterns take what the engine of the language takes', () => {
 });
 
 test('a pattern that drives backtracking engines mad takes a moment', () => {
-  const started = performance.now();
+  const started = spentMs();
   assert.equal(takes('(a+)+', `${'a'.repeat(5_000)}!`, 'whole'), false);
   assert.equal(takes('(a|aa)*(a|a)*b', 'a'.repeat(5_000), 'part'), false);
-  assert.ok(performance.now() - started < 2_000);
+  assert.ok(spentMs() - started < 2_000);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { roundNumber, roundText } from '../../src/schemas/rounding.ts';
+import { spentMs } from '../support/spent.ts';
 import { runs } from './fixtures.ts';
 
 test('halves round to even on the decimal value that is written', () => {
@@ -105,9 +106,9 @@ test('a number rounds like its written form', () => {
 });
 
 test('millions of digits take no more than a moment', () => {
-  const started = performance.now();
+  const started = spentMs();
   assert.equal(roundText(`${'9'.repeat(300)}.${'49'.repeat(1_000_000)}`, 3), 1e300);
   assert.equal(roundText(`0.${'9'.repeat(2_000_000)}`, 1_000), 1);
   assert.equal(roundText(`${' '.repeat(2_000_000)}x`, 1), null);
-  assert.ok(performance.now() - started < 2_000);
+  assert.ok(spentMs() - started < 2_000);
 });

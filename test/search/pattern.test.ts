@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compilePattern } from '../../src/search/pattern.ts';
+import { spentMs } from '../support/spent.ts';
 
 const runs = 1000 * Number(process.env.MILLRACE_RUNS ?? 1);
 
@@ -57,7 +58,7 @@ test('no pattern takes more than linear time', () => {
     `*${'ab*'.repeat(10_000)}`,
     `*${'a'.repeat(31)}b*`,
   ];
-  const begin = performance.now();
+  const begin = spentMs();
   for (const pattern of hostile) assert.equal(compilePattern(pattern)(text), false);
-  assert.ok(performance.now() - begin < 5000);
+  assert.ok(spentMs() - begin < 5000);
 });
