@@ -33,8 +33,8 @@ export class Footing {
 
   /** In whose name effects are put outside. */
   get caller(): Caller {
-    const { partition, epoch } = this.lease;
-    return { partition, epoch, reached: this.#reached };
+    const { partition, epoch, onlyIn = '' } = this.lease;
+    return { partition, epoch, onlyIn, reached: this.#reached };
   }
 
   /** @throws FencedError when a failover may have taken back what this owner believes; StoreUnavailableError */

@@ -101,7 +101,7 @@ function lanesOf(store: Store, groups: ReadonlyMap<number, readonly PlacedClaim[
 
 async function makeCalls(
   store: Store,
-  { partition, epoch }: Caller,
+  { partition, epoch, onlyIn = '' }: Caller,
   calls: readonly (readonly ClaimGroup[])[],
 ): Promise<void> {
   for (const groups of calls) {
@@ -110,7 +110,7 @@ async function makeCalls(
     await claimScript.run(
       store.client,
       [keys.fence(first.tag)],
-      [partition, epoch, changesKept, packCall(groups)],
+      [partition, epoch, changesKept, packCall(groups), onlyIn],
     );
   }
 }

@@ -120,7 +120,7 @@ export function commit(
   announcement: Announcement,
   after: number | null = null,
 ): Promise<number> {
-  const { tag, epoch } = lease;
+  const { tag, epoch, onlyIn = '' } = lease;
   const { checkpoint, dirty, caused, digests } = announcement;
   if (digests.length % digestBytes !== 0) throw new TypeError('digests are not whole');
   const packedDirty = pack([...dirty]);
@@ -143,6 +143,7 @@ export function commit(
       packForLua(
         caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
       ),
+      onlyIn,
       ...writes.packed(),
     ],
   );

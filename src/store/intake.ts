@@ -79,6 +79,6 @@ export function markForRebuild(
   return mark.run(
     store.client,
     [keys.fence(tag), keys.clock(tag), keys.stream(tag)],
-    [caller.partition, caller.epoch, pack([tenant, members])],
+    [caller.partition, caller.epoch, pack([tenant, members]), caller.onlyIn ?? ''],
   );
 }

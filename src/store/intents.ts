@@ -30,12 +30,12 @@ export function intentName(tenant: string, sourceId: string, originId: string): 
 /** @param notes by field of `keys.intents`. @throws FencedError, StoreUnavailableError */
 export async function noteIntents(
   store: Store,
-  { tag, epoch }: Lease,
+  { tag, epoch, onlyIn = '' }: Lease,
   notes: ReadonlyMap<string, IntentNote>,
 ): Promise<void> {
   if (notes.size === 0) return;
   const fields = [...notes].flatMap(([field, note]) => [field, encodeNote(note)]);
-  await intendScript.run(store.client, [keys.owner(tag), keys.intents(tag)], [epoch, ...fields]);
+  await intendScript.run(store.client, [keys.owner(tag), keys.intents(tag)], [epoch, onlyIn, ...fields]);
 }
 
 /** What a former owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */

@@ -20,10 +20,15 @@ export interface Lease {
    * believes to be there. Absent with one Redis.
    */
   readonly history?: string;
+  /**
+   * History of the one Redis in which it was taken, where that may forget: after a restart nothing is done any more that rests on
+   * what it told before. Absent in a cluster, and where it forgets nothing.
+   */
+  readonly onlyIn?: string;
 }
 
 /** In whose name something is put outside its partition. */
-export interface Caller extends Pick<Lease, 'partition' | 'epoch'> {
+export interface Caller extends Pick<Lease, 'partition' | 'epoch' | 'onlyIn'> {
   /** Gathers the tags under which something was put. */
   readonly reached?: Set<string>;
 }
@@ -48,15 +53,16 @@ export async function takeLease(
   const [epoch, checkpoint, commits, history] = reply;
   if (epoch === 0) return null;
   const lease = { partition, tag, workerId, epoch, checkpoint, commits: commits ?? 0 };
-  return store.address.kind === 'cluster' ? { ...lease, history: String(history) } : lease;
+  if (store.address.kind === 'cluster') return { ...lease, history: String(history) };
+  return store.mayForget ? { ...lease, onlyIn: String(history) } : lease;
 }
 
-/** False when the lease is no longer ours, or a failover may have taken back what was done under it. @throws StoreUnavailableError */
+/** False when the lease is no longer ours, or a failover or a restart may have taken back what was done under it. @throws StoreUnavailableError */
 export async function renewLease(store: Store, lease: Lease, leaseMs: number): Promise<boolean> {
   const reply = await leaseScript.run(
     store.client,
     [keys.owner(lease.tag)],
-    ['renew', lease.workerId, leaseMs, lease.epoch, lease.history ?? ''],
+    ['renew', lease.workerId, leaseMs, lease.epoch, lease.history ?? lease.onlyIn ?? ''],
   );
   return reply === 1;
 }

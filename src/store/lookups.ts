@@ -89,6 +89,7 @@ export async function* touchKeys(
             dependentsListedMax,
             packedHashes(tag, entries),
             packForLua(asked),
+            caller.onlyIn ?? '',
           ],
         );
         replies.forEach(([count, members], index) => {
@@ -195,6 +196,7 @@ export async function registerDependents(
                 registration.member,
               ]),
             ),
+            caller.onlyIn ?? '',
           ],
         );
       }

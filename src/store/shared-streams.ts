@@ -73,6 +73,8 @@ class SharedStreams implements StreamSource {
   #interrupting: NodeJS.Timeout | null = null;
   /** Redis' number of the connection; null while it is not known. */
   #connectionId: unknown = null;
+  /** Of the Redis process that answered last; each start begins another. */
+  #history: string | null = null;
   #isRunning = false;
   #closed = false;
 
@@ -125,11 +127,13 @@ class SharedStreams implements StreamSource {
 
   async #read(): Promise<void> {
     try {
-      this.#connectionId ??= await sendRaw(this.#client, 'CLIENT', ['ID']);
+      if (this.#connectionId === null) await this.#begin();
       const wanted = this.#wanted();
       this.#reading = wanted;
       const reply = await this.#send(wanted);
       this.#readIsOver();
+      // The connection broke: what was asked of one process another may have answered.
+      if (this.#connectionId === null && this.host.mayForget === true) return;
       const hasEntries = this.#handOut(wanted, reply);
       await pause(hasEntries ? this.pauseMs : 0);
     } catch (error) {
@@ -137,6 +141,19 @@ class SharedStreams implements StreamSource {
       for (const stream of this.#streams) stream.fail(storeError(error));
       await pause(retryMs);
     }
+  }
+
+  /** On a new connection. Streams of a Redis that may have forgotten something are over, as in a cluster after an error. */
+  async #begin(): Promise<void> {
+    const id = await sendRaw(this.#client, 'CLIENT', ['ID']);
+    if (this.host.mayForget === true) {
+      const facts = String(await sendRaw(this.#client, 'INFO', ['replication']));
+      const history = /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
+      const isOther = this.#history !== null && history !== this.#history;
+      this.#history = history;
+      if (isOther) for (const stream of [...this.#streams]) stream.close();
+    }
+    this.#connectionId = id;
   }
 
   #wanted(): Map<SharedStream, string> {

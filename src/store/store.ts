@@ -1,5 +1,6 @@
 /** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
 import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
 import {
   type ConnectionOptions,
   connect,
@@ -44,6 +45,8 @@ export interface StoreOptions extends ConnectionOptions {
 export interface RedisHost {
   readonly client: RedisClient;
   readonly address: RedisAddress;
+  /** One Redis that can come back without the last of what it has told: whoever knows more must learn anew. */
+  readonly mayForget?: boolean;
 }
 
 export class Store implements RedisHost {
@@ -61,6 +64,7 @@ export class Store implements RedisHost {
     readonly secret: Buffer,
     /** What a failover must not take back. */
     readonly replication: Replication,
+    readonly mayForget: boolean,
   ) {
     this.#line = lineFor(options);
     this.fields = new FieldReader(client, this.#line);
@@ -108,6 +112,7 @@ export class Store implements RedisHost {
         new Partitions(options.partitionCount),
         secret ?? Buffer.alloc(0),
         replication,
+        client instanceof Redis && !(await keepsEverything(client)),
       );
     } catch (error) {
       replication.close();
@@ -128,6 +133,17 @@ export class Store implements RedisHost {
     this.replication.close();
     this.#line?.close();
     await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
+  }
+}
+
+/** Whether all that it has answered is on its disk. One that does not say may forget. */
+async function keepsEverything(client: Redis): Promise<boolean> {
+  try {
+    const [, isAppended] = (await client.config('GET', 'appendonly')) as string[];
+    const [, synced] = (await client.config('GET', 'appendfsync')) as string[];
+    return isAppended === 'yes' && synced === 'always';
+  } catch {
+    return false;
   }
 }
 

@@ -118,10 +118,16 @@ class Ingest {
   }
 }
 
+/** With `everysec` Redis holds writes back while a sync is under way, so that a kill takes them. */
+const redisOptions =
+  process.env.APPEND_FSYNC === 'everysec'
+    ? { skip: 'power-cut.test.ts measures what everysec loses' }
+    : oneRedisOnly;
+
 for (const role of ['web', 'worker', 'jobs', 'redis']) {
   test(
     `after a SIGKILL of ${role} under ingest nothing acknowledged is lost and nothing else is there`,
-    role === 'redis' ? oneRedisOnly : {},
+    role === 'redis' ? redisOptions : {},
     async (context) => {
       for (let round = 0; round < runs(1); round += 1) {
         const name = role === 'redis' ? role : `${role}.${role === 'jobs' ? 1 : random.between(1, 2)}`;

@@ -50,6 +50,11 @@ interface KnownScript {
 }
 
 const compiled = new Map<string, CompiledScript>();
+/** As the private Redis of `npm start` is: it forgets nothing that it has answered. */
+const setUp = new Map([
+  ['appendonly', 'yes'],
+  ['appendfsync', 'always'],
+]);
 
 export class SimulatedRedis {
   readonly keyspace: Keyspace;
@@ -132,6 +137,7 @@ export class SimulatedRedis {
       const seconds = Math.floor(this.clock.nowMs / 1000);
       return [String(seconds), String(Math.floor((this.clock.nowMs - seconds * 1000) * 1000))];
     }
+    if (name === 'CONFIG') return [words[1] ?? '', setUp.get(words[1] ?? '') ?? ''];
     const command = commands[name];
     if (command === undefined) throw new ErrorReply(`ERR unknown command '${name}'`);
     return command(this.keyspace, words);
