@@ -153,6 +153,23 @@ export function connectToNode(node: string): Redis {
   return client;
 }
 
+/** Makes what is sent in one turn of the event loop one write: each costs a call of the kernel, and wakes Redis. */
+function gatherWrites(client: RedisClient): void {
+  if (!(client instanceof Redis)) return;
+  // There is none before the first connection.
+  const stream = client.stream as Redis['stream'] | undefined;
+  if (stream === undefined || gathering.has(stream)) return;
+  gathering.add(stream);
+  stream.cork();
+  process.nextTick(() => {
+    gathering.delete(stream);
+    stream.uncork();
+  });
+}
+
+/** Streams that are written to when the turn is over. */
+const gathering = new WeakSet<Redis['stream']>();
+
 /**
  * Sends one command and gives its reply as it came: Buffers, numbers, and lists of them, where the client's own
  * methods would make objects. (Its `call` loses the command's name when it pipelines by itself.)
@@ -163,6 +180,7 @@ export function sendRaw(
   commandArguments: readonly (string | number | Buffer)[],
 ): Promise<unknown> {
   // Reply transformers go by the lower-case name.
+  gatherWrites(client);
   const command = new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null });
   return client.sendCommand(command) as Promise<unknown>;
 }

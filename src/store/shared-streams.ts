@@ -130,8 +130,9 @@ class SharedStreams implements StreamSource {
       if (this.#connectionId === null) await this.#begin();
       const wanted = this.#wanted();
       this.#reading = wanted;
-      const reply = await this.#send(wanted);
+      const found = await this.#send(wanted);
       this.#readIsOver();
+      const reply = await this.#withOthers(wanted, found);
       // The connection broke: what was asked of one process another may have answered.
       if (this.#connectionId === null && this.host.mayForget === true) return;
       const hasEntries = this.#handOut(wanted, reply);
@@ -167,6 +168,17 @@ class SharedStreams implements StreamSource {
     const waitMs = [...wanted.keys()].map((stream) => stream.endsMs - nowMs);
     const blockMs = Math.max(1, Math.ceil(Math.min(blockMsMax, ...waitMs)));
     return sendRaw(this.#client, 'XREAD', readWords(wanted, blockMs)) as Promise<StreamReply>;
+  }
+
+  /**
+   * Redis ends a wait with the first stream that has an entry, and what writes to one mostly writes to others at once: those
+   * who process them share commands when they get them together.
+   */
+  async #withOthers(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): Promise<StreamReply> {
+    if (reply?.length !== 1 || wanted.size === 1) return reply;
+    const others = new Map([...wanted].filter(([{ key }]) => key !== reply[0]?.[0].toString()));
+    const more = (await sendRaw(this.#client, 'XREAD', readWords(others, null))) as StreamReply;
+    return more === null ? reply : [...reply, ...more];
   }
 
   /** @returns whether there were any */

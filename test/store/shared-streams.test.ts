@@ -73,6 +73,24 @@ test('a stream that comes while others are waited for is read at once', async ()
   assert.deepEqual(await never, [1]);
 });
 
+test('what was written to several streams at once comes to their readers at once', async () => {
+  // Others do not wait for anything there.
+  const store = await (await TestRedis.start()).openStore(1);
+  const source = openSource(store);
+  const names = ['a', 'b', 'c'];
+  const readers = names.map((name) => new StreamReader(source, name, 0));
+  const came: number[] = [];
+  const reading = readers.map((reader, at) => next(reader).then(() => came.push(at)));
+  await until('all are waited for', async () => /blocked_clients:1/.test(await store.client.info('clients')));
+  const writing = store.client.multi();
+  for (const name of names) writing.xadd(name, '1-0', 'n', 1);
+  await writing.exec();
+  await Promise.race(reading);
+  await Promise.resolve();
+  assert.equal(came.length, names.length);
+  await Promise.all(reading);
+});
+
 test('what was read ahead is handed out in portions, and forgotten by who goes elsewhere', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);

@@ -139,6 +139,11 @@ class Link extends EventEmitter {
     });
   }
 
+  /** Each text is under way for itself, as on a real network the parts of one write may be. */
+  cork(): void {}
+
+  uncork(): void {}
+
   write(text: string): boolean {
     const commands = commandsIn(text);
     if (this.destroyed) return false;

@@ -191,7 +191,7 @@ export class SimulatedRedis {
     const streams = named.slice(0, half).map((key, at) => ({ key, place: named[half + at] ?? '' }));
     const read = { streams, count: Number(words[after('COUNT')]) };
     const found = this.#readNow(read);
-    if (found !== null) {
+    if (found !== null || after('BLOCK') === 0) {
       answer(found);
       return null;
     }
