@@ -1,5 +1,8 @@
 /** The calls of a client that benchmarks make beside the load. */
+import { once } from 'node:events';
+import { type Agent, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { FailureFile } from '../../src/cli/import/failure-file.ts';
 import { Importer, retryTotalMsDefault } from '../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
@@ -49,17 +52,31 @@ export class Client {
 
   /** Saves up to 50 entities in one request. @returns the version from which on they can be seen */
   async save(entities: readonly Entity[]): Promise<string> {
-    const response = await fetch(`${this.baseUrl}/ingest/v2`, {
-      method: 'POST',
-      headers: { 'X-Api-Key': this.sourceKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify(entities),
-    });
-    const text = await response.text();
-    const { errors = {} }: { errors?: object } = JSON.parse(text);
-    if (response.status !== 200 || Object.keys(errors).length > 0) {
-      throw new Error(`saving answered ${response.status}: ${text}`);
-    }
+    const { address, headers } = this.saving;
+    const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(entities) });
+    requireSaved(response.status, await response.text());
     return response.headers.get('x-service-version') ?? '';
+  }
+
+  /** As `save`, with as little work as Node can. @param body JSON of the entities. @param agent keeps the connection */
+  async saveJson(body: Buffer, agent: Agent): Promise<string> {
+    const { address, headers } = this.saving;
+    const sent = request(address, {
+      method: 'POST',
+      agent,
+      headers: { ...headers, 'Content-Length': body.length },
+    });
+    sent.end(body);
+    const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
+    requireSaved(response.statusCode, await textOf(response));
+    return String(response.headers['x-service-version']);
+  }
+
+  private get saving(): { address: string; headers: Record<string, string> } {
+    return {
+      address: `${this.baseUrl}/ingest/v2`,
+      headers: { 'X-Api-Key': this.sourceKey, 'Content-Type': 'application/json' },
+    };
   }
 
   /** The delivered bytes of a URL, at least as new as a version, however long that takes. */
@@ -147,6 +164,12 @@ export interface QueryAnswer {
   readonly facets: readonly {
     readonly groups: readonly { readonly value: Json; readonly count: number }[];
   }[];
+}
+
+function requireSaved(status: number | undefined, text: string): void {
+  const { errors = {} }: { errors?: object } = JSON.parse(text);
+  if (status === 200 && Object.keys(errors).length === 0) return;
+  throw new Error(`saving answered ${status}: ${text}`);
 }
 
 export function deliveryPath(url: string): string {
