@@ -10,10 +10,9 @@
 if ARGV[8] ~= '' and ARGV[8] ~= string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') then
   return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
 end
-if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then
-  return redis.error_reply('FENCED the partition has a newer owner')
-end
-local before = tonumber(redis.call('HGET', KEYS[1], 'commits') or 0)
+local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits')
+if owner[1] ~= ARGV[1] then return redis.error_reply('FENCED the partition has a newer owner') end
+local before = tonumber(owner[2] or 0)
 local expected = tonumber(ARGV[6])
 if expected then
   if before == expected + 1 then return before end
@@ -35,8 +34,8 @@ for _, write in ipairs(writes) do
   callEach('HSET', write[1], write[2])
   callEach('HDEL', write[1], write[3])
 end
-redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'dirty', ARGV[4])
-local commits = redis.call('HINCRBY', KEYS[1], 'commits', 1)
+local commits = before + 1
+redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'dirty', ARGV[4], 'commits', commits)
 local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
 redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[5], sequence .. '-0', 'c', ARGV[3], 'n', commits)
 redis.call('XTRIM', KEYS[5], 'MINID', '~', tonumber(ARGV[2]) + 1)
