@@ -55,7 +55,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes (a profile of the front): a quarter of its processor time is reading five fields from Redis, of which nearly all is the client library and the kernel, though the reads of all pages of one turn share their commands; a sixth is handing the answer to the socket; decoding, putting together and tagging a page about as much; the rest is spread over many small things. Redis and wrk share the other core.',
+        'Where the time goes (a profile of the front): more than a quarter of its processor time is handing answers to their sockets, a seventh handing the reads of a turn to the socket of Redis, all of that in the kernel; decoding, putting together and tagging a page a sixth; the rest is spread over many small things. Redis and wrk share the other core.',
       ],
       targets: [ratioTarget('half of node:http', results, [names.ours, names.node], 0.5)].filter(
         (target) => target !== null,
