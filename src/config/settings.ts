@@ -54,7 +54,7 @@ export interface Settings {
   readonly dataDir: string;
   /** Partition workers that `npm start` runs. */
   readonly workers: number;
-  /** Niceness of workers and jobs, 0 to 19: fronts and Redis go first where all share a machine. */
+  /** Niceness of workers and jobs, 0 to 19: above 0 fronts and Redis go first where all share a machine. */
   readonly workerNiceness: number;
   /** HTTP fronts that `npm start` runs. */
   readonly web: number;
@@ -143,7 +143,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     workers: setting('WORKERS', Math.max(1, availableParallelism() - 1), (text) =>
       wholeNumber(text, 1, processesMax),
     ),
-    workerNiceness: setting('WORKER_NICENESS', 5, (text) => wholeNumber(text, 0, nicenessMax)),
+    workerNiceness: setting('WORKER_NICENESS', 0, (text) => wholeNumber(text, 0, nicenessMax)),
     web: setting('WEB', 1, (text) => wholeNumber(text, 1, processesMax)),
     partitions: setting('PARTITIONS', 16, (text) => wholeNumber(text, 1, partitionsMax)),
     headerPrefixes: setting('HEADER_PREFIX', ['X-Service'], headerPrefixes),

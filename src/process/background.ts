@@ -1,4 +1,4 @@
-/** Readers first: processes of the background leave the processor to fronts and Redis where they share a machine. */
+/** Readers first, where the operator wants it: processes of the background leave busy cores to fronts and Redis. */
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 

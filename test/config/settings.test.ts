@@ -27,7 +27,7 @@ test('without variables every setting has its documented default', () => {
     configDir: resolve('config'),
     dataDir: resolve('.data'),
     workers: Math.max(1, availableParallelism() - 1),
-    workerNiceness: 5,
+    workerNiceness: 0,
     web: 1,
     partitions: 16,
     headerPrefixes: ['X-Service'],

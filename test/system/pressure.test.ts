@@ -96,7 +96,10 @@ test(
   'more ingest than the workers can do is refused in time, and what was accepted is done',
   oneRedisOnly,
   async (context) => {
-    const system = await start(context, { INGEST_BACKLOG: String(backlogMax) });
+    const system = await start(context, {
+      INGEST_BACKLOG: String(backlogMax),
+      WORKER_NICENESS: '5',
+    });
     const redis = new Redis(system.redis.url);
     context.after(() => redis.disconnect());
     const client = system.client('web.1', writers);
