@@ -7,12 +7,12 @@ import { claimField, keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { unpack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
-import { Script } from './script.ts';
+import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
 import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
 
-const claimScript = new Script<number>('claim', 1);
+const claimScript = new OwnerScript<number>('claim', 1);
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
 const claimsPerCall = 400;
 
@@ -101,7 +101,7 @@ function lanesOf(store: Store, groups: ReadonlyMap<number, readonly PlacedClaim[
 
 async function makeCalls(
   store: Store,
-  { partition, epoch, onlyIn = '' }: Caller,
+  caller: Caller,
   calls: readonly (readonly ClaimGroup[])[],
 ): Promise<void> {
   for (const groups of calls) {
@@ -109,8 +109,9 @@ async function makeCalls(
     if (first === undefined) continue;
     await claimScript.run(
       store.client,
+      caller,
       [keys.fence(first.tag)],
-      [partition, epoch, changesKept, packCall(groups), onlyIn],
+      [caller.partition, caller.epoch, changesKept, packCall(groups)],
     );
   }
 }

@@ -6,10 +6,10 @@ import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
 import { packForLua } from './lua-list.ts';
 import { pack, unpack } from './pack.ts';
-import { Script } from './script.ts';
+import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 
-const commitScript = new Script<number>('commit', 5);
+const commitScript = new OwnerScript<number>('commit', 5);
 
 const partBytesMax = 32 * 1024 * 1024;
 
@@ -120,7 +120,7 @@ export function commit(
   announcement: Announcement,
   after: number | null = null,
 ): Promise<number> {
-  const { tag, epoch, onlyIn = '' } = lease;
+  const { tag, epoch } = lease;
   const { checkpoint, dirty, caused, digests } = announcement;
   if (digests.length % digestBytes !== 0) throw new TypeError('digests are not whole');
   const packedDirty = pack([...dirty]);
@@ -132,6 +132,7 @@ export function commit(
   ];
   return commitScript.run(
     store.client,
+    lease,
     [keys.owner(tag), keys.clock(tag), keys.changes(tag), keys.caused(tag), keys.stream(tag)],
     [
       epoch,
@@ -143,7 +144,6 @@ export function commit(
       packForLua(
         caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
       ),
-      onlyIn,
       ...writes.packed(),
     ],
   );

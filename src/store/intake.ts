@@ -2,12 +2,12 @@
 import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { pack, unpack } from './pack.ts';
-import { Script } from './script.ts';
+import { OwnerScript } from './script.ts';
 import type { StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import { type StreamEntry, StreamReader } from './stream.ts';
 
-const mark = new Script<number>('mark', 3);
+const mark = new OwnerScript<number>('mark', 3);
 
 export type IntakeEntry =
   | {
@@ -78,7 +78,8 @@ export function markForRebuild(
   caller.reached?.add(tag);
   return mark.run(
     store.client,
+    caller,
     [keys.fence(tag), keys.clock(tag), keys.stream(tag)],
-    [caller.partition, caller.epoch, pack([tenant, members]), caller.onlyIn ?? ''],
+    [caller.partition, caller.epoch, pack([tenant, members])],
   );
 }

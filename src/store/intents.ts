@@ -10,11 +10,11 @@ import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
 import { unpack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
-import { Script } from './script.ts';
+import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 import type { Suspect } from './suspects.ts';
 
-const intendScript = new Script<number>('intend', 2);
+const intendScript = new OwnerScript<number>('intend', 2);
 
 /** Claims and lookup entries of one entity. */
 export type Intent = readonly Suspect[];
@@ -30,12 +30,13 @@ export function intentName(tenant: string, sourceId: string, originId: string): 
 /** @param notes by field of `keys.intents`. @throws FencedError, StoreUnavailableError */
 export async function noteIntents(
   store: Store,
-  { tag, epoch, onlyIn = '' }: Lease,
+  lease: Lease,
   notes: ReadonlyMap<string, IntentNote>,
 ): Promise<void> {
   if (notes.size === 0) return;
   const fields = [...notes].flatMap(([field, note]) => [field, encodeNote(note)]);
-  await intendScript.run(store.client, [keys.owner(tag), keys.intents(tag)], [epoch, onlyIn, ...fields]);
+  const { tag, epoch } = lease;
+  await intendScript.run(store.client, lease, [keys.owner(tag), keys.intents(tag)], [epoch, ...fields]);
 }
 
 /** What a former owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */

@@ -2,12 +2,12 @@
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { surviving } from './replication.ts';
-import { Script } from './script.ts';
+import { historyLua, Script } from './script.ts';
 import type { Store } from './store.ts';
 
 type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, history?: Buffer];
 
-const leaseScript = new Script<number | TakeReply>('lease', 1);
+const leaseScript = new Script<number | TakeReply>('lease', 1, historyLua);
 const fenceScript = new Script<number>('fence', 1);
 
 export interface Lease {

@@ -6,11 +6,11 @@ import { sendRaw, storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { packForLua } from './lua-list.ts';
-import { Script } from './script.ts';
+import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 
-const touch = new Script<[number, Buffer[]][]>('touch', 1);
-const register = new Script<number>('register', 1);
+const touch = new OwnerScript<[number, Buffer[]][]>('touch', 1);
+const register = new OwnerScript<number>('register', 1);
 
 /** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
 const dependentsListedMax = 1000;
@@ -82,6 +82,7 @@ export async function* touchKeys(
         caller.reached?.add(tag);
         const replies = await touch.run(
           store.client,
+          caller,
           [keys.fence(tag)],
           [
             caller.partition,
@@ -89,7 +90,6 @@ export async function* touchKeys(
             dependentsListedMax,
             packedHashes(tag, entries),
             packForLua(asked),
-            caller.onlyIn ?? '',
           ],
         );
         replies.forEach(([count, members], index) => {
@@ -185,6 +185,7 @@ export async function registerDependents(
         const portion = group.slice(at, at + registrationsPerCall);
         await register.run(
           store.client,
+          caller,
           [keys.fence(tag)],
           [
             caller.partition,
@@ -196,7 +197,6 @@ export async function registerDependents(
                 registration.member,
               ]),
             ),
-            caller.onlyIn ?? '',
           ],
         );
       }

@@ -11,9 +11,9 @@ import { Cluster, type Redis } from 'ioredis';
 import { replicaWaitMs } from '../contract/limits.ts';
 import { connectToNode, nodeOf, type RedisClient, StoreUnavailableError, storeError } from './connection.ts';
 import { keys } from './keys.ts';
-import { defineScripts, Script } from './script.ts';
+import { defineScripts, historyLua, Script } from './script.ts';
 
-const confirmScript = new Script<Buffer>('confirm', 1);
+const confirmScript = new Script<Buffer>('confirm', 1, historyLua);
 /** How long it is believed that a master has no replica. */
 const loneMs = 1_000;
 /** A node that does not answer this long after a replica should have is as good as dead. */

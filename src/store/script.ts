@@ -15,15 +15,37 @@ export function defineScripts(client: RedisClient): void {
   for (const script of scripts) script.define(client);
 }
 
+/**
+ * In which history the Redis is that runs the script: each start of one that may forget (`Store.mayForget`), and each
+ * failover of a cluster, begins another.
+ */
+export const historyLua = `
+local function history()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+end`;
+
+const ownerLua = `${historyLua}
+local onlyIn = table.remove(ARGV)
+if onlyIn ~= '' and onlyIn ~= history() then
+  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
+end`;
+
+const firstLine = '#!lua';
+
 /** One Lua script. Replies come as numbers, Buffers and arrays of them. */
 export class Script<Reply> {
   readonly #lua: string;
-  /** @param keyCount the same at every call: the client needs it to pipeline calls by slot. */
+  /**
+   * @param keyCount the same at every call: the client needs it to pipeline calls by slot
+   * @param before Lua that comes before that of the file
+   */
   constructor(
     private readonly name: string,
     private readonly keyCount: number,
+    before = '',
   ) {
-    this.#lua = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
+    const lua = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
+    this.#lua = firstLine + before + lua.slice(firstLine.length);
     scripts.push(this);
   }
 
@@ -55,5 +77,28 @@ export class Script<Reply> {
     // One list: a call may have more arguments than a function's stack can hold. The client itself sends the whole
     // script again to a Redis that has forgotten it.
     return await call.call(client, callArguments);
+  }
+}
+
+/** A script in the name of a partition's owner: first of all it refuses one whose lease is of another history. */
+export class OwnerScript<Reply> {
+  readonly #script: Script<Reply>;
+
+  /** As `Script`. */
+  constructor(name: string, keyCount: number) {
+    this.#script = new Script(name, keyCount, ownerLua);
+  }
+
+  /**
+   * @param owner `onlyIn`: history in which it took its lease; absent: any will do
+   * @throws FencedError, StoreUnavailableError
+   */
+  run(
+    client: RedisClient,
+    { onlyIn = '' }: { readonly onlyIn?: string | undefined },
+    keys: readonly string[],
+    scriptArguments: readonly ScriptArgument[],
+  ): Promise<Reply> {
+    return this.#script.run(client, keys, [...scriptArguments, onlyIn]);
   }
 }

@@ -1,20 +1,17 @@
 #!lua
 -- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
 -- Routes and clashes are derived from the claims at every call, so dropping a claim that is not there repairs them.
+-- In an owner's name (`script.ts`).
 --
 -- KEYS  1 fence of the first group
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
 --       4 packed list of groups, each the claims of one partition: {fence, clock and changes key, runs}
---       5 history in which the caller took its lease, or '' for any
 --       A run is {'put' | 'drop', claims key, routes key, clashes key, fields, digests (8 bytes each), displays, packed
 --       lists of the one claim}; it is done before the next one
 --       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs},
 --       its times in digits
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 -- Returns  number of times that the service of a field changed; error FENCED
-if ARGV[5] ~= '' and ARGV[5] ~= string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') then
-  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
-end
 local groups = cmsgpack.unpack(ARGV[4])
 for _, group in ipairs(groups) do
   if tonumber(redis.call('HGET', group[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then

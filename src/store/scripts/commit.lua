@@ -1,15 +1,12 @@
 #!lua
 -- Stores what a partition's owner made of a batch, moves its checkpoint and announces the change, all or nothing.
+-- In an owner's name (`script.ts`).
 --
 -- KEYS  1 owner   2 clock   3 changes   4 caused   5 stream
 -- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 waiting rebuilds (packed)   5 changes kept
 --       6 number of the commit before, or ''   7 packed list of the caused marks: field, sequence, field …
---       8 history in which the lease was taken, or '' for any
 --       then hash writes, each a packed {key, fields and values to set, fields to delete}
 -- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
-if ARGV[8] ~= '' and ARGV[8] ~= string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') then
-  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
-end
 local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits')
 if owner[1] ~= ARGV[1] then return redis.error_reply('FENCED the partition has a newer owner') end
 local before = tonumber(owner[2] or 0)
@@ -19,7 +16,7 @@ if expected then
   if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
 end
 local caused, writes = cmsgpack.unpack(ARGV[7]), {}
-for at = 9, #ARGV do writes[#writes + 1] = cmsgpack.unpack(ARGV[at]) end
+for at = 8, #ARGV do writes[#writes + 1] = cmsgpack.unpack(ARGV[at]) end
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
 for _, write in ipairs(writes) do redis.call('EXISTS', write[1]) end
 -- Arguments of one call are bounded by Lua's stack.

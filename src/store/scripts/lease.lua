@@ -5,14 +5,8 @@
 -- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release)
 --       5 history in which it was taken, or '' (renew)
 -- Returns  take: {epoch, checkpoint, commits, history} or {0, ms until the lease ends}; renew, release: 1, or 0 when it
---          is not ours, or not in that history
+--          is not ours, or not in that history (`history` is in `script.ts`)
 local action, worker = ARGV[1], ARGV[2]
-
--- See `confirm.lua`.
-local function history()
-  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-end
-
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local owner = redis.call('HMGET', KEYS[1], 'worker', 'leaseUntilMs', 'epoch', 'checkpoint', 'commits')

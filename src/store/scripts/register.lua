@@ -1,13 +1,10 @@
 #!lua
 -- Registers and unregisters dependents of lookup keys of this partition.
+-- In an owner's name (`script.ts`).
 --
 -- KEYS  1 fence
 -- ARGV  1 partition of the caller   2 its epoch   3 packed list of 'add' | 'drop', dependents key, member of each
---       4 history in which the caller took its lease, or '' for any
 -- Returns  1; error FENCED
-if ARGV[4] ~= '' and ARGV[4] ~= string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') then
-  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
-end
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
   return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
 end

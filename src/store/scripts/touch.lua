@@ -2,16 +2,13 @@
 -- Publishes what entities are under lookup keys of this partition, then tells who depends on those keys.
 -- Publishing before asking, while views register before reading, means that of a change and a computation that
 -- race one always sees the other.
+-- In an owner's name (`script.ts`).
 --
 -- KEYS  1 fence
 -- ARGV  1 partition of the caller   2 its epoch   3 most members to list per key
 --       4 packed list of lookup hashes, each {key, originIds to drop, {originId, projection …} to set}
 --       5 packed list of dependents keys to ask
---       6 history in which the caller took its lease, or '' for any
 -- Returns  per asked key {count of members, members}; members are left out when there are more than asked; error FENCED
-if ARGV[6] ~= '' and ARGV[6] ~= string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') then
-  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
-end
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
   return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
 end

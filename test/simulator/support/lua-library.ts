@@ -31,6 +31,7 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
   }),
   table: room({
     concat: (list) => [tableOf(list).list.map(textOf).join('')],
+    remove: (list) => [tableOf(list).list.pop()],
     sort: (list, before) => {
       if (typeof before !== 'function') throw new LuaError('sort needs its order here');
       tableOf(list).list.sort((a, b) => (isTrue(before(a, b)[0]) ? -1 : isTrue(before(b, a)[0]) ? 1 : 0));

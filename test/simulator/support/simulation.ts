@@ -51,12 +51,22 @@ const allFaults = [
 export type Fault = (typeof allFaults)[number];
 
 const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
+/** By what stands below the first line, before which the store may put something. */
 const scriptNames = new Map(
   readdirSync(scriptFolder).map((file) => [
-    readFileSync(new URL(file, scriptFolder), 'utf8'),
+    readFileSync(new URL(file, scriptFolder), 'utf8').slice('#!lua'.length),
     file.replace('.lua', ''),
   ]),
 );
+const namesBySource = new Map<string, string>();
+
+function scriptName(source: string): string {
+  const known = namesBySource.get(source);
+  if (known !== undefined) return known;
+  const [, name = ''] = [...scriptNames].find(([text]) => source.endsWith(text)) ?? [];
+  namesBySource.set(source, name);
+  return name;
+}
 /** A schedule that is not over by then never will be. */
 const scheduleMaxMs = 120_000;
 /** Whatever broke: so long after all comes through again nothing is left to do. */
@@ -106,8 +116,8 @@ export class Simulation {
     this.redis = new SimulatedRedis(this.clock, {
       onRead: (key, entries, all) => this.#disturb(key, entries, all),
       onScript: (source, scriptKeys, words, reply) =>
-        this.#fencing.afterScript(scriptNames.get(source) ?? '', scriptKeys, words, reply),
-      alter: (source) => plan.plant?.(scriptNames.get(source) ?? '', source) ?? source,
+        this.#fencing.afterScript(scriptName(source), scriptKeys, words, reply),
+      alter: (source) => plan.plant?.(scriptName(source), source) ?? source,
       ...(onCommand && {
         onCommand: (command, reply) => onCommand.call(plan, command, reply, this.clock.nowMs),
       }),
