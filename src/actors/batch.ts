@@ -324,10 +324,8 @@ class Assembly {
     for (const claim of claims) {
       const known = formerByKey?.get(claimKey(claim));
       if (known === undefined) added.push(claimSuspect(maker, claim));
-      const same = sameClaim(claim, known);
-      // Claims carry the time of the entity's last change, for the listings.
-      if (same && !turn.isChange && turn.repair === null) continue;
-      if (!same || turn.repair !== null) this.#announceClaim(scope, claim);
+      if (sameClaim(claim, known) && turn.repair === null) continue;
+      this.#announceClaim(scope, claim);
       this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
     }
     if (added.length > 0) this.newClaims.push([turn, added]);
@@ -375,13 +373,12 @@ function claimWrite(
   alias: string,
   claim: MadeClaim,
 ): ClaimWrite {
-  const { sourceId, originId, entity } = turn;
+  const { sourceId, originId } = turn;
   const { field, host, kind, sinceStamp, display, redirect } = claim;
-  const updatedAtMs = Math.floor((entity?.stamp ?? 0) / 1000);
   return {
     action,
     scope,
     field,
-    claim: { host, kind, sinceStamp, view: { sourceId, originId, alias }, display, redirect, updatedAtMs },
+    claim: { host, kind, sinceStamp, view: { sourceId, originId, alias }, display, redirect },
   };
 }

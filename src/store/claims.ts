@@ -7,6 +7,7 @@ import { claimField, keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { unpack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
+import { readProcessedStamps } from './processed.ts';
 import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
@@ -29,7 +30,6 @@ type PackedClaim = [
   originId: string,
   display: string,
   redirect: string | false,
-  updatedAtMs: string,
 ];
 
 export interface ClaimWrite {
@@ -177,12 +177,12 @@ function writeRun(tag: string, run: readonly PlacedClaim[]): void {
 }
 
 /**
- * As the record of a field with this claim alone, which is what most records are. Times are digits: packed numbers of
- * their size look otherwise from Redis' scripts than from here.
+ * As the record of a field with this claim alone, which is what most records are. Its time is in digits: packed numbers of
+ * that size look otherwise from Redis' scripts than from here.
  */
-function writeClaim({ host, kind, sinceStamp, view, display, redirect, updatedAtMs }: Claim): void {
+function writeClaim({ host, kind, sinceStamp, view, display, redirect }: Claim): void {
   writer.list(1);
-  writer.list(9);
+  writer.list(8);
   if (host === null) writer.false();
   else writer.text(host);
   writer.number(kind === 'page' ? 0 : 1);
@@ -193,21 +193,19 @@ function writeClaim({ host, kind, sinceStamp, view, display, redirect, updatedAt
   writer.text(display);
   if (redirect === null) writer.false();
   else writer.text(redirect);
-  writer.text(String(updatedAtMs));
 }
 
 /** The value of a claim field. */
 export function unpackClaims(stored: Buffer | null | undefined): Claim[] {
   if (!stored) return [];
   return unpack<PackedClaim[]>(stored).map(
-    ([host, kind, sinceStamp, sourceId, alias, originId, display, redirect, updatedAtMs]) => ({
+    ([host, kind, sinceStamp, sourceId, alias, originId, display, redirect]) => ({
       host: host === false ? null : host,
       kind: kind === 0 ? 'page' : 'redirect',
       sinceStamp: Number(sinceStamp),
       view: { sourceId, alias, originId },
       display,
       redirect: redirect === false ? null : redirect,
-      updatedAtMs: Number(updatedAtMs),
     }),
   );
 }
@@ -282,7 +280,7 @@ export async function listRoutes(
     const page = urls.slice(0, request.limit).map((url) => url.toString());
     const entries = await routeEntries(store, scope, page);
     return {
-      entries: entries.filter((entry) => entry !== null),
+      entries,
       total: found.reduce((sum, { total }) => sum + total, 0),
       hasMore: urls.length > request.limit,
     };
@@ -312,14 +310,23 @@ async function routeEntries(
   store: Store,
   scope: EnvironmentScope,
   urls: readonly string[],
-): Promise<(RouteEntry | null)[]> {
+): Promise<RouteEntry[]> {
   const fields = urls.map((url) => claimField.url(normalizeUrl(url)?.path ?? url));
   const claims = await readClaimFields(store, scope, fields);
-  return urls.map((url, index) => {
+  const served = urls.flatMap((url, index) => {
     const claim = claims[index]?.find(({ display }) => display === url);
     // Gone between the two reads: it did not stay, so the page may leave it out.
-    if (claim === undefined) return null;
-    return { url, redirect: claim.redirect, updatedAtMs: claim.updatedAtMs };
+    return claim === undefined ? [] : [{ url, claim }];
+  });
+  const stamps = await readProcessedStamps(
+    store,
+    scope.tenant,
+    served.map(({ claim }) => claim.view),
+  );
+  return served.map(({ url, claim }, index) => {
+    // Of an entity whose first turn is not committed the claim is what is known.
+    const stamp = stamps[index] ?? claim.sinceStamp;
+    return { url, redirect: claim.redirect, updatedAtMs: Math.floor(stamp / 1000) };
   });
 }
 

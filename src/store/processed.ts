@@ -1,4 +1,5 @@
 /** What was last made of an entity: enough to see what a new state changes, and to undo what is no longer made. */
+import type { EntityRef } from '../contract/ids.ts';
 import { readFields, storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import { unpack } from './pack.ts';
@@ -156,6 +157,28 @@ export async function processedSources(
   } catch (error) {
     throw storeError(error);
   }
+}
+
+/**
+ * Stamps of the states that were processed last of entities, in the order asked; null where none was.
+ * @throws StoreUnavailableError
+ */
+export async function readProcessedStamps(
+  store: Store,
+  tenant: string,
+  refs: readonly EntityRef[],
+): Promise<(number | null)[]> {
+  const stored = await store.fields.read(
+    refs.map(({ sourceId, originId }) => ({
+      key: keys.processed(
+        store.partitions.tag(store.partitions.ofEntity(sourceId, originId)),
+        tenant,
+        sourceId,
+      ),
+      field: originId,
+    })),
+  );
+  return stored.map((record) => (record === null ? null : decodeProcessed(record).stamp));
 }
 
 const recordsPerPortion = 500;

@@ -64,7 +64,6 @@ export interface Claim {
   readonly display: string;
   /** URL that a redirect goes to; null for a page. */
   readonly redirect: string | null;
-  readonly updatedAtMs: number;
 }
 
 export interface RouteEntry {

@@ -60,7 +60,6 @@ async function repairRoutes(
         view: nobody,
         display,
         redirect: null,
-        updatedAtMs: 0,
       },
     })),
   );

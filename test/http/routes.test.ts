@@ -8,10 +8,15 @@ let front: TestFront;
 /** In code-point order. */
 const urls = Array.from({ length: 650 }, (_, n) => `/r/${String(n).padStart(4, '0')}`);
 
+/** Microseconds. */
+const changedAt = 1_700_000_000_000_000;
+
 before(async () => {
   front = await startFront({ redisPort: 7133 });
   await Promise.all(
-    urls.map((url, n) => putClaim(front.store, `e${n}`, n === 3 ? { url, redirect: '/to' } : { url })),
+    urls.map((url, n) =>
+      putClaim(front.store, `e${n}`, { url, since: changedAt, ...(n === 3 ? { redirect: '/to' } : {}) }),
+    ),
   );
 });
 after(() => front.stop());

@@ -11,6 +11,8 @@ import {
 } from '../../src/store/claims.ts';
 import { digestOf } from '../../src/store/digest.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
+import { pack } from '../../src/store/pack.ts';
+import { encodeProcessed } from '../../src/store/processed.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StreamReader } from '../../src/store/stream.ts';
@@ -44,7 +46,6 @@ function claimOf({ url, originId, since, redirectTo, alias = 'page' }: Wish): {
     view: { sourceId: 's', alias, originId },
     display: url,
     redirect: redirectTo ?? null,
-    updatedAtMs: since,
   };
   return { field: claimField.url(normal.path), claim };
 }
@@ -95,8 +96,8 @@ test('the latest claim is served; when it goes, the one before it is served agai
 
 test('a page wins over a redirect of any age', async () => {
   const store = await redis.openEmptyStore(4);
-  const redirect = { url: '/x', originId: 'r', since: 9, redirectTo: '/y' };
-  const page = { url: '/x', originId: 'p', since: 1 };
+  const redirect = { url: '/x', originId: 'r', since: 9_000, redirectTo: '/y' };
+  const page = { url: '/x', originId: 'p', since: 1_000 };
   await write(store, put(redirect), put(page));
   assert.deepEqual(await onPath(store, '/x'), ['p', 'r']);
   assert.deepEqual((await listRoutes(store, scope, { direction: 'ascending', limit: 5 })).entries, [
@@ -166,15 +167,31 @@ test('what changed is announced by the digest of the URL or handle', async () =>
   source.close();
 });
 
-test('a later change of an entity moves the time of its route and nothing else', async () => {
+test('the time of a route is that of the state of its entity that was processed last', async () => {
+  const store = await redis.openEmptyStore(4);
+  await write(store, put({ url: '/x', originId: 'a', since: 1_000 }));
+  const times = async () => {
+    const { entries } = await listRoutes(store, scope, { direction: 'ascending', limit: 5 });
+    return entries.map(({ updatedAtMs }) => updatedAtMs);
+  };
+  assert.deepEqual(await times(), [1], 'nothing was processed: since when it is claimed');
+  const tag = store.partitions.tag(store.partitions.ofEntity('s', 'a'));
+  const processed = encodeProcessed({ stamp: 99_999, type: 't', lookups: [], made: [] });
+  await store.client.hset(keys.processed(tag, 'acme', 's'), 'a', processed);
+  assert.deepEqual(await times(), [99]);
+});
+
+test('what an earlier release wrote, with a time in each claim, counts as what is written now', async () => {
   const store = await redis.openEmptyStore(1);
-  const first = put({ url: '/x', originId: 'a', since: 1 });
-  await write(store, first, put({ url: '/x', originId: 'b', since: 2 }));
-  await write(store, { ...first, claim: { ...first.claim, updatedAtMs: 99 } });
-  assert.deepEqual(await onPath(store, '/x'), ['b', 'a']);
-  await write(store, drop({ url: '/x', originId: 'b', since: 2 }));
-  const { entries } = await listRoutes(store, scope, { direction: 'ascending', limit: 5 });
-  assert.deepEqual(entries, [{ url: '/x', redirect: null, updatedAtMs: 99 }]);
+  const former = [false, 0, '7', 's', 'page', 'a', '/x', false, '12'];
+  const key = keys.claims(store.partitions.tag(0), scope.tenant, scope.environmentId);
+  await store.client.hset(key, claimField.url('/x'), pack([former]));
+  assert.deepEqual(await onPath(store, '/x'), ['a']);
+  const same = { url: '/x', originId: 'a', since: 7 };
+  await write(store, put(same));
+  assert.equal(await changesEnd(store), 0, 'nothing that anybody sees has changed');
+  await write(store, put({ url: '/x', originId: 'b', since: 8 }), drop(same));
+  assert.deepEqual(await onPath(store, '/x'), ['b']);
 });
 
 test('handles are claimed as URLs are, and are no routes', async () => {

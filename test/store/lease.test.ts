@@ -125,7 +125,6 @@ function effectsOf(
     view,
     display: 'news',
     redirect: null,
-    updatedAtMs: 1,
   };
   const key = { tenant: 'acme', sourceId: 's', lookupKey: 'k' };
   return {

@@ -8,8 +8,7 @@
 --       4 packed list of groups, each the claims of one partition: {fence, clock and changes key, runs}
 --       A run is {'put' | 'drop', claims key, routes key, clashes key, fields, digests (8 bytes each), displays, packed
 --       lists of the one claim}; it is done before the next one
---       A claim is {host or false, 0 page | 1 redirect, sinceStamp, sourceId, alias, originId, display, redirect or false, updatedAtMs},
---       its times in digits
+--       A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 -- Returns  number of times that the service of a field changed; error FENCED
 local groups = cmsgpack.unpack(ARGV[4])
@@ -21,10 +20,6 @@ end
 
 local function sameClaim(a, b)
   return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
-end
-
-local function sameButForTime(a, b)
-  return sameClaim(a, b) and a[3] == b[3] and a[7] == b[7] and a[8] == b[8]
 end
 
 -- A page before a redirect, the latest claim before older ones; ids decide the rest so that no layout does.
@@ -51,7 +46,7 @@ local function winners(claims)
   return urls
 end
 
--- What requests can see of the claims: everything but the time of the last change.
+-- What requests can see of the claims: an earlier release wrote one thing more.
 local function visible(claims)
   local seen = {}
   for i, c in ipairs(claims) do
@@ -92,27 +87,21 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, fiel
     else
       local claim = cmsgpack.unpack(claims[at])[1]
       local old = stored[field] and cmsgpack.unpack(stored[field]) or {}
-      if action == 'put' and #old == 1 and sameButForTime(old[1], claim) then
-        -- An entity changed and goes on claiming what it alone claims, as nearly all do.
-        stored[field], changed[field], counts[field] = claims[at], claims[at], 1
-        if isUrl then served[display] = true end
-      else
-        local new = {}
-        for _, other in ipairs(old) do
-          if not sameClaim(other, claim) then new[#new + 1] = other end
-        end
-        if action == 'put' then new[#new + 1] = claim end
-        table.sort(new, before)
-        stored[field] = #new > 0 and cmsgpack.pack(new)
-        changed[field] = stored[field]
-        counts[field] = #new
-        if isUrl then
-          served[display] = false
-          for url in pairs(winners(old)) do served[url] = false end
-          for url in pairs(winners(new)) do served[url] = true end
-        end
-        if visible(old) ~= visible(new) then digests[#digests + 1] = digest end
+      local new = {}
+      for _, other in ipairs(old) do
+        if not sameClaim(other, claim) then new[#new + 1] = other end
       end
+      if action == 'put' then new[#new + 1] = claim end
+      table.sort(new, before)
+      stored[field] = #new > 0 and cmsgpack.pack(new)
+      changed[field] = stored[field]
+      counts[field] = #new
+      if isUrl then
+        served[display] = false
+        for url in pairs(winners(old)) do served[url] = false end
+        for url in pairs(winners(new)) do served[url] = true end
+      end
+      if visible(old) ~= visible(new) then digests[#digests + 1] = digest end
     end
   end
   -- First claims stand in the lists already; what became of them later in the run comes behind.

@@ -59,7 +59,6 @@ export async function putClaim(
     view: { sourceId, originId, alias: 'page' },
     display: url ?? handle ?? '',
     redirect: redirect ?? null,
-    updatedAtMs: 1_700_000_000_000,
   };
   const field = normal === null ? claimField.handle(handle ?? '') : claimField.url(normal.path);
   await writeClaims(store, { partition: 0, epoch: 1 }, [{ action, scope, field, claim: written }]);
