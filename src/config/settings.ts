@@ -34,6 +34,10 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
+/** 0 (as others) to 19; idle: only while nobody else wants the core (sched(7), SCHED_IDLE). */
+export type Niceness = number | 'idle';
+export const nicenessMax = 19;
+
 export interface Settings {
   /** 0: any free port. */
   readonly port: number;
@@ -54,8 +58,8 @@ export interface Settings {
   readonly dataDir: string;
   /** Partition workers that `npm start` runs. */
   readonly workers: number;
-  /** Niceness of workers and jobs, 0 to 19: above 0 fronts and Redis go first where all share a machine. */
-  readonly workerNiceness: number;
+  /** Of workers and jobs: above 0 fronts and Redis go first where all share a machine. */
+  readonly workerNiceness: Niceness;
   /** HTTP fronts that `npm start` runs. */
   readonly web: number;
   readonly partitions: number;
@@ -85,12 +89,17 @@ const rateLimitMax = 1_000_000;
 const backlogMax = 10_000_000;
 const bodiesMebibytesMax = 65_536;
 const waitSecondsMax = 3_600;
-const nicenessMax = 19;
 /** Leases are renewed every half a second, and Redis may be slow. */
 const leaseSecondsMin = 2;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const appendFsyncs = ['always', 'everysec'] as const;
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+function niceness(text: string): Niceness {
+  if (text.toLowerCase() === 'idle') return 'idle';
+  if (/^[0-9]{1,2}$/.test(text) && Number(text) <= nicenessMax) return Number(text);
+  throw new WrongValue(text, `a whole number from 0 to ${nicenessMax}, or idle`);
+}
 
 /**
  * Reads every setting; a variable that is empty counts as absent, for a `.env` file writes it so.
@@ -143,7 +152,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     workers: setting('WORKERS', Math.max(1, availableParallelism() - 1), (text) =>
       wholeNumber(text, 1, processesMax),
     ),
-    workerNiceness: setting('WORKER_NICENESS', 0, (text) => wholeNumber(text, 0, nicenessMax)),
+    workerNiceness: setting<Niceness>('WORKER_NICENESS', 0, niceness),
     web: setting('WEB', 1, (text) => wholeNumber(text, 1, processesMax)),
     partitions: setting('PARTITIONS', 16, (text) => wholeNumber(text, 1, partitionsMax)),
     headerPrefixes: setting('HEADER_PREFIX', ['X-Service'], headerPrefixes),

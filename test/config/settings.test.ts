@@ -133,6 +133,7 @@ test('every variable is read', () => {
   });
   const url = 'rediss://user:pass@redis.example.com:6380/2';
   assert.deepEqual(readSettings({ REDIS_URL: url }).redis, { kind: 'url', url });
+  assert.equal(readSettings({ WORKER_NICENESS: 'Idle' }).workerNiceness, 'idle');
 });
 
 test('the demo is on only for the configuration of the repository, unless it is asked for', () => {
@@ -152,6 +153,7 @@ test('a wrong value is named with its variable and what is allowed', () => {
     ['BODIES_MB', ['0', '1.5'], /whole number from 1 to 65536/],
     ['QUERY_WAIT_SECONDS', ['0', '3601', '3s'], /whole number from 1 to 3600/],
     ['WORKERS', ['0', 'many', '257'], /whole number from 1 to 256/],
+    ['WORKER_NICENESS', ['20', '-5', 'busy'], /whole number from 0 to 19, or idle/],
     ['WEB', ['0', '-2'], /whole number from 1 to 256/],
     ['PARTITIONS', ['0', '1025', '1,5'], /whole number from 1 to 1024/],
     ['HEADER_PREFIX', ['X Service', 'X-Service-', 'a,,b', 'X:'], /beginnings of header names/],

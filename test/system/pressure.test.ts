@@ -6,8 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { SourceEntity } from '../../src/contract/entity.ts';
+import { stepBack } from '../../src/process/background.ts';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
 import { until } from '../support/until.ts';
+import type { Client } from './support/client.ts';
 import { viewDifferences } from './support/compare.ts';
 import { entityOf } from './support/entities.ts';
 import { FreshViews } from './support/fresh.ts';
@@ -20,11 +22,19 @@ import { differencesFoundByVerify } from './support/verify.ts';
 const mebibyte = 1024 * 1024;
 /** For how long more is sent than can be done; two minutes by hand. */
 const floodMs = 1000 * Number(process.env.MILLRACE_SECONDS ?? 6);
+/** Amid other tests whoever yields to all may wait for long; by hand that shows what the setting is for. */
+const isByHand = process.env.MILLRACE_SECONDS !== undefined;
 const backlogMax = 60;
 /** What a process may take at its peak, and Redis. */
 const processBytesMax = 700 * mebibyte;
 const redisBytesMax = 300 * mebibyte;
 const writers = 8;
+const pagesPerRequest = 25;
+const floodedPages = 400;
+/** That a page takes in turn; a page that is sent as it is stored makes no work. */
+const contents = 16;
+/** For how long it is found out what a worker can do, after as long a start. */
+const capacityMs = 2_000;
 /** Of a page that nobody changes. */
 const steady = 1_000;
 
@@ -92,13 +102,69 @@ async function assertAllTrue(system: System, ledger: Ledger): Promise<void> {
   assert.deepEqual(await differencesFoundByVerify(system), []);
 }
 
+/** Sends pages in turn, so that no two that wait in a stream are the same. */
+class Flood {
+  accepted = 0;
+  refused = 0;
+  #sent = 0;
+
+  constructor(
+    private readonly client: Client,
+    private readonly ledger: Ledger,
+  ) {}
+
+  /** One request. */
+  async send(): Promise<void> {
+    const pages = Array.from({ length: pagesPerRequest }, (_, index) => {
+      const at = this.#sent + index;
+      return page(at % floodedPages, Math.floor(at / floodedPages) % contents);
+    });
+    this.#sent += pagesPerRequest;
+    if (await this.ledger.save(this.client, pages)) this.accepted += 1;
+    else this.refused += 1;
+  }
+
+  /** As much as is taken, for a time. */
+  async press(forMs: number): Promise<void> {
+    const endMs = performance.now() + forMs;
+    await Promise.all(
+      Array.from({ length: writers }, async () => {
+        while (performance.now() < endMs) await this.send();
+      }),
+    );
+  }
+
+  /** So many pages a second, however they are answered. */
+  async pour(pagesPerSecond: number, forMs: number): Promise<void> {
+    const pauseMs = (1000 * pagesPerRequest) / pagesPerSecond;
+    const startMs = performance.now();
+    const sending: Promise<void>[] = [];
+    for (let dueMs = startMs; dueMs < startMs + forMs; dueMs += pauseMs) {
+      await sleep(Math.max(0, dueMs - performance.now()));
+      sending.push(this.send());
+    }
+    await Promise.all(sending);
+  }
+}
+
+/** What the worker does, in pages a second, when there always is work. */
+async function capacity(system: System, flood: Flood): Promise<number> {
+  await flood.press(capacityMs);
+  await waitUntilSettled(await system.store());
+  flood.accepted = 0;
+  const startMs = performance.now();
+  await flood.press(capacityMs);
+  await waitUntilSettled(await system.store());
+  return (1000 * flood.accepted * pagesPerRequest) / (performance.now() - startMs);
+}
+
 test(
-  'more ingest than the workers can do is refused in time, and what was accepted is done',
+  'ten times the ingest that the worker can do is refused in time, and what was accepted is done',
   oneRedisOnly,
   async (context) => {
     const system = await start(context, {
       INGEST_BACKLOG: String(backlogMax),
-      WORKER_NICENESS: '5',
+      WORKER_NICENESS: isByHand ? 'idle' : '5',
     });
     const redis = new Redis(system.redis.url);
     context.after(() => redis.disconnect());
@@ -114,25 +180,16 @@ test(
       [0, steady].map((number) => `${system.url()}/v2?url=/pages/p${number}`),
     );
     context.after(() => reader.close());
+    // What floods the platform has processors of its own in truth; here it shares them, so it yields.
+    if (isByHand) stepBack('idle');
+    const flood = new Flood(client, ledger);
+    const pagesPerSecond = await capacity(system, flood);
     await reader.read(1_000);
     const quiet = await reader.read(2_000);
 
+    [flood.accepted, flood.refused] = [0, 0];
     const endMs = performance.now() + floodMs;
-    let [accepted, refused, largestBacklog, largestRedis, peak] = [0, 0, 0, 0, 0];
-    const write = async (writer: number): Promise<void> => {
-      for (let round = 1; performance.now() < endMs; round += 1) {
-        const numbers = Array.from(
-          { length: 25 },
-          (_, index) => writer + writers * ((round * 25 + index) % 20),
-        );
-        const isAccepted = await ledger.save(
-          client,
-          numbers.map((number) => page(number, round)),
-        );
-        if (isAccepted) accepted += 1;
-        else refused += 1;
-      }
-    };
+    let [largestBacklog, largestRedis, peak] = [0, 0, 0];
     const watch = async (): Promise<void> => {
       while (performance.now() < endMs) {
         largestBacklog = Math.max(largestBacklog, await system.metric('millrace_stream_backlog_entries'));
@@ -144,24 +201,30 @@ test(
     const [busy] = await Promise.all([
       reader.read(floodMs),
       watch(),
-      ...Array.from({ length: writers }, (_, writer) => write(writer)),
+      flood.pour(10 * pagesPerSecond, floodMs),
     ]);
+    const { accepted, refused } = flood;
     context.diagnostic(
-      `${accepted} requests of 25 accepted, ${refused} refused; backlog at most ${largestBacklog} entries; ` +
+      `the worker does ${Math.round(pagesPerSecond)} pages/s; ` +
+        `${accepted} requests of ${pagesPerRequest} accepted, ${refused} refused; backlog at most ${largestBacklog} entries; ` +
         `peak ${Math.round(peak / mebibyte)} MiB a process, Redis ${Math.round(largestRedis / mebibyte)} MiB; ` +
         `delivery ${quantiles(quiet)} ms quiet, ${quantiles(busy)} ms under it`,
     );
-    assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused`);
+    assert.ok(accepted > 0 && refused > accepted, `${accepted} accepted, ${refused} refused`);
     // Both partitions together, with what was under way when the limit was met, and the marks of rebuilds.
     assert.ok(largestBacklog <= 3 * (backlogMax + writers), `${largestBacklog} entries waited`);
     assert.ok(peak < processBytesMax, `${peak} bytes in a process`);
     assert.ok(largestRedis < redisBytesMax, `${largestRedis} bytes in Redis`);
 
     await until('everything is accepted again', () => ledger.save(client, [page(0, -1)]), 120_000);
-    for (const originId of ledger.originIds) {
+    const unsure = ledger.originIds.flatMap((originId) => {
       const states = ledger.possible(originId);
-      const [last] = states.slice(-1);
-      if (states.length > 1 && last) await until('sent again', () => ledger.save(client, [last]), 60_000);
+      const last = states.length > 1 ? states.at(-1) : null;
+      return last ? [last] : [];
+    });
+    for (let at = 0; at < unsure.length; at += pagesPerRequest) {
+      const pages = unsure.slice(at, at + pagesPerRequest);
+      await until('sent again', () => ledger.save(client, pages), 60_000);
     }
     await waitUntilSettled(await system.store());
     await assertAllTrue(system, ledger);

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { typeScriptWords } from '../../src/typescript/words.ts';
+
+const background = pathToFileURL('src/process/background.ts').href;
+const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'Linux alone has these classes' };
+/** Of sched(7), as /proc shows them. */
+const policies = { other: '0', idle: '5' };
+
+/** Niceness and class of each thread of a process that has stepped back. */
+function afterSteppingBack(niceness: string): [niceness: string, policy: string][] {
+  const program = `
+    import { readdirSync, readFileSync } from 'node:fs';
+    import { stepBack } from ${JSON.stringify(background)};
+    stepBack(${niceness});
+    for (const task of readdirSync('/proc/self/task')) console.log(readFileSync('/proc/self/task/' + task + '/stat', 'utf8').trim());
+  `;
+  const words = [...typeScriptWords, '--input-type=module', '--eval', program];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => {
+      // After the name, which may hold anything: proc(5) counts from 3 there.
+      const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+      return [fields[19 - 3] ?? '', fields[41 - 3] ?? ''];
+    });
+}
+
+test('idle is a class of its own, for every thread of the process', onlyOnLinux, () => {
+  const threads = afterSteppingBack("'idle'");
+  assert.ok(threads.length > 1);
+  for (const [, policy] of threads) assert.equal(policy, policies.idle);
+});
+
+test('a niceness is one, and 0 changes nothing', onlyOnLinux, () => {
+  assert.deepEqual(afterSteppingBack('7')[0], ['7', policies.other]);
+  const [before] = afterSteppingBack('0');
+  assert.equal(before?.[1], policies.other);
+});
