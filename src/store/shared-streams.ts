@@ -146,14 +146,14 @@ class SharedStreams implements StreamSource {
 
   /** On a new connection. Streams of a Redis that may have forgotten something are over, as in a cluster after an error. */
   async #begin(): Promise<void> {
-    const id = await sendRaw(this.#client, 'CLIENT', ['ID']);
-    if (this.host.mayForget === true) {
-      const facts = String(await sendRaw(this.#client, 'INFO', ['replication']));
-      const history = /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
-      const isOther = this.#history !== null && history !== this.#history;
-      this.#history = history;
-      if (isOther) for (const stream of [...this.#streams]) stream.close();
-    }
+    // Both at once: an id of a connection that broke in between would name nobody.
+    const [id, history] = await Promise.all([
+      sendRaw(this.#client, 'CLIENT', ['ID']),
+      this.host.mayForget === true ? historyOf(this.#client) : null,
+    ]);
+    const isOther = this.#history !== null && history !== this.#history;
+    this.#history = history;
+    if (isOther) for (const stream of [...this.#streams]) stream.close();
     this.#connectionId = id;
   }
 
@@ -208,6 +208,12 @@ class SharedStreams implements StreamSource {
 }
 
 /** @param blockMs null: what there is now */
+/** Each start of a Redis is a history of its own. */
+async function historyOf(client: RedisClient): Promise<string> {
+  const facts = String(await sendRaw(client, 'INFO', ['replication']));
+  return /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
+}
+
 function readWords(wanted: ReadonlyMap<SharedStream, string>, blockMs: number | null): (string | number)[] {
   const words: (string | number)[] = ['COUNT', entriesPerRead];
   if (blockMs !== null) words.push('BLOCK', blockMs);
