@@ -81,6 +81,11 @@ async function portion(
   scan: (cursor: string) => Promise<[cursor: Buffer, pairs: Buffer[]]>,
 ): Promise<ScannedPortion> {
   try {
+    if (place === null) {
+      // Mostly one reply has it all: then there is no cursor that could be another process'.
+      const [cursor, pairs] = await scan('0');
+      if (cursor.toString() === '0') return { pairs, next: null };
+    }
     // In one go: when the same process answers before and after, it has answered in between.
     const [before, [cursor, pairs], after] = await Promise.all([
       serverScript.run(store.client, [key], []),
