@@ -80,6 +80,11 @@ export class PartitionActor {
     return this.#loaded;
   }
 
+  /** Sequence of the last entry that is taken in. */
+  get checkpoint(): number {
+    return this.#checkpoint;
+  }
+
   /** What everything from now on is made by. */
   get basis(): ReturnType<PartitionContext['basis']> {
     return this.#batchBasis ?? this.context.basis();

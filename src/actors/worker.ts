@@ -8,8 +8,8 @@ import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { FencedError } from '../store/connection.ts';
 import { readOwners, releaseLease, renewLease, type TakenLease, takeLease } from '../store/lease.ts';
-import { readPartitionState } from '../store/partition-state.ts';
-import { beat, heartbeatMs, leave, liveProcesses, storeTimeMs } from '../store/registry.ts';
+import { lastSequence } from '../store/partition-state.ts';
+import { beat, heartbeatMs, leave, type ProcessBeat, processesNow } from '../store/registry.ts';
 import { openStreamSource, type StreamSource } from '../store/shared-streams.ts';
 import type { Store } from '../store/store.ts';
 import type { ItemSink } from '../store/types.ts';
@@ -21,6 +21,8 @@ import { TurnQueue } from './turns.ts';
 import { portionParts } from './work.ts';
 
 const tickMs = 500;
+/** How soon a worker tells that it works by another configuration or other lookup layouts: jobs wait for that word. */
+const newsMs = 20;
 /**
  * Of the largest; enough that one is computed while others wait for Redis, and more would only hold more entities in memory
  * at a time. Of small ones there are more, so that what they ask of Redis goes and comes together.
@@ -50,6 +52,9 @@ interface OwnedPartition {
   isRenewing: boolean;
 }
 
+/** What a worker goes by, as others hear of it. */
+type Told = Pick<ProcessBeat, 'generation' | 'layouts'>;
+
 export class Worker {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   readonly metrics = new WorkerMetrics(this.id);
@@ -59,6 +64,9 @@ export class Worker {
   readonly #rebuildTurns = new TurnQueue();
   readonly #batchSlots = new Slots(batchesAtOnce * portionParts, batchPatienceMs);
   #measuringLag: Promise<void> | null = null;
+  /** What the last heartbeat said of the configuration, and when the next one is due. */
+  #told: Told = { generation: 0, layouts: 0 };
+  #nextBeatMs = 0;
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -79,7 +87,7 @@ export class Worker {
 
   start(): void {
     this.#running = Promise.all([
-      this.#every(heartbeatMs, () => this.#beat()),
+      this.#every(newsMs, () => this.#beatWhenDue()),
       this.#every(tickMs, () => this.#rebalance()),
       this.#every(tickMs, () => this.#renew()),
     ]);
@@ -101,19 +109,37 @@ export class Worker {
     }
   }
 
+  async #beatWhenDue(): Promise<void> {
+    const nowMs = performance.now();
+    const { generation, layouts } = this.#worksBy();
+    const isNews = generation !== this.#told.generation || layouts !== this.#told.layouts;
+    if (!isNews && nowMs < this.#nextBeatMs) return;
+    // One that gets lost is made up for by the next regular one, not at once.
+    this.#told = { generation, layouts };
+    this.#nextBeatMs = nowMs + heartbeatMs;
+    await this.#beat();
+  }
+
+  /** A batch that began by what was before still counts. */
+  #worksBy(): Told {
+    const { configuration } = this.options;
+    const bases = configuration.loaded ? [...this.#owned.values()].map(({ actor }) => actor.basis) : [];
+    return {
+      generation: Math.min(configuration.generation, ...bases.map(({ generation }) => generation)),
+      layouts: Math.min(configuration.layouts.version, ...bases.map(({ layouts }) => layouts.version)),
+    };
+  }
+
   async #beat(): Promise<void> {
-    const { store, configuration, waitingFor, link } = this.options;
+    const { store, waitingFor, link } = this.options;
     this.#measureLagOnce();
     const metrics = await this.metrics.registry.metrics();
-    const bases = configuration.loaded ? [...this.#owned.values()].map(({ actor }) => actor.basis) : [];
     await beat(store, {
       id: this.id,
       role: 'worker',
       host: hostname(),
       pid: process.pid,
-      // A batch that began by what was before still counts.
-      generation: Math.min(configuration.generation, ...bases.map(({ generation }) => generation)),
-      layouts: Math.min(configuration.layouts.version, ...bases.map(({ layouts }) => layouts.version)),
+      ...this.#worksBy(),
       partitions: [...this.covered().keys()].sort((a, b) => a - b),
       waitingFor: waitingFor(),
       metrics,
@@ -132,10 +158,10 @@ export class Worker {
 
   async #measureLag(): Promise<void> {
     await Promise.all(
-      [...this.#owned.keys()].map(async (partition) => {
-        const { end, checkpoint } = await readPartitionState(this.options.store, partition);
+      [...this.#owned].map(async ([partition, { actor }]) => {
+        const end = await lastSequence(this.options.store, actor.lease.tag);
         if (this.#owned.has(partition))
-          this.metrics.streamLag.set({ partition }, Math.max(0, end - checkpoint));
+          this.metrics.streamLag.set({ partition }, Math.max(0, end - actor.checkpoint));
       }),
     );
   }
@@ -144,11 +170,7 @@ export class Worker {
     const { store, configuration } = this.options;
     // Without a configuration every entity would look like one whose source is gone.
     if (!configuration.loaded) return;
-    const [owners, processes, nowMs] = await Promise.all([
-      readOwners(store),
-      liveProcesses(store),
-      storeTimeMs(store),
-    ]);
+    const [owners, { processes, nowMs }] = await Promise.all([readOwners(store), processesNow(store)]);
     const { take, release } = nextStep({
       workerId: this.id,
       liveWorkerIds: processes.filter(({ role }) => role === 'worker').map(({ id }) => id),

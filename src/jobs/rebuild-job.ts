@@ -21,14 +21,19 @@ import { markForRebuild, outsideCaller } from '../store/intake.ts';
 import type { JobRun } from '../store/jobs-queue.ts';
 import { readLayouts } from '../store/layouts.ts';
 import { readOwners } from '../store/lease.ts';
-import { readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
+import {
+  lastSequence,
+  readCommittedState,
+  readPartitionState,
+  rebuiltUpTo,
+} from '../store/partition-state.ts';
 import {
   countProcessed,
   type ProcessedPortion,
   processedPortion,
   readProcessed,
 } from '../store/processed.ts';
-import { liveProcesses, storeTimeMs } from '../store/registry.ts';
+import { processesNow } from '../store/registry.ts';
 import type { ScanPlace } from '../store/scan.ts';
 import type { Store } from '../store/store.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
@@ -199,11 +204,7 @@ class RebuildRun {
     const { generation } = this.job.task;
     for (;;) {
       await configuration.refresh();
-      const [processes, owners, nowMs] = await Promise.all([
-        liveProcesses(store),
-        readOwners(store),
-        storeTimeMs(store),
-      ]);
+      const [{ processes, nowMs }, owners] = await Promise.all([processesNow(store), readOwners(store)]);
       const workers = processes.filter(({ role }) => role === 'worker');
       const owner = owners[this.#partition];
       const isOwnerHeard =
@@ -252,13 +253,15 @@ class RebuildRun {
         sourceId,
         at,
       );
-      const isAsked = await criterion(source, records);
-      const outdated = records.filter((_, index) => isAsked(index));
-      await this.#mark(
-        tenant,
-        sourceId,
-        outdated.map(({ originId }) => originId),
-      );
+      if (records.length > 0) {
+        const isAsked = await criterion(source, records);
+        const outdated = records.filter((_, index) => isAsked(index));
+        await this.#mark(
+          tenant,
+          sourceId,
+          outdated.map(({ originId }) => originId),
+        );
+      }
       at = next;
       const scanned = this.#progress.scanned + (this.#progress.pass === 1 ? records.length : 0);
       this.#progress = { ...this.#progress, scanned };
@@ -274,7 +277,7 @@ class RebuildRun {
       const portion: OriginIdsPortion = await originIdsPortion(store, this.#partition, tenant, sourceId, at);
       let missing = await this.#withoutRecord(tenant, sourceId, portion.originIds);
       if (missing.length > 0) {
-        await this.#waitForCheckpoint((await readPartitionState(store, this.#partition)).end);
+        await this.#waitForCheckpoint(await lastSequence(store, this.#tag));
         missing = await this.#withoutRecord(tenant, sourceId, missing);
         const entities = await readEntities(
           store,
@@ -344,11 +347,11 @@ class RebuildRun {
 
   async #waitForMark(partition: number, tenant: string, sequence: number): Promise<void> {
     const { store } = this.context;
-    while (rebuiltUpTo(await readPartitionState(store, partition), tenant) < sequence) await this.#pause();
+    while (rebuiltUpTo(await readCommittedState(store, partition), tenant) < sequence) await this.#pause();
   }
 
   async #waitForCheckpoint(sequence: number): Promise<void> {
-    while ((await readPartitionState(this.context.store, this.#partition)).checkpoint < sequence) {
+    while ((await readCommittedState(this.context.store, this.#partition)).checkpoint < sequence) {
       await this.#pause();
     }
   }

@@ -20,21 +20,42 @@ export interface PartitionState {
   readonly caused: readonly CausedMark[];
 }
 
+/** What an owner's last commit says of its partition. */
+export type CommittedState = Pick<PartitionState, 'checkpoint' | 'commits' | 'dirty'>;
+
+/** For who waits until the owner has come so far, and asks often. @throws StoreUnavailableError */
+export async function readCommittedState(store: Store, partition: number): Promise<CommittedState> {
+  try {
+    const owner = keys.owner(store.partitions.tag(partition));
+    const [checkpoint, commits, dirty] = await store.client.hmgetBuffer(
+      owner,
+      'checkpoint',
+      'commits',
+      'dirty',
+    );
+    return {
+      checkpoint: Number(checkpoint ?? 0),
+      commits: Number(commits ?? 0),
+      dirty: new Map(dirty ? unpack<[string, number][]>(dirty) : []),
+    };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 /** @throws StoreUnavailableError */
 export async function readPartitionState(store: Store, partition: number): Promise<PartitionState> {
   const tag = store.partitions.tag(partition);
   try {
-    const [end, [checkpoint, commits, dirty], waiting, caused] = await Promise.all([
+    const [end, committed, waiting, caused] = await Promise.all([
       store.client.hget(keys.clock(tag), 'stream'),
-      store.client.hmgetBuffer(keys.owner(tag), 'checkpoint', 'commits', 'dirty'),
+      readCommittedState(store, partition),
       store.client.hlen(keys.dirty(tag)),
       store.client.hgetall(keys.caused(tag)),
     ]);
     return {
+      ...committed,
       end: Number(end ?? 0),
-      checkpoint: Number(checkpoint ?? 0),
-      commits: Number(commits ?? 0),
-      dirty: new Map(dirty ? unpack<[string, number][]>(dirty) : []),
       waiting,
       caused: Object.entries(caused).map(([field, sequence]) => causedMark(field, Number(sequence))),
     };
@@ -54,7 +75,7 @@ export function readPartitionStates(store: Store): Promise<PartitionState[]> {
 }
 
 /** Last mark up to which every rebuild of a tenant is done. */
-export function rebuiltUpTo({ checkpoint, dirty }: PartitionState, tenant: string): number {
+export function rebuiltUpTo({ checkpoint, dirty }: CommittedState, tenant: string): number {
   return Math.min(checkpoint, (dirty.get(tenant) ?? Number.POSITIVE_INFINITY) - 1);
 }
 

@@ -56,8 +56,19 @@ export async function leave(store: Store, id: string): Promise<void> {
   }
 }
 
-/** Processes heard of lately; those long gone are forgotten. @throws StoreUnavailableError */
+/** Processes heard of lately. @throws StoreUnavailableError */
 export async function liveProcesses(store: Store): Promise<ProcessBeat[]> {
+  return (await processesNow(store)).processes;
+}
+
+/** Who was heard of lately, and the time by Redis' clock. */
+export interface ProcessesNow {
+  readonly nowMs: number;
+  readonly processes: ProcessBeat[];
+}
+
+/** Those long gone are forgotten. @throws StoreUnavailableError */
+export async function processesNow(store: Store): Promise<ProcessesNow> {
   try {
     const [nowMs, beats] = await Promise.all([
       storeTimeMs(store),
@@ -71,7 +82,7 @@ export async function liveProcesses(store: Store): Promise<ProcessBeat[]> {
       else if (nowMs - atMs > 60_000) gone.push(id);
     }
     if (gone.length > 0) await store.client.hdel(keys.processes, ...gone);
-    return live;
+    return { nowMs, processes: live };
   } catch (error) {
     throw storeError(error);
   }
