@@ -24,6 +24,15 @@ export interface Entity {
 const dataDir =
   process.env.MILLRACE_BENCH_DATA ?? fileURLToPath(new URL('../../../shared/data', import.meta.url));
 
+let isDemoData = false;
+
+/** For the report, when the figures are not of the real data sets; null when they are, or none was needed. */
+export function dataNote(): string | null {
+  return isDemoData
+    ? 'Of the cities of the demo: MILLRACE_BENCH_DATA names no folder with `cities.ndjson.gz`. Figures of the real data set differ.'
+    : null;
+}
+
 /** Continents, countries, regions, then cities; cities have `country` (a code) and `altitude`, whatever they come from. */
 export async function cityEntities(citiesMax = Number.POSITIVE_INFINITY): Promise<Entity[]> {
   const file = path.join(dataDir, 'cities.ndjson.gz');
@@ -53,6 +62,7 @@ async function demoCities(): Promise<Entity[]> {
       'The benchmarks need data: npm ci --include=optional, or MILLRACE_BENCH_DATA=<a folder with cities.ndjson.gz>',
     );
   }
+  isDemoData = true;
   const entities: Entity[] = [];
   for await (const entity of atlasEntities()) {
     if (entity.type === 'world') continue;

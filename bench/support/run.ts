@@ -4,7 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandStop } from '../../src/cli/command-stop.ts';
-import type { Bench, BenchContext } from './bench.ts';
+import type { Bench, BenchContext, BenchResult } from './bench.ts';
+import { dataNote } from './data-sets.ts';
 import { printReport, writeReport } from './report.ts';
 
 const runMsMax = 8 * 60_000;
@@ -39,7 +40,7 @@ export async function runBench(bench: Bench): Promise<void> {
     setTimeout(() => end(new CommandStop(`${bench.name} took more than 8 minutes`)), runMsMax).unref();
   });
   try {
-    const result = await Promise.race([bench.run(context), interrupted]);
+    const result = withDataNote(await Promise.race([bench.run(context), interrupted]));
     printReport(bench, result);
     if (!values.quick) writeReport(bench, result);
     say(`done in ${Math.round((performance.now() - startedMs) / 1000)} s`);
@@ -53,6 +54,11 @@ export async function runBench(bench: Bench): Promise<void> {
   }
   // What was broken off may still hold sockets; everything of ours has ended.
   process.exit();
+}
+
+function withDataNote(result: BenchResult): BenchResult {
+  const note = dataNote();
+  return note === null ? result : { ...result, notes: [note, ...(result.notes ?? [])] };
 }
 
 class Interrupted extends Error {}
