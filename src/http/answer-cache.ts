@@ -81,7 +81,7 @@ export class AnswerCache {
       this.#misses += 1;
       return null;
     }
-    entry.used = true;
+    if (!entry.used) entry.used = true;
     this.#hits += 1;
     return entry.answer;
   }

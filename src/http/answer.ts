@@ -8,8 +8,8 @@ export interface Answer {
   readonly body: string | Uint8Array;
   readonly contentType: string;
   readonly headers?: readonly HeaderField[];
-  /** All of its headers and its content type as one field, for an answer that is written often. */
-  readonly head?: HeaderField;
+  /** Status, headers and content type as they go out, for an answer that is written often; see `headOf`. */
+  readonly head?: Uint8Array;
   /** Ends the connection behind the answer. */
   readonly close?: boolean;
   /** Of the body the length alone is told: a client that asked with HEAD takes what follows for the next answer. */

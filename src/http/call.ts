@@ -2,14 +2,14 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/types.ts';
 import type { RequestBody } from './body.ts';
+import { type HeaderName, headerName } from './header-name.ts';
 import { headerText } from './text-decoding.ts';
 
 /** Headers that a route reads, settled when the server starts. */
 export interface HeaderPlan {
-  /** Lower-cased. */
-  readonly names: readonly string[];
+  readonly names: readonly HeaderName[];
   /** Lower-cased name without prefix -> full names, one per prefix. */
-  readonly prefixed: ReadonlyMap<string, readonly string[]>;
+  readonly prefixed: ReadonlyMap<string, readonly HeaderName[]>;
 }
 
 /** @param prefixes as in the setting `HEADER_PREFIX` */
@@ -19,16 +19,18 @@ export function planHeaders(
   prefixes: readonly string[],
 ): HeaderPlan {
   const full = new Map(
-    prefixed.map((name) => [name, prefixes.map((prefix) => `${prefix}-${name}`.toLowerCase())]),
+    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => headerName(`${prefix}-${name}`))]),
   );
-  return { names: [...plain, ...[...full.values()].flat()], prefixed: full };
+  return { names: [...plain.map(headerName), ...[...full.values()].flat()], prefixed: full };
 }
+
+const none: readonly string[] = [];
 
 export class Call {
   /** Null once it is dead. */
   #request: HttpRequest | null;
   readonly #plan: HeaderPlan;
-  #values: readonly string[] = [];
+  #values = none;
 
   constructor(
     request: HttpRequest,
@@ -43,7 +45,9 @@ export class Call {
     // Against its declaration it is undefined for a URL without `?`.
     this.query = (request.getQuery() as string | undefined) ?? '';
     this.parameters =
-      parameterCount === 0 ? [] : Array.from({ length: parameterCount }, (_, at) => request.getParameter(at));
+      parameterCount === 0
+        ? none
+        : Array.from({ length: parameterCount }, (_, at) => request.getParameter(at));
   }
 
   /** As it came, behind the `?`. */
@@ -58,18 +62,20 @@ export class Call {
   keepHeaders(): void {
     const request = this.#request;
     if (request === null) return;
-    this.#values = this.#plan.names.map((name) => request.getHeader(name));
+    this.#values = this.#plan.names.map((name) => request.getHeader(name.bytes));
     this.#request = null;
   }
 
   /** A header of the plan, '' when it is absent. */
-  header(name: string): string {
+  header(name: HeaderName): string {
     const raw =
-      this.#request === null ? this.#values[this.#plan.names.indexOf(name)] : this.#request.getHeader(name);
+      this.#request === null
+        ? this.#values[this.#plan.names.indexOf(name)]
+        : this.#request.getHeader(name.bytes);
     return raw === undefined || raw === '' ? '' : headerText(raw);
   }
 
-  /** The first value that one of the prefixes gives, '' when all are absent. */
+  /** The first value that one of the prefixes gives, '' when all are absent. @param name lower-cased, without prefix */
   prefixedHeader(name: string): string {
     for (const full of this.#plan.prefixed.get(name) ?? []) {
       const value = this.header(full);

@@ -2,6 +2,7 @@
 import { ProblemError, problems } from '../contract/errors.ts';
 import { announcementWaitMs, smallBodyBytesMax } from '../contract/limits.ts';
 import { type Horizon, readHorizon } from '../store/horizon.ts';
+import type { VersionVector } from '../store/types.ts';
 import type { Answer } from './answer.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { Call } from './call.ts';
@@ -13,6 +14,7 @@ import { parseJson } from './entity-reading.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
 import type { Handler } from './handler.ts';
+import { headerName } from './header-name.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import type { Services } from './services.ts';
 import { type ComputedAnswer, sharedAnswer } from './shared-answers.ts';
@@ -25,18 +27,33 @@ export function deliverByQuery(services: Services): Handler {
   const plans = new QueryPlans(services.store);
   return (call) => {
     const version = askedVersion(call, 422);
-    if (version === null) return answerOfQuery(services, plans, call);
-    return waitForVersion(services, call.client.tenant.alias, version).then(() =>
-      answerOfQuery(services, plans, call),
-    );
+    return version === null
+      ? answerOfQuery(services, plans, call)
+      : answerOfVersion(services, plans, call, version);
   };
+}
+
+// What only some requests need stands apart, as functions of its own: closures in the way of a cached answer would cost
+// each of them an allocation.
+async function answerOfVersion(
+  services: Services,
+  plans: QueryPlans,
+  call: Call,
+  version: VersionVector,
+): Promise<Answer> {
+  await waitForVersion(services, call.client.tenant.alias, version);
+  return answerOfQuery(services, plans, call);
 }
 
 /** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
 function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answer | Promise<Answer> {
   const { cache } = services;
   const known = cache.find(call.client, call.query);
-  if (known !== null) return inItsForm(cache, call, known);
+  return known === null ? missingAnswer(services, plans, call) : inItsForm(cache, call, known);
+}
+
+function missingAnswer(services: Services, plans: QueryPlans, call: Call): Promise<Answer> {
+  const { cache } = services;
   const plan = plans.of(call.client, call.query);
   return sharedAnswer(cache, plan, () => computedAnswer(services, plan)).then((answer) =>
     inItsForm(cache, call, answer),
@@ -96,13 +113,24 @@ export function deliverByBody(services: Services): Handler {
   };
 }
 
+const ifNoneMatch = headerName('if-none-match');
+const acceptEncoding = headerName('accept-encoding');
+
 /** The form that the client asked for: nothing new, compressed, or the body as it is. */
 function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answer | Promise<Answer> {
-  if (namesTag(call.header('if-none-match'), answer.etag)) return answer.notModified();
-  const coding = codingFor(answer.body, call.header('accept-encoding'));
-  if (coding === 'identity') return answer.identity;
-  const known = answer[coding];
-  if (known !== null) return known;
+  const tags = call.header(ifNoneMatch);
+  if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
+  const coding = codingFor(answer.body, call.header(acceptEncoding));
+  if (coding === 'identity') return answer;
+  return answer[coding] ?? codedAnswer(cache, call, answer, coding);
+}
+
+function codedAnswer(
+  cache: AnswerCache,
+  call: Call,
+  answer: FinishedAnswer,
+  coding: 'br' | 'gzip',
+): Promise<Answer> {
   return compressed(answer.body, coding).then((body) => {
     cache.noteGrown(call.client, call.query, answer, body.length);
     return answer.addCoded(coding, body);

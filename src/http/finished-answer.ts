@@ -1,30 +1,27 @@
 /** A delivered body in every form that it is sent in, each made once, the compressed ones when they are first asked for. */
-import { type Answer, jsonType } from './answer.ts';
+import { type Answer, type HeaderField, jsonType } from './answer.ts';
 import { etagOf } from './etag.ts';
+import { headOf } from './reply.ts';
+
+type Coding = 'br' | 'gzip';
 
 /** The API key is part of what decides an answer, so shared caches must not mix clients. */
-const vary = 'Vary: Accept-Encoding, X-Api-Key';
-/**
- * Behind the value of the ETag: uWebSockets.js writes a value as it is, so other headers can stand in it, and handing
- * over one text instead of six is a good part of what a cached answer costs.
- */
-const others = {
-  notModified: `\r\n${vary}`,
-  identity: `\r\n${vary}\r\nContent-Type: ${jsonType}`,
-  br: `\r\n${vary}\r\nContent-Encoding: br\r\nContent-Type: ${jsonType}`,
-  gzip: `\r\n${vary}\r\nContent-Encoding: gzip\r\nContent-Type: ${jsonType}`,
-} as const;
+const vary: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
+const type: HeaderField = ['Content-Type', jsonType];
 
-export class FinishedAnswer {
+/** It is itself the answer with the body as it is: what is asked for most lies nearest. */
+export class FinishedAnswer implements Answer {
+  readonly status = 200;
+  readonly contentType = jsonType;
+  readonly head: Uint8Array;
   readonly etag: string;
-  readonly identity: Answer;
   #br: Answer | null = null;
   #gzip: Answer | null = null;
 
   /** @param body JSON text in UTF-8 */
   constructor(readonly body: Uint8Array) {
     this.etag = etagOf(body);
-    this.identity = this.#found(body, 'identity');
+    this.head = headOf(200, [this.#tag, vary, type]);
   }
 
   get br(): Answer | null {
@@ -36,18 +33,19 @@ export class FinishedAnswer {
   }
 
   /** Keeps a compressed form of the body. */
-  addCoded(coding: 'br' | 'gzip', body: Uint8Array): Answer {
-    const answer = this.#found(body, coding);
+  addCoded(coding: Coding, body: Uint8Array): Answer {
+    const head = headOf(200, [this.#tag, vary, ['Content-Encoding', coding], type]);
+    const answer: Answer = { status: 200, body, contentType: jsonType, head };
     if (coding === 'br') this.#br = answer;
     else this.#gzip = answer;
     return answer;
   }
 
   notModified(): Answer {
-    return { status: 304, body: '', contentType: jsonType, head: ['ETag', this.etag + others.notModified] };
+    return { status: 304, body: '', contentType: jsonType, head: headOf(304, [this.#tag, vary]) };
   }
 
-  #found(body: Uint8Array, coding: 'identity' | 'br' | 'gzip'): Answer {
-    return { status: 200, body, contentType: jsonType, head: ['ETag', this.etag + others[coding]] };
+  get #tag(): HeaderField {
+    return ['ETag', this.etag];
   }
 }

@@ -7,10 +7,7 @@ import type { RouteDefinition } from './route-definition.ts';
 /** Metrics of other processes: what workers and other fronts publish with their heartbeats. */
 export type MetricsCollector = () => Promise<readonly ProcessMetrics[]>;
 
-export interface RouteMetrics {
-  /** Counts one finished request. */
-  observe(status: number, durationMs: number): void;
-}
+export type RouteMetrics = Pick<RouteTimes, 'timesNext' | 'observe' | 'observeAtOnce'>;
 
 export class Metrics {
   readonly #registry = new Registry();

@@ -6,6 +6,7 @@ import type { GoodOutcome } from '../query/types.ts';
 import { type Answer, jsonType } from './answer.ts';
 import type { Call } from './call.ts';
 import { FinishedAnswer } from './finished-answer.ts';
+import { headOf } from './reply.ts';
 import type { Services } from './services.ts';
 
 /** Longer ones are not likely to be asked again. */
@@ -35,8 +36,10 @@ export function keptOrMade(
   return kept === null ? made(services, call, key, make) : answerOf(kept.body);
 }
 
+const head = headOf(200, [['Content-Type', jsonType]]);
+
 export function answerOf(body: Uint8Array): Answer {
-  return { status: 200, body, contentType: jsonType };
+  return { status: 200, body, contentType: jsonType, head };
 }
 
 async function made(

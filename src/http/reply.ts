@@ -2,7 +2,7 @@
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
-import type { Answer } from './answer.ts';
+import type { Answer, HeaderField } from './answer.ts';
 
 /** Up to this size the rest of a body that the socket does not take is left to uWebSockets.js' own buffer. */
 const bufferedBytesMax = 64 * 1024;
@@ -10,6 +10,15 @@ const bufferedBytesMax = 64 * 1024;
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
+
+/**
+ * A head that is handed over in one piece: uWebSockets.js writes a status as it is, so the headers can stand behind it.
+ * Bytes, because a text would be encoded anew with each answer.
+ */
+export function headOf(status: number, headers: readonly HeaderField[]): Uint8Array {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  return Buffer.from([statusLine(status), ...lines].join('\r\n'), 'latin1');
+}
 
 /** True for an answer that is written in one go, whatever the socket takes of it now. */
 export function isSmall({ body, isHead }: Answer): boolean {
@@ -43,16 +52,20 @@ export function reply(res: HttpResponse, answer: Answer, done: () => void): void
 }
 
 function writeHead(res: HttpResponse, { status, headers, contentType, head }: Answer): void {
-  // 200 is what uWebSockets.js writes by itself.
-  if (status !== 200) res.writeStatus(statusLines.get(status) ?? String(status));
   if (head !== undefined) {
-    res.writeHeader(head[0], head[1]);
+    res.writeStatus(head);
     return;
   }
+  // 200 is what uWebSockets.js writes by itself.
+  if (status !== 200) res.writeStatus(statusLine(status));
   if (headers !== undefined) {
     for (const [name, value] of headers) res.writeHeader(name, value);
   }
   if (status !== 304) res.writeHeader('Content-Type', contentType);
+}
+
+function statusLine(status: number): string {
+  return statusLines.get(status) ?? String(status);
 }
 
 /** Hands over only what the socket takes, so that a client that does not read costs no second copy of the body. */

@@ -6,9 +6,12 @@ import { jsonAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import type { Handler } from './handler.ts';
+import { headerName } from './header-name.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import { parameterValues, routeResult, scopeOf } from './routes-page.ts';
 import type { Services } from './services.ts';
+
+const continuationToken = headerName('x-continuation-token');
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
@@ -34,6 +37,6 @@ export function listRoutesV2(services: Services): Handler {
 }
 
 function askedToken(call: Call): string {
-  const header = call.header('x-continuation-token');
+  const header = call.header(continuationToken);
   return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
 }

@@ -11,6 +11,7 @@ import type { Answer } from './answer.ts';
 import { AbortedError, BodyIntake, RequestBody } from './body.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
 import { AnswerToBody, type Handler } from './handler.ts';
+import { headerName } from './header-name.ts';
 import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
@@ -49,6 +50,10 @@ interface Exchange {
   /** The client went away: there is nobody to answer. */
   isAborted: boolean;
 }
+
+const transferEncoding = headerName('transfer-encoding').bytes;
+const contentLength = headerName('content-length').bytes;
+const apiKeyName = headerName('x-api-key').bytes;
 
 export class HttpServer {
   readonly #app: TemplatedApp;
@@ -126,8 +131,8 @@ export class HttpServer {
 
   #serve(definition: RouteDefinition, handler: Handler): void {
     const { headers, path, method } = definition;
-    const plain = headers.filter(({ prefixed }) => !prefixed).map(({ name }) => name.toLowerCase());
-    const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name.toLowerCase());
+    const plain = headers.filter(({ prefixed }) => !prefixed).map(({ name }) => name);
+    const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name);
     const route: ServedRoute = {
       definition,
       handler,
@@ -164,39 +169,32 @@ export class HttpServer {
   }
 
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
-    const startedAtMs = performance.now();
+    const startedAtMs = route.metrics.timesNext() ? performance.now() : null;
     const { definition } = route;
     const takesBody = definition.body !== undefined;
-    if (req.getHeader('transfer-encoding') !== '' || (takesBody && req.getHeader('content-length') === '')) {
+    if (req.getHeader(transferEncoding) !== '' || (takesBody && req.getHeader(contentLength) === '')) {
       // What follows such a head cannot be told from another request.
-      const close = req.getHeader('transfer-encoding') === '';
+      const close = req.getHeader(transferEncoding) === '';
       const answer = { ...problemAnswer('plain', problems.lengthRequired), close };
       reply(res, this.#finished(answer, route.isHead), () => {});
-      route.metrics.observe(answer.status, performance.now() - startedAtMs);
+      route.metrics.observeAtOnce(answer.status, msSince(startedAtMs));
       return;
     }
-    const body = takesBody
-      ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
-      : null;
-    const answer = this.#handled(route, req, body, startedAtMs);
+    const body = takesBody ? new RequestBody(res, this.#intake, Number(req.getHeader(contentLength))) : null;
+    const answer = this.#handled(route, req, body);
     if (body === null && isReady(answer) && isSmall(answer)) {
       // The way of cached answers: nothing outlives this call, so nothing is kept for it.
       writeSmall(res, this.#finished(answer, route.isHead));
-      route.metrics.observe(answer.status, performance.now() - startedAtMs);
+      route.metrics.observeAtOnce(answer.status, msSince(startedAtMs));
       return;
     }
-    this.#answerLater(route, res, body, answer, startedAtMs);
+    this.#answerLater(route, res, body, answer, startedAtMs ?? performance.now());
   }
 
-  #handled(
-    route: ServedRoute,
-    req: HttpRequest,
-    body: RequestBody | null,
-    startedAtMs: number,
-  ): ReturnType<Handler> {
+  #handled(route: ServedRoute, req: HttpRequest, body: RequestBody | null): ReturnType<Handler> {
     const { definition } = route;
     try {
-      const principal = this.#admit(definition, req, startedAtMs);
+      const principal = this.#admit(definition, req);
       const call = new Call(req, route.plan, route.parameterCount, principal, body);
       const answer = route.handler(call);
       if (!isReady(answer)) call.keepHeaders();
@@ -207,12 +205,13 @@ export class HttpServer {
   }
 
   /** Whom the request speaks for, if it may be answered now. @throws ProblemError 401, 403, 429 */
-  #admit({ access }: RouteDefinition, req: HttpRequest, nowMs: number): Principal | null {
+  #admit({ access }: RouteDefinition, req: HttpRequest): Principal | null {
     if (access.kind === 'open') return null;
-    const apiKey = req.getHeader('x-api-key');
+    const apiKey = req.getHeader(apiKeyName);
     const configuration = this.#services.configuration.current;
     const principal = authorize(access, apiKey, configuration);
-    const waitSeconds = this.#rateLimit === null ? 0 : this.#rateLimit.take(configuration, apiKey, nowMs);
+    const waitSeconds =
+      this.#rateLimit === null ? 0 : this.#rateLimit.take(configuration, apiKey, performance.now());
     if (waitSeconds > 0) throw new ProblemError(problems.keyTooBusy(waitSeconds));
     return principal;
   }
@@ -286,6 +285,10 @@ export class HttpServer {
     if (!this.#draining && !isHead) return answer;
     return { ...answer, close: this.#draining || answer.close === true, isHead };
   }
+}
+
+function msSince(startedAtMs: number | null): number | null {
+  return startedAtMs === null ? null : performance.now() - startedAtMs;
 }
 
 function isReady(answer: ReturnType<Handler>): answer is Answer {
