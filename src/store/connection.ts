@@ -18,7 +18,7 @@ export interface ConnectionOptions {
 }
 
 const retryDelayMaxMs = 1000;
-const notPipelined = ['eval', 'xread', 'subscribe'];
+const notPipelined = ['xread', 'subscribe'];
 /** A failover answers with redirections for a while; they are not the caller's concern, whose time limit ends them. */
 const redirectionsMax = 10_000;
 const slotsRefreshMs = 2000;
@@ -180,8 +180,12 @@ export function sendRaw(
   commandArguments: readonly (string | number | Buffer)[],
 ): Promise<unknown> {
   // Reply transformers go by the lower-case name.
+  return sendCommand(client, new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null }));
+}
+
+/** Sends a command at once, in one write with all others of this turn. */
+export function sendCommand(client: RedisClient, command: Command): Promise<unknown> {
   gatherWrites(client);
-  const command = new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null });
   return client.sendCommand(command) as Promise<unknown>;
 }
 

@@ -11,7 +11,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { replicaWaitMs } from '../contract/limits.ts';
 import { connectToNode, nodeOf, type RedisClient, StoreUnavailableError, storeError } from './connection.ts';
 import { keys } from './keys.ts';
-import { defineScripts, historyLua, Script } from './script.ts';
+import { historyLua, Script } from './script.ts';
 
 const confirmScript = new Script<Buffer>('confirm', 1, historyLua);
 /** How long it is believed that a master has no replica. */
@@ -153,7 +153,6 @@ class Shard {
     },
   ) {
     this.#client = connectToNode(node);
-    defineScripts(this.#client);
   }
 
   /** History of a tag whose keys are here; everything done before the call is on a replica then. */

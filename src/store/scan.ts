@@ -5,7 +5,7 @@
  * with begins again.
  */
 import type { Redis } from 'ioredis';
-import { storeError } from './connection.ts';
+import { sendRaw, storeError } from './connection.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
@@ -35,7 +35,7 @@ export async function hashPortion(
   place: ScanPlace | null,
   count: number,
 ): Promise<ScannedPortion> {
-  return await portion(store, key, place, (cursor) => store.client.hscanBuffer(key, cursor, 'COUNT', count));
+  return await portion(store, 'HSCAN', key, place, count);
 }
 
 /** As `hashPortion`, of a sorted set. @throws StoreUnavailableError */
@@ -45,7 +45,7 @@ export async function sortedPortion(
   place: ScanPlace | null,
   count: number,
 ): Promise<ScannedPortion> {
-  return await portion(store, key, place, (cursor) => store.client.zscanBuffer(key, cursor, 'COUNT', count));
+  return await portion(store, 'ZSCAN', key, place, count);
 }
 
 /**
@@ -74,24 +74,29 @@ async function serverOf(node: Redis): Promise<string> {
   return /run_id:(\w+)/.exec(await node.info('server'))?.[1] ?? '';
 }
 
+type ScanReply = [cursor: Buffer, pairs: Buffer[]];
+
 async function portion(
   store: Store,
+  command: 'HSCAN' | 'ZSCAN',
   key: string,
   place: ScanPlace | null,
-  scan: (cursor: string) => Promise<[cursor: Buffer, pairs: Buffer[]]>,
+  count: number,
 ): Promise<ScannedPortion> {
   try {
+    const scan = (cursor: string) => sendRaw(store.client, command, [key, cursor, 'COUNT', count]);
     if (place === null) {
       // Mostly one reply has it all: then there is no cursor that could be another process'.
-      const [cursor, pairs] = await scan('0');
+      const [cursor, pairs] = (await scan('0')) as ScanReply;
       if (cursor.toString() === '0') return { pairs, next: null };
     }
-    // In one go: when the same process answers before and after, it has answered in between.
-    const [before, [cursor, pairs], after] = await Promise.all([
+    // In this order: when the same process answers before and after, it has answered in between.
+    const [before, reply, after] = await Promise.all([
       serverScript.run(store.client, [key], []),
       scan(place?.cursor ?? '0'),
       serverScript.run(store.client, [key], []),
     ]);
+    const [cursor, pairs] = reply as ScanReply;
     const server = after.toString();
     const isOne = before.equals(after) && (place === null || place.server === server);
     if (!isOne) return { pairs, next: { cursor: '0', server } };

@@ -1,19 +1,10 @@
 /** Lua scripts: each is one file in `scripts/`, whose header says what it does, takes and returns. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type RedisClient, storeError } from './connection.ts';
+import { Command } from 'ioredis';
+import { type RedisClient, sendCommand, storeError } from './connection.ts';
 
 export type ScriptArgument = string | number | Buffer;
-type ScriptCall = (argumentsList: readonly ScriptArgument[]) => Promise<unknown>;
-
-const scripts: Script<unknown>[] = [];
-
-/**
- * Makes every script a command of a new client. Done before its first command, since a pipeline knows the commands
- * that there were when it was begun.
- */
-export function defineScripts(client: RedisClient): void {
-  for (const script of scripts) script.define(client);
-}
 
 /**
  * In which history the Redis is that runs the script: each start of one that may forget (`Store.mayForget`), and each
@@ -34,49 +25,40 @@ const firstLine = '#!lua';
 
 /** One Lua script. Replies come as numbers, Buffers and arrays of them. */
 export class Script<Reply> {
-  readonly #lua: string;
-  /**
-   * @param keyCount the same at every call: the client needs it to pipeline calls by slot
-   * @param before Lua that comes before that of the file
-   */
+  readonly #text: ScriptText;
+
+  /** @param before Lua that comes before that of the file */
   constructor(
-    private readonly name: string,
+    name: string,
     private readonly keyCount: number,
     before = '',
   ) {
     const lua = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
-    this.#lua = firstLine + before + lua.slice(firstLine.length);
-    scripts.push(this);
+    this.#text = new ScriptText(firstLine + before + lua.slice(firstLine.length));
   }
 
-  /** Makes the script a command of a client. */
-  define(client: RedisClient): void {
-    client.defineCommand(this.#command, { lua: this.#lua, numberOfKeys: this.keyCount });
-  }
-
-  get #command(): string {
-    return `millrace_${this.name}`;
-  }
-
-  /** @throws FencedError, StoreUnavailableError */
+  /**
+   * Sent at once, behind what was sent before; what the client pipelines by itself comes later.
+   * @throws FencedError, StoreUnavailableError
+   */
   async run(
     client: RedisClient,
     keys: readonly string[],
     scriptArguments: readonly ScriptArgument[],
   ): Promise<Reply> {
+    const words = [this.keyCount, ...keys, ...scriptArguments];
+    const command = new ScriptCommand(this.#text, words);
     try {
-      return (await this.#call(client, [...keys, ...scriptArguments])) as Reply;
+      return (await sendCommand(client, command)) as Reply;
+    } catch (error) {
+      if (!isForgotten(error)) throw storeError(error);
+    }
+    command.forget();
+    try {
+      return (await sendCommand(client, new ScriptCommand(this.#text, words))) as Reply;
     } catch (error) {
       throw storeError(error);
     }
-  }
-
-  async #call(client: RedisClient, callArguments: ScriptArgument[]): Promise<unknown> {
-    const call = (client as unknown as Record<string, ScriptCall | undefined>)[`${this.#command}Buffer`];
-    if (call === undefined) throw new TypeError(`script ${this.name} is not defined on this client`);
-    // One list: a call may have more arguments than a function's stack can hold. The client itself sends the whole
-    // script again to a Redis that has forgotten it.
-    return await call.call(client, callArguments);
   }
 }
 
@@ -101,4 +83,47 @@ export class OwnerScript<Reply> {
   ): Promise<Reply> {
     return this.#script.run(client, keys, [...scriptArguments, onlyIn]);
   }
+}
+
+class ScriptText {
+  readonly digest: string;
+  /** Connections on which it was sent as a whole: to what answers there its digest says enough. */
+  readonly known = new WeakSet<object>();
+
+  constructor(readonly lua: string) {
+    this.digest = createHash('sha1').update(lua).digest('hex');
+  }
+}
+
+/** Goes by the script's digest, and the first time on a connection by its text. */
+class ScriptCommand extends Command {
+  #connection: object | null = null;
+
+  constructor(
+    private readonly script: ScriptText,
+    words: readonly ScriptArgument[],
+  ) {
+    super('evalsha', [script.digest, ...words], { replyEncoding: null });
+  }
+
+  /** Called by the client whenever it writes the command: again after a redirection, or on a new connection. */
+  override toWritable(connection: object): string | Buffer {
+    const { known, lua, digest } = this.script;
+    const isKnown = known.has(connection);
+    if (!isKnown) known.add(connection);
+    this.name = isKnown ? 'evalsha' : 'eval';
+    this.args[0] = isKnown ? digest : lua;
+    this.#connection = connection;
+    return super.toWritable(connection);
+  }
+
+  /** The connection that it went to needs the whole script again. */
+  forget(): void {
+    if (this.#connection !== null) this.script.known.delete(this.#connection);
+  }
+}
+
+/** As after `SCRIPT FLUSH`, which a connection outlives. */
+function isForgotten(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

@@ -13,7 +13,6 @@ import { FieldReader } from './field-reader.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { ReadLine } from './read-line.ts';
 import { type Replication, replicationOf, surviving } from './replication.ts';
-import { defineScripts } from './script.ts';
 
 /** The store was first used with another number of partitions. */
 export class PartitionCountError extends Error {
@@ -89,7 +88,6 @@ export class Store implements RedisHost {
    */
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
-    defineScripts(client);
     const replication = replicationOf(client, options.replicaWaitMs);
     try {
       // A cluster's client knows who serves what once it has done something.
@@ -172,9 +170,7 @@ function lineFor({ address, lineTimeoutMs }: StoreOptions): ReadLine | null {
 }
 
 function messageHost(options: ConnectionOptions): RedisHost {
-  const client = connect(options);
-  defineScripts(client);
-  return { client, address: options.address };
+  return { client: connect(options), address: options.address };
 }
 
 async function leave(client: RedisClient): Promise<void> {

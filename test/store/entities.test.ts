@@ -401,7 +401,6 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
     records,
     encoded.map(({ body }, index) => Buffer.concat([stamps[index] ?? Buffer.alloc(0), body])),
   ];
-  acceptAgain.define(store.client);
   return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
 }
 
@@ -458,7 +457,6 @@ test('a remove call sent twice answers the same and spares what came in between'
   const store = await redis.openEmptyStore(1);
   await accept(store, [entity('1', { a: 1 })]);
   const tag = store.partitions.tag(0);
-  removeAgain.define(store.client);
   const call = () =>
     removeAgain.run(
       store.client,

@@ -2,6 +2,7 @@
  * The store as a check reads it: straight from the simulated Redis, so that nothing happens meanwhile. It has the reading
  * commands that checks use, and no others.
  */
+import type { Command } from 'ioredis';
 import type { Partitions } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Keyspace } from './keyspace.ts';
@@ -22,9 +23,11 @@ export function instantStore(keyspace: Keyspace, partitions: Partitions): Store 
         return value === undefined ? null : bytesOf(value);
       });
     },
-    /** The script that tells which process answers: here it is always the same one. */
-    millrace_serverBuffer: async () => bytesOf('5eed'),
-    hscanBuffer: async (key: string) => [bytesOf('0'), [...keyspace.hash(key)].flat().map(bytesOf)],
+    /** A scan, or the script that tells which process answers it: here it is always the same one. */
+    sendCommand: async ({ name, args }: Command) =>
+      name === 'HSCAN'
+        ? [bytesOf('0'), [...keyspace.hash(String(args[0]))].flat().map(bytesOf)]
+        : bytesOf('5eed'),
     zrange: async (key: string) =>
       keyspace
         .sortedSet(key)
