@@ -30,7 +30,7 @@ import { type Build, buildsOf, runBuilds } from './build.ts';
 import { claimsOf } from './claims.ts';
 import { diagnosticsOf, typeWithoutRoom } from './diagnostics.ts';
 import { Footing } from './footing.ts';
-import { formerClaims, formerThings, isStored, outdatedDigest, sameClaim } from './former.ts';
+import { formerClaims, formerThings, isListed, isStored, outdatedDigest, sameClaim } from './former.ts';
 import type { Intents } from './intents.ts';
 import { AutoTypes, type Misfit, storedItem } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
@@ -320,11 +320,12 @@ class Assembly {
       this.claimWrites.push(claimWrite('drop', turn, scope, maker.name, claim));
     }
     const formerByKey = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
+    const isKept = isListed(turn, former);
     const added: Suspect[] = [];
     for (const claim of claims) {
       const known = formerByKey?.get(claimKey(claim));
       if (known === undefined) added.push(claimSuspect(maker, claim));
-      if (sameClaim(claim, known) && turn.repair === null) continue;
+      if (isKept && sameClaim(claim, known)) continue;
       this.#announceClaim(scope, claim);
       this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
     }

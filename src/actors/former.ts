@@ -27,6 +27,14 @@ export function isStored(turn: Turn, former: MadeThing | null, bytesDigest: Buff
   return turn.repair === null && former !== null && former.bytesDigest.equals(bytesDigest);
 }
 
+/**
+ * Claims that are listed already are not put again. A repair does not believe it; and what a restore has put says since
+ * when something is claimed, while nothing of it is there.
+ */
+export function isListed(turn: Turn, former: MadeThing | null): boolean {
+  return turn.repair === null && former !== null && former.bytesDigest.length > 0;
+}
+
 const noClaims: ReadonlyMap<string, MadeClaim> = new Map();
 const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
 
