@@ -22,7 +22,7 @@ import { portionParts } from './work.ts';
 
 const tickMs = 500;
 /** How soon a worker tells that it works by another configuration or other lookup layouts: jobs wait for that word. */
-const newsMs = 20;
+const newsMs = 50;
 /**
  * Of the largest; enough that one is computed while others wait for Redis, and more would only hold more entities in memory
  * at a time. Of small ones there are more, so that what they ask of Redis goes and comes together.

@@ -57,7 +57,7 @@ test('a real Redis answers what the simulated one answers, command by command', 
     await Simulation.run({
       seed,
       partitions: 2,
-      schedules: 3,
+      schedules: 8,
       onCommand: (command, reply, nowMs) => asked.push({ command: inTime(command, nowMs), reply }),
     });
     // Not before: during a simulation the network is that of the simulation.

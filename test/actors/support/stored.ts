@@ -39,16 +39,19 @@ export async function storedViews(
   const views = new Map<string, Json>();
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.views(tag, tenant, environmentId));
-    for (const [field, stored] of Object.entries(hash)) {
-      const { texts, references } = decodeBody(stored);
-      const text = texts.map((piece, index) => {
-        const reference = references[index];
-        return `${piece.toString()}${reference === undefined ? '' : JSON.stringify(`→${reference.viewId}`)}`;
-      });
-      views.set(field, JSON.parse(text.join('')) as Json);
-    }
+    for (const [field, stored] of Object.entries(hash)) views.set(field, viewOf(stored));
   }
   return views;
+}
+
+/** A stored view; a reference is written `→<view id>`. */
+export function viewOf(stored: Buffer): Json {
+  const { texts, references } = decodeBody(stored);
+  const text = texts.map((piece, index) => {
+    const reference = references[index];
+    return `${piece.toString()}${reference === undefined ? '' : JSON.stringify(`→${reference.viewId}`)}`;
+  });
+  return JSON.parse(text.join('')) as Json;
 }
 
 export type PackedClaim = [
@@ -86,10 +89,10 @@ export async function storedRoutes(store: Store, tenant: string, environmentId: 
   return routes.flat().sort();
 }
 
-/** Lookup entries as `<key> <originId> <projection>`, of all partitions. */
-export async function storedEntries(store: Store): Promise<string[]> {
+/** Lookup entries as `<key> <originId> <projection>`, of all partitions. @param tenant absent: of all */
+export async function storedEntries(store: Store, tenant?: string): Promise<string[]> {
   const entries: string[] = [];
-  for (const key of await store.client.keys('*:lookup:*')) {
+  for (const key of await store.client.keys(`*:lookup:${tenant === undefined ? '' : `${tenant}:`}*`)) {
     const [tag = '', , ...rest] = key.split(':');
     for (const [originId, projection] of Object.entries(await store.client.hgetall(key))) {
       entries.push(`${tag} ${rest.join(':')} ${originId} ${projection}`);

@@ -30,11 +30,6 @@ const require = createRequire(import.meta.url);
 const command = require('ioredis/built/Command.js') as { default: { prototype: { toWritable: unknown } } };
 const decoder = require('ioredis/built/resp/decoder.js') as { Decoder: { prototype: { write: unknown } } };
 const clients = Redis.prototype as unknown as Client;
-const end = ';';
-
-/** Commands on their way through the library, by the text that it takes for their bytes. */
-const written = new Map<string, Words>();
-let lastTicket = 0;
 
 /** Takes the place of the library's encoder and decoder. @returns puts them back */
 export function installCodec(): () => void {
@@ -46,11 +41,8 @@ export function installCodec(): () => void {
     return connect.call(this);
   };
   const { write } = decoders;
-  commands.toWritable = function (this: Command): string {
-    lastTicket += 1;
-    const ticket = String(lastTicket);
-    written.set(ticket, wordsOf(this));
-    return ticket + end;
+  commands.toWritable = function (this: Command): Words {
+    return wordsOf(this);
   };
   decoders.write = function (this: Decoder, replies: readonly Reply[]): void {
     for (const reply of replies) {
@@ -62,28 +54,16 @@ export function installCodec(): () => void {
     commands.toWritable = toWritable;
     clients.connect = connect;
     decoders.write = write;
-    written.clear();
   };
 }
 
-/** The commands that the library wrote, of one or several that go together. */
-export function commandsIn(text: string): Words[] {
-  const commands: Words[] = [];
-  for (let from = 0; from < text.length; ) {
-    const to = text.indexOf(end, from);
-    const ticket = text.slice(from, to);
-    const words = written.get(ticket);
-    if (words !== undefined) commands.push(words);
-    written.delete(ticket);
-    from = to + 1;
-  }
-  return commands;
-}
-
 function wordsOf({ name, args }: Command): Words {
-  const words = [name];
-  for (const argument of args)
-    words.push(typeof argument === 'string' ? oneByte(argument) : argument.toString('latin1'));
+  const words: string[] = new Array(args.length + 1);
+  words[0] = name;
+  for (let at = 0; at < args.length; at += 1) {
+    const argument = args[at] ?? '';
+    words[at + 1] = typeof argument === 'string' ? oneByte(argument) : argument.toString('latin1');
+  }
   return words;
 }
 

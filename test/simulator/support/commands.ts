@@ -13,18 +13,24 @@ function pairsOf(hash: ReadonlyMap<string, string>): string[] {
 }
 
 const hashes: Readonly<Record<string, Command>> = {
-  HGET: (space, [key = '', field = '']) => space.hash(key).get(field) ?? null,
-  HMGET: (space, [key = '', ...fields]) => fields.map((field) => space.hash(key).get(field) ?? null),
+  HGET: (space, words) => space.hash(words[0] ?? '').get(words[1] ?? '') ?? null,
+  HMGET: (space, words) => {
+    const hash = space.hash(words[0] ?? '');
+    const values: Reply[] = [];
+    for (let at = 1; at < words.length; at += 1) values.push(hash.get(words[at] ?? '') ?? null);
+    return values;
+  },
   HGETALL: (space, [key = '']) => pairsOf(space.hash(key)),
   HKEYS: (space, [key = '']) => [...space.hash(key).keys()],
   HLEN: (space, [key = '']) => space.hash(key).size,
   HEXISTS: (space, [key = '', field = '']) => Number(space.hash(key).has(field)),
   HSTRLEN: (space, [key = '', field = '']) => space.hash(key).get(field)?.length ?? 0,
   HSCAN: (space, [key = '']) => ['0', pairsOf(space.hash(key))],
-  HSET: (space, [key = '', ...pairs]) => {
+  HSET: (space, words) => {
+    const key = words[0] ?? '';
     const hash = space.hash(key);
     const before = hash.size;
-    for (let at = 0; at + 1 < pairs.length; at += 2) hash.set(pairs[at] ?? '', pairs[at + 1] ?? '');
+    for (let at = 1; at + 1 < words.length; at += 2) hash.set(words[at] ?? '', words[at + 1] ?? '');
     space.keep(key, hash);
     return hash.size - before;
   },

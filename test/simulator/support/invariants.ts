@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from '../../../src/actors/worker.ts';
+import type { Json } from '../../../src/contract/json.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { decodeItem } from '../../../src/store/items.ts';
 import { keys, type Partitions } from '../../../src/store/keys.ts';
@@ -12,11 +13,13 @@ import {
   storedClaims,
   storedEntries,
   storedRoutes,
-  storedViews,
+  viewOf,
 } from '../../actors/support/stored.ts';
 import { sourceIds, type World } from '../../actors/support/world.ts';
+import { instantStore } from './instant-store.ts';
 import type { Keyspace } from './keyspace.ts';
 import { environmentId, type Site } from './site.ts';
+import type { Writes } from './writes.ts';
 
 interface Member {
   readonly worker: Pick<Worker, 'covered'>;
@@ -37,22 +40,95 @@ export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string |
   return null;
 }
 
-/** @param store read at once, while nothing happens @param site as it was published last @throws AssertionError */
-export async function checkStore(
-  store: Store,
-  site: Site,
-  worlds: ReadonlyMap<string, World>,
-): Promise<void> {
-  for (const [tenant, world] of worlds) {
-    await checkEntities(store, tenant, world);
-    const views = await storedViews(store, tenant, environmentId);
-    checkEqual(sorted(views), sorted(site.views(world)), `views of ${tenant}`);
-    const items = await storedItems(store, { tenant, environmentId }, 'pages');
-    const fields = new Map([...items].map(([originId, item]) => [originId, item.fields]));
-    checkEqual(sorted(fields), sorted(site.pageItems(world)), `items of ${tenant}`);
-    await checkClaims(store, tenant, site.claims(world));
+/**
+ * Holds what is stored against a naive recomputation. What held the last time is not looked at again while neither the
+ * tenant's keys nor its entities nor the site have changed.
+ */
+export class StoreCheck {
+  #site: Site | null = null;
+  readonly #store: Store;
+
+  constructor(
+    private readonly keyspace: Keyspace,
+    partitions: Partitions,
+    private readonly writes: Pick<Writes, 'worlds' | 'changed'>,
+  ) {
+    this.#store = instantStore(keyspace, partitions);
   }
-  checkEqual(await storedEntries(store), await expectedEntries(store, site.loadedTenants), 'lookups');
+
+  /** To be called while nothing happens. @param site as it was published last @throws AssertionError */
+  async check(site: Site): Promise<void> {
+    const { keyspace, writes } = this;
+    const changed = new Set<string>(this.#site === site ? writes.changed : writes.worlds.keys());
+    for (const key of keyspace.written) changed.add(tenantOf(key));
+    for (const [tenant, world] of writes.worlds) {
+      if (changed.has(tenant)) await checkTenant(this.#store, this.keyspace, site, tenant, world);
+    }
+    this.#site = site;
+    keyspace.written.clear();
+    writes.changed.clear();
+  }
+}
+
+/** Of keys that belong to a tenant. */
+function tenantOf(key: string): string {
+  return key.split(':', 3)[2] ?? '';
+}
+
+async function checkTenant(
+  store: Store,
+  keyspace: Keyspace,
+  site: Site,
+  tenant: string,
+  world: World,
+): Promise<void> {
+  await checkEntities(store, tenant, world);
+  const views = storedViews(keyspace, store.partitions.tags, tenant);
+  checkEqual(sorted(views), sorted(site.views(world)), `views of ${tenant}`);
+  const items = await storedItems(store, { tenant, environmentId }, 'pages');
+  const fields = new Map([...items].map(([originId, item]) => [originId, item.fields]));
+  checkEqual(sorted(fields), sorted(site.pageItems(world)), `items of ${tenant}`);
+  await checkClaims(store, tenant, site.claims(world));
+  const tenants = site.loadedTenants.filter(({ alias }) => alias === tenant);
+  checkEqual(
+    await storedEntries(store, tenant),
+    await expectedEntries(store, tenants),
+    `lookups of ${tenant}`,
+  );
+}
+
+/** Most of what is stored was there at the last check. */
+class Decoded<T> {
+  readonly #known = new Map<string, T>();
+
+  constructor(private readonly decode: (bytes: Buffer, field: string) => T) {}
+
+  of(field: string, stored: string): T {
+    const name = `${field} ${stored}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const decoded = this.decode(Buffer.from(stored, 'latin1'), field);
+    if (this.#known.size === decodedMax) this.#known.clear();
+    this.#known.set(name, decoded);
+    return decoded;
+  }
+}
+
+const decodedMax = 5_000;
+const decodedViews = new Decoded(viewOf);
+const decodedItems = new Decoded((bytes, field) => {
+  const item = decodeItem(field, bytes);
+  return { item, text: JSON.stringify(item.fields) };
+});
+
+function storedViews(keyspace: Keyspace, tags: readonly string[], tenant: string): Map<string, Json> {
+  const views = new Map<string, Json>();
+  for (const tag of tags) {
+    for (const [field, stored] of keyspace.hash(keys.views(tag, tenant, environmentId))) {
+      views.set(field, decodedViews.of(field, stored));
+    }
+  }
+  return views;
 }
 
 /** Saying what differs costs far more than seeing whether anything does. */
@@ -124,10 +200,8 @@ function itemsOf(keyspace: Keyspace, tag: string): string[] {
   for (const place of keyspace.hash(keys.itemIndexes(tag)).keys()) {
     const [tenant = '', environment = '', index = ''] = place.split('|');
     for (const [field, stored] of keyspace.hash(keys.items(tag, tenant, environment, index))) {
-      const item = decodeItem(field, Buffer.from(stored, 'latin1'));
-      items.push(
-        `${nameOf({ tenant, environmentId: environment }, index, item)} ${JSON.stringify(item.fields)}`,
-      );
+      const { item, text } = decodedItems.of(field, stored);
+      items.push(`${nameOf({ tenant, environmentId: environment }, index, item)} ${text}`);
     }
   }
   return items;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Slots } from '../../../src/actors/slots.ts';
 import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
-import { jobId, type RebuildProgress, type RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
+import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
 import { Throttle } from '../../../src/jobs/throttle.ts';
 import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration.ts';
@@ -17,6 +17,10 @@ const slots = 2;
 const lookMs = 50;
 const againMs = 100;
 const perSecondMax = 1_000_000;
+
+function jobId({ generation, partition }: RebuildTask): string {
+  return `${generation}-${partition}`;
+}
 
 /** Where the jobs of each generation are. */
 export class JobList {

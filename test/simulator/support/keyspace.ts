@@ -23,6 +23,8 @@ export class Keyspace {
   readonly #endsMs = new Map<string, number>();
   /** Streams that got entries since it was emptied last. */
   readonly grown = new Set<string>();
+  /** Keys that were written since it was emptied last. */
+  readonly written = new Set<string>();
 
   constructor(private readonly nowMs: () => number) {}
 
@@ -43,6 +45,7 @@ export class Keyspace {
   setText(key: string, text: string): void {
     this.#endsMs.delete(key);
     this.#values.set(key, text);
+    this.written.add(key);
   }
 
   hash(key: string): Map<string, string> {
@@ -76,10 +79,12 @@ export class Keyspace {
     const isEmpty = !(value instanceof Stream) && value.size === 0;
     if (isEmpty) this.remove(key);
     else this.#values.set(key, value);
+    this.written.add(key);
   }
 
   remove(key: string): boolean {
     const was = this.has(key);
+    this.written.add(key);
     this.#values.delete(key);
     this.#endsMs.delete(key);
     return was;
@@ -92,10 +97,11 @@ export class Keyspace {
   }
 
   #value(key: string): Value | undefined {
-    const endsMs = this.#endsMs.get(key);
+    const endsMs = this.#endsMs.size === 0 ? undefined : this.#endsMs.get(key);
     if (endsMs !== undefined && endsMs <= this.nowMs()) {
       this.#values.delete(key);
       this.#endsMs.delete(key);
+      this.written.add(key);
     }
     return this.#values.get(key);
   }

@@ -17,7 +17,7 @@ export function compileLua(source: string): CompiledScript {
     comments: false,
     scope: true,
   }) as Chunk;
-  const body = `'use strict';\n${block(chunk.body)}\nreturn [];`;
+  const body = `'use strict';\nlet $left;\n${block(chunk.body)}\nreturn [];`;
   const run = new Function('lua', 'LuaTable', 'globals', body) as (
     lua: typeof runtime,
     table: typeof LuaTable,
@@ -72,7 +72,7 @@ function parametersAndBody({ parameters, body }: FunctionDeclaration): string {
     if (parameter.type !== 'Identifier') throw refused(parameter.type);
     return nameOf(parameter);
   });
-  return `(${names.join(', ')}) { ${block(body)}\nreturn []; }`;
+  return `(${names.join(', ')}) { let $left; ${block(body)}\nreturn []; }`;
 }
 
 /** `for … in ipairs(t)` and `pairs(t)`, which is all that there is. */
@@ -206,8 +206,10 @@ function one(node: Expression): string {
     case 'IndexExpression':
       return `lua.memberOf(${one(node.base)}, ${one(node.index)})`;
     case 'LogicalExpression': {
-      const operator = node.operator === 'and' ? '' : '!';
-      return `((($left) => ${operator}lua.isTrue($left) ? ${one(node.right)} : $left)(${one(node.left)}))`;
+      const left = `(${one(node.left)})`;
+      const right = one(node.right);
+      if (node.operator === 'and') return `($left = ${left}, lua.isTrue($left) ? ${right} : $left)`;
+      return `($left = ${left}, lua.isTrue($left) ? $left : ${right})`;
     }
     case 'UnaryExpression':
       if (node.operator === 'not') return `!${test(node.argument)}`;

@@ -6,6 +6,9 @@ import type { Store } from '../../../src/store/store.ts';
 import { RecordingSink } from '../../actors/support/fleet.ts';
 import { loadOnce } from './site.ts';
 
+/** Three ticks: who is paused for longer than that loses what it has. */
+const leaseMs = 1_600;
+
 export class Member {
   readonly worker: Worker;
   readonly sink: RecordingSink;
@@ -22,6 +25,7 @@ export class Member {
       configuration,
       autoFields: new AutoFields(store),
       items: this.sink,
+      leaseMs,
       waitingFor: () => [],
       onTrouble,
     });

@@ -6,7 +6,7 @@
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Dice } from '../../support/dice.ts';
-import { commandsIn, installCodec, type Words } from './client-library.ts';
+import { installCodec, type Words } from './client-library.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Reply } from './reply.ts';
 
@@ -114,6 +114,8 @@ class Link extends EventEmitter {
   #service: Service | null = null;
   /** What is under way to Redis, in order. */
   readonly #sent: Words[][] = [];
+  /** When the last of it was sent. */
+  #sentAtMs = 0;
   #sentUntilMs = 0;
   #receivedUntilMs = 0;
 
@@ -139,17 +141,23 @@ class Link extends EventEmitter {
     });
   }
 
-  /** Each text is under way for itself, as on a real network the parts of one write may be. */
   cork(): void {}
 
   uncork(): void {}
 
-  write(text: string): boolean {
-    const commands = commandsIn(text);
+  /** What is written at one moment mostly arrives together; as on a real network it need not. */
+  write(command: Words): boolean {
     if (this.destroyed) return false;
-    this.#sent.push(commands);
-    this.#sentUntilMs = Math.max(this.#sentUntilMs, this.cable.clock.nowMs + this.cable.travelMs());
-    this.cable.clock.after(this.#sentUntilMs - this.cable.clock.nowMs, () => {
+    const { clock, dice } = this.cable;
+    const last = this.#sent.at(-1);
+    if (last !== undefined && this.#sentAtMs === clock.nowMs && dice.chance(80)) {
+      last.push(command);
+      return true;
+    }
+    this.#sent.push([command]);
+    this.#sentAtMs = clock.nowMs;
+    this.#sentUntilMs = Math.max(this.#sentUntilMs, clock.nowMs + this.cable.travelMs());
+    clock.after(this.#sentUntilMs - clock.nowMs, () => {
       const arrived = this.#sent.shift();
       if (arrived !== undefined) this.#service?.receive(arrived);
     });

@@ -94,8 +94,9 @@ export class SimulatedRedis {
    */
   execute(words: readonly string[], connection: number, answer: (reply: Reply) => void): (() => void) | null {
     this.commandsRun += 1;
-    const [name = '', ...rest] = words;
-    switch (name.toUpperCase()) {
+    const name = words[0]?.toUpperCase() ?? '';
+    const rest = words.slice(1);
+    switch (name) {
       case 'XREAD':
         return this.#read(rest, connection, answer);
       case 'CLIENT':
@@ -107,7 +108,7 @@ export class SimulatedRedis {
         answer(this.#publish(rest));
         return null;
       default:
-        answer(this.#told(name.toUpperCase(), rest));
+        answer(this.#told(name, rest));
         this.#serveBlocked();
         return null;
     }
@@ -143,11 +144,13 @@ export class SimulatedRedis {
     return command(this.keyspace, words);
   }
 
-  #script(name: string, [script = '', keyCount = '0', ...rest]: readonly string[]): Reply {
+  #script(name: string, given: readonly string[]): Reply {
+    const script = given[0] ?? '';
     const known = name === 'EVAL' ? this.#learn(script) : this.#scripts.get(script);
     if (known === undefined) throw new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
-    const keys = rest.slice(0, Number(keyCount));
-    const words = rest.slice(Number(keyCount));
+    const keysEnd = 2 + Number(given[1]);
+    const keys = given.slice(2, keysEnd);
+    const words = given.slice(keysEnd);
     const reply = this.#run(known.run, keys, words);
     this.hooks.onScript?.(known.source, keys, words, reply);
     return reply;

@@ -4,15 +4,14 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { publishConfiguration } from '../../../src/store/configuration.ts';
 import { StoreUnavailableError } from '../../../src/store/connection.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { publishDocuments } from '../../actors/support/fleet.ts';
 import { Dice } from '../../support/dice.ts';
 import { VirtualClock } from './clock.ts';
 import { type FencingCheck, fencingCheck } from './fencing-check.ts';
-import { instantStore } from './instant-store.ts';
-import { checkMemory, checkStore, whatWaits } from './invariants.ts';
+import { checkMemory, StoreCheck, whatWaits } from './invariants.ts';
 import { JobList, JobsMember } from './jobs.ts';
 import { Member } from './member.ts';
 import { Network } from './network.ts';
@@ -26,7 +25,7 @@ export interface Plan {
   readonly partitions: number;
   /** How many schedules follow one another, each on what the one before left; absent: one. */
   readonly schedules?: number;
-  /** What may break; absent: everything. */
+  /** What may break; absent: as the seed says. */
   readonly faults?: readonly [Fault, ...Fault[]];
   /** A mistake in scripts: gives the text of a script in place of its own. */
   plant?(script: string, source: string): string;
@@ -35,20 +34,25 @@ export interface Plan {
 }
 
 /** What breaks, as often as it stands here. */
-const allFaults = [
+const plainFaults = [
   'crash',
   'crash',
   'stop',
   'links',
   'front',
   'stall',
+  'stall',
   'redis',
   'lease',
   'lease',
-  'jobs',
-  'configure',
 ] as const;
-export type Fault = (typeof allFaults)[number];
+/** Following another configuration takes longer than all else, so in one seed of four alone it changes. */
+const faultsAmidChange = [...plainFaults, 'jobs', 'jobs', 'configure', 'configure', 'configure'] as const;
+export type Fault = (typeof faultsAmidChange)[number];
+
+function faultsOf({ seed, faults }: Plan): readonly [Fault, ...Fault[]] {
+  return faults ?? (Math.floor(seed / 4) % 4 === 0 ? faultsAmidChange : plainFaults);
+}
 
 const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
 /** By what stands below the first line, before which the store may put something. */
@@ -72,6 +76,9 @@ const scheduleMaxMs = 120_000;
 /** Whatever broke: so long after all comes through again nothing is left to do. */
 const settleMaxMs = 30_000;
 const pollMs = 20;
+/** About as many scripts as a request brings; when none comes for so long nothing is under way. */
+const scriptsAhead = 16;
+const idleMs = 60;
 const againMs = 20;
 const require = createRequire(import.meta.url);
 
@@ -107,6 +114,9 @@ export class Simulation {
   #site: Site = siteWithout([]);
   #generation = 0;
   #hosts = 0;
+  /** A fault that waits for some scripts to run; key of the script that brought the last one. */
+  #afterScripts: { left: number; readonly resolve: () => void } | null = null;
+  #struck = '';
   /** Schedules that are over. */
   schedules = 0;
 
@@ -115,8 +125,10 @@ export class Simulation {
     const { onCommand } = plan;
     this.redis = new SimulatedRedis(this.clock, {
       onRead: (key, entries, all) => this.#disturb(key, entries, all),
-      onScript: (source, scriptKeys, words, reply) =>
-        this.#fencing.afterScript(scriptName(source), scriptKeys, words, reply),
+      onScript: (source, scriptKeys, words, reply) => {
+        this.#fencing.afterScript(scriptName(source), scriptKeys, words, reply);
+        this.#countScript(scriptKeys);
+      },
       alter: (source) => plan.plant?.(scriptName(source), source) ?? source,
       ...(onCommand && {
         onCommand: (command, reply) => onCommand.call(plan, command, reply, this.clock.nowMs),
@@ -161,12 +173,13 @@ export class Simulation {
     const store = await this.#open('front');
     await this.#publish(store);
     const writes = new Writes(store, this.clock, this.dice, (what) => this.#note(what));
+    const check = new StoreCheck(this.redis.keyspace, store.partitions, writes);
     await this.#addMember();
     for (let schedule = 1; schedule <= (this.plan.schedules ?? 1); schedule += 1) {
       this.#note(`schedule ${schedule}`);
       while (this.members.size < 2) await this.#addMember();
       this.#jobs ??= await this.#addJobs();
-      await this.#schedule(store, writes);
+      await this.#schedule(store, writes, check);
       this.schedules = schedule;
     }
     await Promise.all([...this.members].map((member) => this.#stop(member)));
@@ -174,15 +187,14 @@ export class Simulation {
     await store.close();
   }
 
-  async #schedule(store: Store, writes: Writes): Promise<void> {
+  async #schedule(store: Store, writes: Writes, check: StoreCheck): Promise<void> {
     const faults = this.#breakThings(store);
     await this.#write(writes);
     await faults;
     this.#heal(store);
     this.#jobs ??= await this.#addJobs();
-    const instant = instantStore(this.redis.keyspace, store.partitions);
     await this.#until(() => this.#openJobs() ?? whatWaits(this.redis.keyspace, store.partitions.tags));
-    await checkStore(instant, this.#site, writes.worlds);
+    await check.check(this.#site);
     await this.#until(() => checkMemory(this.redis.keyspace, store.partitions, [...this.members]));
   }
 
@@ -233,7 +245,8 @@ export class Simulation {
   async #publish(store: Store): Promise<void> {
     for (;;) {
       try {
-        this.#generation = await publishDocuments(store, this.#site.documents);
+        const { documents, configuration } = this.#site;
+        this.#generation = await publishConfiguration(store, documents, configuration);
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
@@ -279,26 +292,58 @@ export class Simulation {
 
   async #write(writes: Writes): Promise<void> {
     const { dice } = this;
-    const count = 2 + dice.below(4);
+    const count = 1 + dice.below(3);
     for (let change = 0; change < count; change += 1) {
       await writes.change();
-      if (dice.chance(70)) await this.clock.wait(dice.below(dice.chance(15) ? 1_000 : 40));
+      if (dice.chance(70)) await this.clock.wait(dice.below(dice.chance(10) ? 400 : 30));
     }
   }
 
   async #breakThings(store: Store): Promise<void> {
     const { dice } = this;
-    const count = 1 + dice.below(3);
+    const count = 1 + dice.below(2);
     for (let fault = 0; fault < count; fault += 1) {
-      await this.clock.wait(dice.below(dice.chance(75) ? 100 : 1_200));
+      if (dice.chance(70)) await this.#amidWork();
+      else await this.clock.wait(dice.below(dice.chance(85) ? 60 : 600));
       await this.#breakSomething(store);
     }
   }
 
+  /** Right after one of the next scripts, or when none comes. */
+  async #amidWork(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#afterScripts = { left: this.dice.below(scriptsAhead), resolve };
+      this.clock.after(idleMs, resolve);
+    });
+    this.#afterScripts = null;
+  }
+
+  #countScript(scriptKeys: readonly string[]): void {
+    const waiting = this.#afterScripts;
+    if (waiting === null) return;
+    waiting.left -= 1;
+    if (waiting.left >= 0) return;
+    this.#struck = scriptKeys[0] ?? '';
+    waiting.resolve();
+  }
+
+  /** Who is struck: mostly whoever owns the partition in which the last script ran. */
+  #victim(): Member | undefined {
+    const { dice } = this;
+    const members = [...this.members];
+    const tag = this.#struck.slice(0, this.#struck.indexOf('}') + 1);
+    this.#struck = '';
+    const owner = tag === '' ? undefined : this.redis.keyspace.hash(keys.owner(tag)).get('worker');
+    const amidWork = members.find(({ worker }) => worker.id === owner);
+    return amidWork !== undefined && dice.chance(70)
+      ? amidWork
+      : members[dice.below(Math.max(1, members.length))];
+  }
+
   async #breakSomething(store: Store): Promise<void> {
     const { dice } = this;
-    const member = [...this.members][dice.below(Math.max(1, this.members.size))];
-    const fault = dice.of<Fault>(this.plan.faults ?? allFaults);
+    const member = this.#victim();
+    const fault = dice.of<Fault>(faultsOf(this.plan));
     this.#note(`${fault} ${member?.host ?? ''}`);
     switch (fault) {
       case 'crash':
@@ -316,12 +361,12 @@ export class Simulation {
         this.network.breakLinks('front');
         return;
       case 'stall':
-        if (member !== undefined) this.network.stall(member.host, dice.below(8_000));
+        if (member !== undefined) this.#stall(member, store.partitions.tags);
         return;
       case 'redis':
         this.network.down();
         if (dice.chance(50)) this.redis.forgetScripts();
-        await this.clock.wait(dice.below(800));
+        await this.clock.wait(dice.below(dice.chance(80) ? 60 : 600));
         this.network.up();
         return;
       case 'jobs':
@@ -337,6 +382,16 @@ export class Simulation {
     }
   }
 
+  /** Mostly what a longer pause would bring is done at once: it loses what it owns, and wakes up when others have it. */
+  #stall({ host, worker }: Member, tags: readonly string[]): void {
+    const { dice, redis } = this;
+    this.network.stall(host, dice.below(dice.chance(90) ? 900 : 2_500));
+    if (dice.chance(25)) return;
+    for (const tag of tags) {
+      if (redis.keyspace.hash(keys.owner(tag)).get('worker') === worker.id) this.#endLease(tag);
+    }
+  }
+
   /** As if its owner had not been heard of for long. */
   #endLease(tag: string): void {
     const key = keys.owner(tag);
@@ -347,7 +402,7 @@ export class Simulation {
   #heal(store: Store): void {
     this.#note('nothing breaks any more');
     this.network.up();
-    if (this.dice.chance(20)) return;
+    if (this.dice.chance(5)) return;
     const here = new Set([...this.members].map(({ worker }) => worker.id));
     for (const tag of store.partitions.tags) {
       if (!here.has(this.redis.keyspace.hash(keys.owner(tag)).get('worker') ?? '')) this.#endLease(tag);

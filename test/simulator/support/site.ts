@@ -2,10 +2,10 @@
  * What the simulated platform serves: the schemas of the actors' world, two tenants in one environment. A change of the
  * configuration leaves out some of it, or brings it back.
  */
+import { hashKeys } from '../../../src/config/canonical.ts';
 import { type LoadOutcome, loadConfiguration } from '../../../src/config/load.ts';
-import type { ConfigDocuments, Tenant } from '../../../src/config/types.ts';
+import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config/types.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { tenantsOf } from '../../actors/support/stored.ts';
 import { type World, worldDocuments } from '../../actors/support/world.ts';
 
 export const tenants = ['acme', 'other'] as const;
@@ -21,7 +21,9 @@ export type Part = (typeof parts)[number];
 
 /** One configuration, and what a naive recomputation makes of a world under it. */
 export interface Site {
-  readonly documents: ReadonlyMap<string, string>;
+  /** As they are published. */
+  readonly documents: ConfigDocuments;
+  readonly configuration: Configuration;
   readonly loadedTenants: readonly Tenant[];
   views(world: World): Map<string, Json>;
   /** Fields of the items of the index `pages`, by originId. */
@@ -30,7 +32,7 @@ export interface Site {
 }
 
 interface TenantFile {
-  readonly sourceGroups: readonly { readonly sources: { id: string; environments: string[] }[] }[];
+  readonly sourceGroups: readonly { sources: { id: string; environments: string[] }[] }[];
 }
 
 interface SchemaFile {
@@ -65,9 +67,14 @@ function makeSite(leftOut: ReadonlySet<Part>): Site {
       .filter(([file]) => !goneFiles.some((gone) => gone.test(file)))
       .map(([file, text]) => [file, documentOf(file, text, goneProperties)]),
   );
+  const published = hashKeys(documents);
+  const loaded = loadOnce(published);
+  if (!loaded.ok) throw new Error(loaded.issues[0]?.message);
+  const { configuration } = loaded;
   return {
-    documents,
-    loadedTenants: tenantsOf(documents),
+    documents: published,
+    configuration,
+    loadedTenants: [...configuration.tenants.values()],
     views: (world) => {
       const made = [...world.views(environmentId)].filter(
         ([key]) =>
@@ -93,10 +100,9 @@ function documentOf(file: string, text: string, goneProperties: readonly string[
 
 function inOneEnvironment(text: string): string {
   const file = JSON.parse(text) as TenantFile;
-  for (const { sources } of file.sourceGroups) {
-    for (const source of sources) {
-      if (source.environments.includes('production')) source.environments = ['production'];
-    }
+  for (const group of file.sourceGroups) {
+    group.sources = group.sources.filter(({ environments }) => environments.includes('production'));
+    for (const source of group.sources) source.environments = ['production'];
   }
   return JSON.stringify(file);
 }

@@ -1,13 +1,11 @@
-/** A thread that runs schedules: several seeds one after another, until one fails. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** A thread that runs schedules: of each task several seeds one after another, until one fails. */
+import { parentPort } from 'node:worker_threads';
 import { mistakes } from './mistakes.ts';
 import { ScheduleError, Simulation } from './simulation.ts';
 import type { Task, Verdict } from './threads.ts';
 
-const { seeds, schedules, mistake } = workerData as Task;
-const planted = mistake === null ? null : mistakes[mistake];
-
-async function run(): Promise<Verdict> {
+async function run({ seeds, schedules, mistake }: Task): Promise<Verdict> {
+  const planted = mistake === null ? null : mistakes[mistake];
   let done = 0;
   for (const seed of seeds) {
     const plan = { seed, partitions: 1 + (seed % 4), schedules };
@@ -24,4 +22,6 @@ async function run(): Promise<Verdict> {
   return { schedules: done, failure: null };
 }
 
-parentPort?.postMessage(await run());
+parentPort?.on('message', (task: Task) => {
+  void run(task).then((verdict) => parentPort?.postMessage(verdict));
+});

@@ -1,12 +1,14 @@
 /**
  * Schedules run in threads: all processors take part, and the test runner, which follows every promise of its own thread,
- * does not see the millions of a simulation.
+ * does not see the millions of a simulation. A thread that has run schedules runs the next ones faster.
  */
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
 export interface Task {
+  /** One after another, until one fails. */
   readonly seeds: readonly number[];
   /** Of each seed, one after another on one platform. */
   readonly schedules: number;
@@ -24,32 +26,68 @@ export interface Verdict {
 const youngMegabytes = 64;
 
 // Thousands of functions run a few thousand times each: to compile them all as well as can be cost more than it brought.
+setFlagsFromString('--always-sparkplug');
 setFlagsFromString('--interrupt-budget=300000');
 
-/** One thread. @throws what the thread throws */
-export function inThread(task: Task): Promise<Verdict> {
-  const thread = new Worker(new URL('./thread-start.mjs', import.meta.url), {
-    workerData: task,
-    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
-  });
-  return new Promise((resolve, reject) => {
-    thread.once('message', resolve);
-    thread.once('error', reject);
-    thread.once('exit', (code) => reject(new Error(`the thread ended with ${code}`)));
-  });
-}
+/** As many threads as there are processors, for as long as a test runs. */
+export class Threads {
+  readonly count = availableParallelism();
+  readonly #idle: Worker[] = [];
+  readonly #waiting: ((thread: Worker) => void)[] = [];
+  readonly #all: Worker[] = [];
 
-/** Seeds from a first one on, shared out to as many threads as there are processors. */
-export async function inThreads(first: number, seeds: number, schedules: number): Promise<Verdict> {
-  const threads = Math.min(seeds, availableParallelism());
-  const verdicts = await Promise.all(
-    Array.from({ length: threads }, (_, thread) => {
-      const own = Array.from({ length: seeds }, (__, index) => first + index);
-      return inThread({ seeds: own.filter((seed) => seed % threads === thread), schedules, mistake: null });
-    }),
-  );
-  return {
-    schedules: verdicts.reduce((sum, verdict) => sum + verdict.schedules, 0),
-    failure: verdicts.find(({ failure }) => failure !== null)?.failure ?? null,
-  };
+  /** Begins when a thread is free. @throws what the thread throws */
+  async run(task: Task): Promise<Verdict> {
+    const thread = await this.#take();
+    try {
+      const answer = once(thread, 'message') as Promise<[Verdict]>;
+      thread.postMessage(task);
+      return (await answer)[0];
+    } finally {
+      this.#giveBack(thread);
+    }
+  }
+
+  /** Seeds from a first one on, shared out to all threads. */
+  async runSeeds(first: number, seeds: number, schedules: number): Promise<Verdict> {
+    const verdicts = await Promise.all(
+      Array.from({ length: Math.min(seeds, this.count) }, (_, thread) => {
+        const own = Array.from({ length: seeds }, (__, index) => first + index);
+        return this.run({
+          seeds: own.filter((seed) => (seed - first) % this.count === thread),
+          schedules,
+          mistake: null,
+        });
+      }),
+    );
+    return {
+      schedules: verdicts.reduce((sum, verdict) => sum + verdict.schedules, 0),
+      failure: verdicts.find(({ failure }) => failure !== null)?.failure ?? null,
+    };
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#all.map((thread) => thread.terminate()));
+  }
+
+  #take(): Promise<Worker> | Worker {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#all.length < this.count) return this.#start();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL('./thread-start.mjs', import.meta.url), {
+      resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+    });
+    this.#all.push(thread);
+    return thread;
+  }
+
+  #giveBack(thread: Worker): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(thread);
+    else next(thread);
+  }
 }

@@ -17,6 +17,9 @@ export class Writes {
   /** The entities of each tenant as they were last acknowledged. */
   readonly worlds = new Map<TenantAlias, World>(tenants.map((tenant) => [tenant, new World()]));
 
+  /** Tenants of which that has changed since it was emptied last. */
+  readonly changed = new Set<TenantAlias>(tenants);
+
   constructor(
     private readonly store: Store,
     private readonly clock: VirtualClock,
@@ -56,6 +59,7 @@ export class Writes {
   #of(tenant: TenantAlias, sourceId: SourceId): Map<string, SourceEntity> {
     const world = this.worlds.get(tenant);
     if (world === undefined) throw new Error(`there is no tenant ${tenant}`);
+    this.changed.add(tenant);
     return world.of(sourceId);
   }
 
