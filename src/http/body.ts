@@ -5,6 +5,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../contract/errors.ts';
 import type { FrontLimits } from '../contract/front-limits.ts';
+import { Roster } from '../contract/roster.ts';
 
 /** The client went away; nobody waits for an answer. */
 export class AbortedError extends Error {
@@ -15,7 +16,7 @@ const sweepMs = 1000;
 
 /** All bodies that one front is receiving or working on. */
 export class BodyIntake {
-  readonly #receiving = new Set<RequestBody>();
+  readonly #receiving = new Roster<RequestBody>();
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -36,18 +37,19 @@ export class BodyIntake {
     this.#heldBytes -= bytes;
   }
 
-  watch(body: RequestBody): void {
-    this.#receiving.add(body);
+  /** Looks after a body that is coming. @returns its place among them, for `unwatch` */
+  watch(body: RequestBody): number {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    return this.#receiving.add(body);
   }
 
-  unwatch(body: RequestBody): void {
-    this.#receiving.delete(body);
+  unwatch(place: number): void {
+    this.#receiving.remove(place);
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const body of this.#receiving) body.checkIdle(now);
+    this.#receiving.each((body) => body.checkIdle(now));
     // Not as soon as nobody is left: between two small requests that is so each time.
     if (this.#receiving.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
@@ -59,6 +61,8 @@ export class RequestBody {
   readonly #res: HttpResponse;
   readonly #intake: BodyIntake;
   #takenBytes = 0;
+  /** See `BodyIntake.watch`; null while it is not watched. */
+  #place: number | null = null;
   #lastPieceAtMs = 0;
   #reject: ((error: Error) => void) | null = null;
 
@@ -127,14 +131,14 @@ export class RequestBody {
   ): void {
     this.#reject = fail;
     this.#lastPieceAtMs = performance.now();
-    this.#intake.watch(this);
+    this.#place = this.#intake.watch(this);
     this.#res.onData((buffer, isLast) => {
       if (this.#reject === null) return;
       this.#lastPieceAtMs = performance.now();
       try {
         this.#intake.take(buffer.byteLength);
         this.#takenBytes += buffer.byteLength;
-        if (isLast) this.#intake.unwatch(this);
+        if (isLast) this.#unwatch();
         consume(new Uint8Array(buffer), isLast);
       } catch (error) {
         this.#fail(error instanceof Error ? error : new Error(String(error)));
@@ -163,15 +167,21 @@ export class RequestBody {
 
   /** Gives back what the body held; called when its request is over. */
   release(): void {
-    this.#intake.unwatch(this);
+    this.#unwatch();
     this.#intake.give(this.#takenBytes);
     this.#takenBytes = 0;
+  }
+
+  #unwatch(): void {
+    if (this.#place === null) return;
+    this.#intake.unwatch(this.#place);
+    this.#place = null;
   }
 
   #fail(error: Error): void {
     const reject = this.#reject;
     this.#reject = null;
-    this.#intake.unwatch(this);
+    this.#unwatch();
     reject?.(error);
   }
 }

@@ -2,6 +2,7 @@
  * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
  * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
  */
+import { Roster } from '../contract/roster.ts';
 import type { MessageBody, RequestSender } from '../store/messages.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import { UnavailableError } from './types.ts';
@@ -20,8 +21,9 @@ export class Scatter {
   readonly #replies = new ReplyReader();
   #scatters = 0;
   #attempts = 0;
-  /** When each gathering under way began, the first one first. */
-  readonly #gathering = new Set<{ readonly startedMs: number }>();
+  readonly #gathering = new Roster<{ readonly startedMs: number }>();
+  /** Ends the attempts that are under way. */
+  readonly #ends = new Roster<() => void>();
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
@@ -29,7 +31,10 @@ export class Scatter {
     private readonly sender: RequestSender,
     private readonly workers: WorkerList,
     private readonly partitionCount: number,
-  ) {}
+  ) {
+    // A partition that moved away from a worker that is waited for is answered by its new owner only.
+    workers.onChange(() => this.#ends.each((end) => end()));
+  }
 
   /** Requests gathered so far. */
   get scatters(): number {
@@ -48,8 +53,7 @@ export class Scatter {
   async gather(body: MessageBody, deadlineMs: number): Promise<GatheredReply[]> {
     this.#scatters += 1;
     let backOffMs = backOffFirstMs;
-    const gathering = { startedMs: performance.now() };
-    this.#gathering.add(gathering);
+    const place = this.#gathering.add({ startedMs: performance.now() });
     this.#watch ??= setInterval(() => this.#suspect(), suspicionMs);
     try {
       for (;;) {
@@ -62,16 +66,21 @@ export class Scatter {
         backOffMs = Math.min(backOffMs * 2, backOffMaxMs);
       }
     } finally {
-      this.#gathering.delete(gathering);
+      this.#gathering.remove(place);
     }
   }
 
   #suspect(): void {
-    const [first] = this.#gathering;
-    if (first === undefined) {
+    if (this.#gathering.size === 0) {
       if (this.#watch !== null) clearInterval(this.#watch);
       this.#watch = null;
-    } else if (performance.now() - first.startedMs >= suspicionMs) void this.workers.refresh();
+      return;
+    }
+    let oldestMs = Number.POSITIVE_INFINITY;
+    this.#gathering.each(({ startedMs }) => {
+      oldestMs = Math.min(oldestMs, startedMs);
+    });
+    if (performance.now() - oldestMs >= suspicionMs) void this.workers.refresh();
   }
 
   /** Null when this try cannot end in a complete cover any more. */
@@ -81,19 +90,20 @@ export class Scatter {
     return new Promise((resolve) => {
       const replies: GatheredReply[] = [];
       let outstanding = ids.length;
-      // A partition that moved away from a worker we wait for is answered by its new owner only.
-      const endFollowing = this.workers.onChange(() => {
-        endFollowing();
-        resolve(null);
-      });
+      let isOver = false;
+      const end = (cover: GatheredReply[] | null) => {
+        if (isOver) return;
+        isOver = true;
+        this.#ends.remove(place);
+        resolve(cover);
+      };
+      const place = this.#ends.add(() => end(null));
       for (const workerId of ids) {
         void this.#ask(workerId, body, deadlineMs).then((reply) => {
           outstanding -= 1;
           if (reply !== null) replies.push({ workerId, ...reply });
           const cover = completeCover(replies, this.partitionCount);
-          if (cover === null && outstanding > 0) return;
-          endFollowing();
-          resolve(cover);
+          if (cover !== null || outstanding === 0) end(cover);
         });
       }
     });

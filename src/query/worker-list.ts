@@ -9,7 +9,7 @@ export class WorkerList {
   #ids: readonly string[] = [];
   /** Ids and partitions as one text, to see a change. */
   #layout = '';
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
 
@@ -39,10 +39,9 @@ export class WorkerList {
     return this.#refreshing;
   }
 
-  /** Called when a worker came or went, or a partition moved. @returns a function that ends it */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Called from now on when a worker came or went, or a partition moved. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   close(): void {
@@ -58,6 +57,6 @@ export class WorkerList {
     const layout = JSON.stringify(workers.map(({ id, partitions }) => [id, partitions]));
     if (layout === this.#layout) return;
     this.#layout = layout;
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -1,20 +1,26 @@
 /** What was asked of other processes and not answered yet. */
 import { randomInt } from 'node:crypto';
+import { Roster } from '../contract/roster.ts';
 import type { Reply } from './messages.ts';
 
 /** How exactly deadlines are kept. */
 const sweepMs = 20;
 
+/** A number is a serial and, below it, the place of what was asked. */
+const placesMax = 2 ** 20;
+const serialsMax = 2 ** 33;
+
 interface Pending {
+  readonly number: number;
   readonly deadlineMs: number;
   readonly resolve: (reply: Reply) => void;
 }
 
 export class PendingReplies {
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Roster<Pending>();
   #timer: NodeJS.Timeout | null = null;
   /** Starts anywhere, so that a reply meant for a former process of this id answers nothing. */
-  #lastNumber = randomInt(2 ** 47);
+  #lastSerial = randomInt(serialsMax);
 
   /**
    * Something is asked.
@@ -22,34 +28,37 @@ export class PendingReplies {
    * @returns what becomes of it, at the latest when the time is over
    */
   ask(timeoutMs: number, send: (number: number) => void): Promise<Reply> {
-    this.#lastNumber += 1;
-    const number = this.#lastNumber;
+    if (this.#pending.size >= placesMax) return Promise.resolve({ kind: 'lost', reason: 'unavailable' });
+    this.#lastSerial = (this.#lastSerial + 1) % serialsMax;
+    const serial = this.#lastSerial;
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     return new Promise((resolve) => {
-      this.#pending.set(number, { deadlineMs: performance.now() + timeoutMs, resolve });
-      send(number);
+      const pending = { number: 0, deadlineMs: performance.now() + timeoutMs, resolve };
+      pending.number = serial * placesMax + this.#pending.add(pending);
+      send(pending.number);
     });
   }
 
   /** A reply that nobody waits for any more is dropped: its request was late, or was sent twice by a reconnect. */
   settle(number: number, reply: Reply): void {
-    const pending = this.#pending.get(number);
-    if (pending === undefined) return;
-    this.#pending.delete(number);
+    const place = number % placesMax;
+    const pending = this.#pending.at(place);
+    if (pending?.number !== number) return;
+    this.#pending.remove(place);
     pending.resolve(reply);
   }
 
   /** Ends all that is under way as lost. */
   loseAll(reason: 'gone' | 'closed'): void {
-    for (const number of [...this.#pending.keys()]) this.settle(number, { kind: 'lost', reason });
+    this.#pending.each(({ number }) => this.settle(number, { kind: 'lost', reason }));
     this.#endSweeps();
   }
 
   #sweep(): void {
     const nowMs = performance.now();
-    for (const [number, { deadlineMs }] of this.#pending) {
+    this.#pending.each(({ number, deadlineMs }) => {
       if (deadlineMs <= nowMs) this.settle(number, { kind: 'lost', reason: 'late' });
-    }
+    });
     if (this.#pending.size === 0) this.#endSweeps();
   }
 

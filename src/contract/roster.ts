@@ -1,0 +1,38 @@
+/**
+ * Who is under way, each at a place of its own. Not a Set or a Map: a table that one of these has outgrown points to the
+ * next, so once one lies in the old generation of the heap, all that follow stay alive with whatever was in them, until
+ * that generation is collected. At thousands that come and go each second this is what a process collects most.
+ */
+export class Roster<Member extends object> {
+  readonly #members: (Member | null)[] = [];
+  readonly #free: number[] = [];
+
+  get size(): number {
+    return this.#members.length - this.#free.length;
+  }
+
+  /** @returns the place, a whole number below the most members there ever were at a time; given to others once it is free */
+  add(member: Member): number {
+    const place = this.#free.pop() ?? this.#members.length;
+    this.#members[place] = member;
+    return place;
+  }
+
+  at(place: number): Member | null {
+    return this.#members[place] ?? null;
+  }
+
+  /** Frees a place that has a member. */
+  remove(place: number): void {
+    this.#members[place] = null;
+    this.#free.push(place);
+  }
+
+  /** Visits all members; those that are removed meanwhile and not visited yet are left out. */
+  each(visit: (member: Member) => void): void {
+    for (let place = 0; place < this.#members.length; place += 1) {
+      const member = this.at(place);
+      if (member !== null) visit(member);
+    }
+  }
+}
