@@ -104,8 +104,8 @@ async function tryBatch(
   assembly.addTurns(turns, builds);
   assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
-  await intents.note(assembly.newClaims);
-  if (assembly.newClaims.length > 0) await footing.confirmInside();
+  await intents.note(assembly.movedClaims);
+  if (assembly.movedClaims.length > 0) await footing.confirmInside();
   await Promise.all([
     writeClaims(store, footing.caller, assembly.claimWrites),
     registerDependents(store, footing.caller, assembly.unregistrations),
@@ -124,8 +124,8 @@ class Assembly {
   readonly itemChanges: ItemChange[] = [];
   readonly digests = new DigestList();
   readonly claimWrites: ClaimWrite[] = [];
-  /** Claims put that no processed record has yet. */
-  readonly newClaims: [Turn, Suspect[]][] = [];
+  /** Claims of `claimWrites`, by turn. */
+  readonly movedClaims: [Turn, Suspect[]][] = [];
   readonly unregistrations: Registration[] = [];
   readonly #records = new Map<string, FieldWrites>();
   /** Views or items of a maker. */
@@ -301,10 +301,7 @@ class Assembly {
       this.writes.delete(keys.items(this.tag, tenant, environmentId, name), itemField(sourceId, originId));
       this.#changeItem({ scope, index: name, sourceId, originId, item: null });
     }
-    for (const claim of former.claims) {
-      this.#announceClaim(scope, claim);
-      this.claimWrites.push(claimWrite('drop', turn, scope, name, claim));
-    }
+    for (const claim of former.claims) this.#moveClaim('drop', turn, scope, name, claim);
     this.#drop(turn, former.dependsOn, memberOfThing(turn, former));
   }
 
@@ -315,30 +312,33 @@ class Assembly {
     const before = former?.claims ?? [];
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {
-      if (kept?.has(claimKey(claim))) continue;
-      this.#announceClaim(scope, claim);
-      this.claimWrites.push(claimWrite('drop', turn, scope, maker.name, claim));
+      if (!kept?.has(claimKey(claim))) this.#moveClaim('drop', turn, scope, maker.name, claim);
     }
     const formerByKey = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
     const isKept = isListed(turn, former);
-    const added: Suspect[] = [];
     for (const claim of claims) {
-      const known = formerByKey?.get(claimKey(claim));
-      if (known === undefined) added.push(claimSuspect(maker, claim));
-      if (isKept && sameClaim(claim, known)) continue;
-      this.#announceClaim(scope, claim);
-      this.claimWrites.push(claimWrite('put', turn, scope, maker.name, claim));
+      if (isKept && sameClaim(claim, formerByKey?.get(claimKey(claim)))) continue;
+      this.#moveClaim('put', turn, scope, maker.name, claim);
     }
-    if (added.length > 0) this.newClaims.push([turn, added]);
     return claims;
   }
 
-  /**
-   * The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
-   * request with `Min-Version` waits for.
-   */
-  #announceClaim(scope: EnvironmentScope, { field }: MadeClaim): void {
-    this.digests.add(claimSubject(scope, field));
+  #moveClaim(
+    action: ClaimWrite['action'],
+    turn: Turn,
+    scope: EnvironmentScope,
+    alias: string,
+    claim: MadeClaim,
+  ): void {
+    this.claimWrites.push(claimWrite(action, turn, scope, alias, claim));
+    // One that is dropped too: without a commit the record goes on saying that it is there.
+    const suspect = claimSuspect(scope, alias, claim);
+    const last = this.movedClaims.at(-1);
+    if (last?.[0] === turn) last[1].push(suspect);
+    else this.movedClaims.push([turn, [suspect]]);
+    // The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
+    // request with `Min-Version` waits for.
+    this.digests.add(claimSubject(scope, claim.field));
   }
 
   /** Drops registrations from before, and of rounds on the way, that the result does not rest on. */
@@ -363,12 +363,16 @@ function memberOfThing(turn: Turn, { kind, environmentId, name }: MadeThing): st
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 
-function claimSuspect({ environmentId, name }: Maker, { kind, field, host, display }: MadeClaim): Suspect {
-  return { kind: 'claim', environmentId, alias: name, claimKind: kind, field, host, display };
+function claimSuspect(
+  { environmentId }: EnvironmentScope,
+  alias: string,
+  { kind, field, host, display }: MadeClaim,
+): Suspect {
+  return { kind: 'claim', environmentId, alias, claimKind: kind, field, host, display };
 }
 
 function claimWrite(
-  action: 'put' | 'drop',
+  action: ClaimWrite['action'],
   turn: Turn,
   scope: EnvironmentScope,
   alias: string,

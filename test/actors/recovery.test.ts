@@ -1,17 +1,26 @@
 /** What may happen to a store and its workers, and what must be true afterwards. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { processBatch } from '../../src/actors/batch.ts';
+import { Intents } from '../../src/actors/intents.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import { Slots } from '../../src/actors/slots.ts';
 import { TurnQueue } from '../../src/actors/turns.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { AutoFields } from '../../src/store/auto-fields.ts';
+import { readClaimFields } from '../../src/store/claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration.ts';
 import { StoreUnavailableError } from '../../src/store/connection.ts';
 import { acceptEntities, encodeEntity } from '../../src/store/entities.ts';
-import { keys } from '../../src/store/keys.ts';
-import { fenceOlderOwners, readOwners, type TakenLease, takeLease } from '../../src/store/lease.ts';
+import { claimField, keys } from '../../src/store/keys.ts';
+import {
+  fenceOlderOwners,
+  readOwners,
+  releaseLease,
+  type TakenLease,
+  takeLease,
+} from '../../src/store/lease.ts';
 import { Progress } from '../../src/store/progress.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -191,6 +200,47 @@ test('a worker that lost its lease cannot commit', async (context) => {
   assert.deepEqual([owner?.epoch, owner?.checkpoint], [lease.epoch, lease.checkpoint]);
   const views = await storedViews(site.store, 'acme', 'env-1');
   assert.equal((views.get('src-cms:page:e0') as { title: string }).title, 'home');
+});
+
+test('a handle that went, a crash before the commit, and the handle is back: it is claimed', async (context) => {
+  const site = await Site.open(context, 1);
+  const { store } = site;
+  const withSlug = { ...page(0, 'home'), properties: { title: 'home', rank: 0, slug: 'welcome' } };
+  const claimants = async () => {
+    const scope = { tenant: 'acme', environmentId: 'env-1' };
+    const [claims = []] = await readClaimFields(store, scope, [claimField.handle('welcome')]);
+    return claims.map(({ view }) => view.originId);
+  };
+  const first = await site.fleet.add();
+  await site.ingest(withSlug);
+  await site.check();
+  assert.deepEqual(await claimants(), ['e0']);
+  await first.stop();
+
+  await site.ingest(page(0, 'home'));
+  const configuration = new ActiveConfiguration(store);
+  await configuration.start();
+  context.after(() => configuration.close());
+  const lease = await takeLease(store, 0, 'crashes', 60_000);
+  assert.ok(lease !== null);
+  await fenceOlderOwners(store, lease);
+  await processBatch(
+    {
+      store,
+      lease,
+      basis: { configuration: configuration.current, layouts: configuration.layouts },
+      autoFields: new AutoFields(store),
+      intents: await Intents.load(store, lease),
+    },
+    [{ tenant: 'acme', sourceId: 'src-cms', originId: 'e0', only: null, repair: null }],
+  );
+  assert.deepEqual(await claimants(), []);
+  await releaseLease(store, lease);
+
+  await site.ingest(withSlug);
+  await site.fleet.add();
+  await site.check();
+  assert.deepEqual(await claimants(), ['e0']);
 });
 
 test('wherever a partition stops, it leaves no rebuild turn behind that blocks the others', async (context) => {
