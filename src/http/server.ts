@@ -169,9 +169,9 @@ export class HttpServer {
   }
 
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
-    const startedAtMs = route.metrics.timesNext() ? performance.now() : null;
     const { definition } = route;
     const takesBody = definition.body !== undefined;
+    const startedAtMs = takesBody || route.metrics.timesNext() ? performance.now() : null;
     if (req.getHeader(transferEncoding) !== '' || (takesBody && req.getHeader(contentLength) === '')) {
       // What follows such a head cannot be told from another request.
       const close = req.getHeader(transferEncoding) === '';
