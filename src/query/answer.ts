@@ -15,9 +15,9 @@ import {
   decodeResult,
   decodeTexts,
   encodeAsks,
-  encodeRequest,
   isTooLarge,
   PageTooLargeError,
+  RequestWriter,
   type WireRow,
 } from './wire.ts';
 
@@ -70,7 +70,10 @@ export async function answerQueries(
   asks: string,
   terms: AnswerTerms,
 ): Promise<(WholeAnswer | null)[]> {
-  const replies = await gather(scatter, asks, terms);
+  // As `gather`, without its promise where there is nothing to wait for: this is the way of every query.
+  const replies = await scatter.gather(requests.write({ needs: terms.needs, asks }), terms.deadlineMs);
+  const news = newsIn(replies, terms);
+  if (news.length > 0) await heard(news, terms);
   const answers = queries.map((one, at) => answerOf(scatter, one, answersTo(replies, at), terms));
   return areThere(answers) ? answers : await Promise.all(answers);
 }
@@ -203,12 +206,22 @@ function builtInsOf({ place, updatedAtMs, score }: WireRow, { index }: ScopedInd
   return { originId, sourceId, updatedAtMs, score: isScored(index) ? score : null };
 }
 
+const requests = new RequestWriter();
+
 /** What each worker of a complete cover says, in the order of the asks. */
 async function gather(scatter: Scatter, asks: string, terms: AnswerTerms): Promise<GatheredReply[]> {
-  const { needs, deadlineMs, hearing } = terms;
-  const replies = await scatter.gather(encodeRequest({ needs, asks }), deadlineMs);
-  for (const { applied } of replies) if (isNewer(applied, needs)) await hearing.heard(applied, deadlineMs);
+  const replies = await scatter.gather(requests.write({ needs: terms.needs, asks }), terms.deadlineMs);
+  await heard(newsIn(replies, terms), terms);
   return replies;
+}
+
+/** Replies that can show commits which this front had not heard of when it asked. */
+function newsIn(replies: readonly GatheredReply[], { needs }: AnswerTerms): GatheredReply[] {
+  return replies.filter(({ applied }) => isNewer(applied, needs));
+}
+
+async function heard(news: readonly GatheredReply[], { deadlineMs, hearing }: AnswerTerms): Promise<void> {
+  for (const { applied } of news) await hearing.heard(applied, deadlineMs);
 }
 
 function isNewer(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {

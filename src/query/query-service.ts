@@ -12,7 +12,6 @@ import { RequestSender } from '../store/messages.ts';
 import type { Progress } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
 import { itemsSubject } from '../store/subjects.ts';
-import type { VersionVector } from '../store/types.ts';
 import { answerQueries, asksOf, type Hearing, type RowsAnswer, type WholeAnswer } from './answer.ts';
 import { type PreparedQuery, type PreparedRequest, PreparedRequests } from './prepared-requests.ts';
 import { resultText } from './result-text.ts';
@@ -108,41 +107,29 @@ export class ScatterQueryService implements QueryService {
     };
   }
 
+  /** One function for the whole way: what is asked by the thousand waits once, for the workers. */
   async run(principal: ClientPrincipal, asked: AskedQueries, options: QueryOptions): Promise<QueryOutcome[]> {
     this.#requests += 1;
+    let startedMs: number | null = null;
     try {
-      return await this.#run(principal, asked, options);
+      if (!this.#isVisible(principal, options)) await this.#visible(principal, asked, options);
+      const deadlineMs = performance.now() + this.#limits.queryWaitMs;
+      if (!this.#progress.ready) await this.#progressKnown(deadlineMs);
+      // What this front has seen committed, every shard must have: of two answers the later is never the older state.
+      const needs = this.#progress.commits;
+      const known = asked.key === null ? null : this.#prepared.find(principal, asked.key, needs);
+      const prepared = known ?? (await this.#prepareAll(principal, asked, needs));
+      if (!('asks' in prepared)) return prepared;
+      startedMs = performance.now();
+      const terms = { needs, deadlineMs, hearing: this.#hearing };
+      const answers = await answerQueries(this.#scatter, prepared.queries, prepared.asks, terms);
+      return prepared.queries.map((one, index) => this.#outcome(one, answers[index]));
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;
       this.#unavailable += 1;
       throw error instanceof UnavailableError ? error : new UnavailableError(error.message);
-    }
-  }
-
-  async #run(
-    principal: ClientPrincipal,
-    asked: AskedQueries,
-    { minVersion }: QueryOptions,
-  ): Promise<QueryOutcome[]> {
-    if (minVersion !== null && !this.#progress.isVisible(principal.tenant.alias, minVersion)) {
-      // Who sent no query is told so at once, and not that the version is not there.
-      asked.read();
-      await this.#visible(principal.tenant.alias, minVersion);
-    }
-    const deadlineMs = performance.now() + this.#limits.queryWaitMs;
-    if (!this.#progress.ready) await this.#progressKnown(deadlineMs);
-    // What this front has seen committed, every shard must have: of two answers the later is never the older state.
-    const needs = this.#progress.commits;
-    const known = asked.key === null ? null : this.#prepared.find(principal, asked.key, needs);
-    const prepared = known ?? (await this.#prepareAll(principal, asked, needs));
-    if (!('asks' in prepared)) return prepared;
-    const startedMs = performance.now();
-    try {
-      const terms = { needs, deadlineMs, hearing: this.#hearing };
-      const answers = await answerQueries(this.#scatter, prepared.queries, prepared.asks, terms);
-      return prepared.queries.map((one, index) => this.#outcome(one, answers[index]));
     } finally {
-      this.#scatterMs += performance.now() - startedMs;
+      if (startedMs !== null) this.#scatterMs += performance.now() - startedMs;
     }
   }
 
@@ -164,8 +151,19 @@ export class ScatterQueryService implements QueryService {
     return prepared;
   }
 
-  async #visible(tenant: string, version: VersionVector): Promise<void> {
-    if (await this.#progress.waitFor(tenant, version, this.#limits.minVersionWaitMs)) return;
+  #isVisible({ tenant }: ClientPrincipal, { minVersion }: QueryOptions): boolean {
+    return minVersion === null || this.#progress.isVisible(tenant.alias, minVersion);
+  }
+
+  async #visible(
+    { tenant }: ClientPrincipal,
+    asked: AskedQueries,
+    { minVersion }: QueryOptions,
+  ): Promise<void> {
+    // Who sent no query is told so at once, and not that the version is not there.
+    asked.read();
+    if (minVersion === null) return;
+    if (await this.#progress.waitFor(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
     throw new UnavailableError('the asked version is not visible yet');
   }
 

@@ -9,7 +9,6 @@ import { LinkServer } from './link-server.ts';
 import type { ShardSet } from './shard-set.ts';
 import {
   cannotAnswer,
-  decodeRequest,
   emptyAnswer,
   encodeAnswer,
   encodeCounts,
@@ -17,6 +16,7 @@ import {
   encodeResult,
   encodeTexts,
   packCoverage,
+  RequestReader,
   type ScatterRequest,
 } from './wire.ts';
 
@@ -53,6 +53,7 @@ export class Responder {
   readonly #receiver: RequestReceiver;
   readonly #links: LinkServer;
   readonly #asks: KnownAsks;
+  readonly #requests = new RequestReader();
   /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
   #waiting: Waiting[] = [];
   /** Requests to run. */
@@ -103,7 +104,7 @@ export class Responder {
   }
 
   #receive(inbound: InboundRequest): void {
-    this.#runSoon({ inbound, request: decodeRequest(inbound.body) });
+    this.#runSoon({ inbound, request: this.#requests.read(inbound.body) });
   }
 
   /** Not at once: who owns a loaded partition learns of it in the same turn of the event loop. */
@@ -174,11 +175,18 @@ export class Responder {
     };
     let nowMs = startedMs;
     let at = from;
+    /** Of the last request that was looked at; most of a moment's requests have the same. */
+    let needs: readonly number[] | null = null;
+    let isReached = false;
     for (; at < batch.length && nowMs < startedMs + sliceMs; at += 1) {
       const waiting = batch[at];
       if (waiting === undefined) break;
       const { inbound, request } = waiting;
-      if (!isSettled || !this.#isReached(request, coverage)) this.#waiting.push(waiting);
+      if (request.needs !== needs) {
+        needs = request.needs;
+        isReached = this.#isReached(request, coverage);
+      }
+      if (!isSettled || !isReached) this.#waiting.push(waiting);
       else if (inbound.deadlineMs > nowMs) this.#answer(inbound, request, moment);
       nowMs = performance.now();
     }

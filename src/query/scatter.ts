@@ -22,8 +22,7 @@ export class Scatter {
   #scatters = 0;
   #attempts = 0;
   readonly #gathering = new Roster<{ readonly startedMs: number }>();
-  /** Ends the attempts that are under way. */
-  readonly #ends = new Roster<() => void>();
+  readonly #attemptsNow = new Roster<Attempt>();
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
@@ -33,7 +32,7 @@ export class Scatter {
     private readonly partitionCount: number,
   ) {
     // A partition that moved away from a worker that is waited for is answered by its new owner only.
-    workers.onChange(() => this.#ends.each((end) => end()));
+    workers.onChange(() => this.#attemptsNow.each((attempt) => attempt.end(null)));
   }
 
   /** Requests gathered so far. */
@@ -87,33 +86,46 @@ export class Scatter {
   #attempt(body: MessageBody, deadlineMs: number): Promise<GatheredReply[] | null> {
     const { ids } = this.workers;
     if (ids.length === 0) return Promise.resolve(null);
+    const timeoutMs = Math.max(1, deadlineMs - performance.now());
     return new Promise((resolve) => {
-      const replies: GatheredReply[] = [];
-      let outstanding = ids.length;
-      let isOver = false;
-      const end = (cover: GatheredReply[] | null) => {
-        if (isOver) return;
-        isOver = true;
-        this.#ends.remove(place);
-        resolve(cover);
-      };
-      const place = this.#ends.add(() => end(null));
+      const attempt = new Attempt(ids.length, this.partitionCount, this.#attemptsNow, resolve);
       for (const workerId of ids) {
-        void this.#ask(workerId, body, deadlineMs).then((reply) => {
-          outstanding -= 1;
-          if (reply !== null) replies.push({ workerId, ...reply });
-          const cover = completeCover(replies, this.partitionCount);
-          if (cover !== null || outstanding === 0) end(cover);
+        const asked = this.links.ask(workerId, body, timeoutMs) ?? this.sender.ask(workerId, body, timeoutMs);
+        void asked.then((reply) => {
+          attempt.take(workerId, reply.kind === 'answer' ? this.#replies.read(reply.body) : null);
         });
       }
     });
   }
+}
 
-  async #ask(workerId: string, body: MessageBody, deadlineMs: number): Promise<WorkerReply | null> {
-    const timeoutMs = Math.max(1, deadlineMs - performance.now());
-    const asked = this.links.ask(workerId, body, timeoutMs) ?? this.sender.ask(workerId, body, timeoutMs);
-    const reply = await asked;
-    return reply.kind === 'answer' ? this.#replies.read(reply.body) : null;
+/** One try to have every partition covered, among those that are under way. */
+class Attempt {
+  readonly #replies: GatheredReply[] = [];
+  #place: number | null;
+
+  constructor(
+    private outstanding: number,
+    private readonly partitionCount: number,
+    private readonly underWay: Roster<Attempt>,
+    private readonly resolve: (cover: GatheredReply[] | null) => void,
+  ) {
+    this.#place = underWay.add(this);
+  }
+
+  /** @param reply null when there is none, or the worker could not answer */
+  take(workerId: string, reply: WorkerReply | null): void {
+    this.outstanding -= 1;
+    if (reply !== null) this.#replies.push({ workerId, ...reply });
+    const cover = completeCover(this.#replies, this.partitionCount);
+    if (cover !== null || this.outstanding === 0) this.end(cover);
+  }
+
+  end(cover: GatheredReply[] | null): void {
+    if (this.#place === null) return;
+    this.underWay.remove(this.#place);
+    this.#place = null;
+    this.resolve(cover);
   }
 }
 

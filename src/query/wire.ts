@@ -42,13 +42,33 @@ export function decodeAsks(asks: string): ScatterQuery[] {
   return JSON.parse(asks) as ScatterQuery[];
 }
 
-export function encodeRequest({ needs, asks }: ScatterRequest): MessageBody {
-  return [needs, asks];
+/** Writes requests. The needs are the same list in thousands of them, which is written once. */
+export class RequestWriter {
+  #needs: readonly number[] | null = null;
+  #text = '';
+
+  write({ needs, asks }: ScatterRequest): MessageBody {
+    if (needs !== this.#needs) {
+      this.#needs = needs;
+      this.#text = needs.join();
+    }
+    return [this.#text, asks];
+  }
 }
 
-export function decodeRequest(body: MessageBody): ScatterRequest {
-  const [needs, asks] = body as [number[], string];
-  return { needs, asks };
+/** Reads requests. Equal needs that follow one another are one list. */
+export class RequestReader {
+  #needs: readonly number[] = [];
+  #text = '';
+
+  read(body: MessageBody): ScatterRequest {
+    const [text, asks] = body as [string, string];
+    if (text !== this.#text) {
+      this.#text = text;
+      this.#needs = text.split(',').map(Number);
+    }
+    return { needs: this.#needs, asks };
+  }
 }
 
 export interface WorkerReply {
