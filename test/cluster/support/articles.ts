@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json } from '../../../src/contract/json.ts';
+import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../../system/support/client.ts';
 import { viewDifferences } from '../../system/support/compare.ts';
 import { entityOf } from '../../system/support/entities.ts';
@@ -88,11 +89,16 @@ export async function assertTrue(system: System, client: Client, ledger: Ledger)
   }));
   assert.deepEqual(await viewDifferences(client, clientKey, targets, fresh), []);
   const articles = [...entities.values()].filter(({ type }) => type === 'article');
+  await until(
+    'the index has all of its partitions again',
+    async () => (await client.post('/v1/articles', {}, { key: clientKey })).status === 200,
+    30_000,
+  );
   const found: string[] = [];
   for (let pageToken: string | null = null, page = 0; page === 0 || pageToken !== null; page += 1) {
     const pagination: { [name: string]: Json } = { pageSize: 1000, nextPageToken: pageToken };
-    const { json }: Answer = await client.post('/v1/articles', { pagination }, { key: clientKey });
-    assert.equal(json.totalResults, articles.length);
+    const { json, text }: Answer = await client.post('/v1/articles', { pagination }, { key: clientKey });
+    assert.equal(json.totalResults, articles.length, text);
     found.push(...json.results.map((item: { _originId: string }) => item._originId));
     pageToken = json.nextPageToken;
   }
