@@ -420,6 +420,16 @@ test('an accept call sent twice answers the same and does nothing the second tim
   assert.deepEqual(await read(store, '1'), before);
 });
 
+test('a state of an entity that was refused is refused by the repeated call too, though another state was taken', async () => {
+  const store = await redis.openEmptyStore(1);
+  const sent = [entity('1', { a: 1 }), entity('1', { a: 2 }, { type: 'other' }), entity('1', { a: 3 })];
+  const [, first] = await acceptCall(store, '12345678', sent);
+  assert.equal(first.toString(), '121');
+  const [, second] = await acceptCall(store, '12345678', sent);
+  assert.equal(second.toString(), '121', 'nobody is told that it was taken');
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 3 });
+});
+
 test('requests that come together are answered each for itself, those of one entity in their order', async () => {
   const store = await redis.openEmptyStore(4);
   const numbers = Array.from({ length: 40 }, (_, number) => number);

@@ -41,12 +41,13 @@ for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
     local code, isWritten = '1', not meta
     if meta then
       local isOurs = string.sub(meta, 17, 24) == string.sub(record, 17, 24)
-      if isOurs and not written[originId] then
+      -- First, because of several states of one entity in a request the repeated call must refuse those that the first refused.
+      if string.sub(meta, 57) ~= string.sub(record, 57) and string.sub(forces, at, at) ~= '1' then
+        code = '2'
+      elseif isOurs and not written[originId] then
         code = '1'
       elseif string.sub(meta, 1, 16) == string.sub(record, 1, 16) then
         code = isOurs and '1' or '0'
-      elseif string.sub(meta, 57) ~= string.sub(record, 57) and string.sub(forces, at, at) ~= '1' then
-        code = '2'
       else
         local stamp = struct.unpack('>d', string.sub(record, 33, 40))
         local lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(meta, 33, 56))
