@@ -54,16 +54,16 @@ export function viewOf(stored: Buffer): Json {
   return JSON.parse(text.join('')) as Json;
 }
 
+/** See `scripts/claim.lua`. */
 export type PackedClaim = [
-  string | false,
-  0 | 1,
-  number,
-  string,
-  string,
-  string,
-  string,
-  string | false,
-  number,
+  host: string | false,
+  kind: 0 | 1,
+  sinceStamp: string,
+  sourceId: string,
+  alias: string,
+  originId: string,
+  display: string,
+  redirect: string | false,
 ];
 
 /** Claims of an environment by their field. */

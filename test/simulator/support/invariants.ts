@@ -6,16 +6,20 @@ import type { Json } from '../../../src/contract/json.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { decodeItem } from '../../../src/store/items.ts';
 import { keys, type Partitions } from '../../../src/store/keys.ts';
+import { unpack } from '../../../src/store/pack.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { nameOf, type RecordingSink, storedItems } from '../../actors/support/fleet.ts';
 import {
   expectedEntries,
+  type PackedClaim,
   storedClaims,
   storedEntries,
   storedRoutes,
   viewOf,
 } from '../../actors/support/stored.ts';
 import { sourceIds, type World } from '../../actors/support/world.ts';
+import { Announcements } from './announcements.ts';
+import type { ClaimAges } from './claim-ages.ts';
 import { instantStore } from './instant-store.ts';
 import type { Keyspace } from './keyspace.ts';
 import { environmentId, type Site } from './site.ts';
@@ -47,13 +51,15 @@ export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string |
 export class StoreCheck {
   #site: Site | null = null;
   readonly #store: Store;
+  readonly #announcements: Announcements;
 
   constructor(
     private readonly keyspace: Keyspace,
     partitions: Partitions,
-    private readonly writes: Pick<Writes, 'worlds' | 'changed'>,
+    private readonly writes: Pick<Writes, 'worlds' | 'changed' | 'ages'>,
   ) {
     this.#store = instantStore(keyspace, partitions);
+    this.#announcements = new Announcements(keyspace, partitions.tags);
   }
 
   /** To be called while nothing happens. @param site as it was published last @throws AssertionError */
@@ -62,8 +68,11 @@ export class StoreCheck {
     const changed = new Set<string>(this.#site === site ? writes.changed : writes.worlds.keys());
     for (const key of keyspace.written) changed.add(tenantOf(key));
     for (const [tenant, world] of writes.worlds) {
-      if (changed.has(tenant)) await checkTenant(this.#store, this.keyspace, site, tenant, world);
+      if (!changed.has(tenant)) continue;
+      await checkTenant(this.#store, this.keyspace, site, tenant, world);
+      await checkClaimOrder(this.#store, keyspace, tenant, writes.ages.get(tenant));
     }
+    this.#announcements.check();
     this.#site = site;
     keyspace.written.clear();
     writes.changed.clear();
@@ -167,6 +176,53 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
   }
   checkEqual(lines.sort(), expected, `claims of ${tenant}`);
   checkEqual(await storedRoutes(store, tenant, environmentId), served.sort(), `routes of ${tenant}`);
+}
+
+/** The first claim of a field is the one that is served; fields with several are listed as clashes. */
+async function checkClaimOrder(
+  store: Store,
+  keyspace: Keyspace,
+  tenant: string,
+  ages: ClaimAges | undefined,
+): Promise<void> {
+  for (const tag of store.partitions.tags) {
+    const clashes = new Map<string, string>();
+    for (const [field, packed] of keyspace.hash(keys.claims(tag, tenant, environmentId))) {
+      const claims = unpack<PackedClaim[]>(Buffer.from(packed, 'latin1'));
+      checkEqual(claims, [...claims].sort(byPrecedence), `order of the claims on ${field} of ${tenant}`);
+      if (claims.length > 1) clashes.set(field, String(claims.length));
+      if (field.startsWith('u:')) checkAges(claims, ages, `${field} of ${tenant}`);
+    }
+    const listed = keyspace.hash(keys.clashes(tag, tenant, environmentId));
+    checkEqual(sorted(listed), sorted(clashes), `clashes of ${tenant} in ${tag}`);
+  }
+}
+
+/** A page before a redirect, the latest claim before older ones; ids decide the rest. */
+function byPrecedence(a: PackedClaim, b: PackedClaim): number {
+  const [hostA, kindA, sinceA, sourceA, aliasA, originA] = a;
+  const [hostB, kindB, sinceB, sourceB, aliasB, originB] = b;
+  const byText = (x: string, y: string) => (x === y ? 0 : x < y ? -1 : 1);
+  return (
+    kindA - kindB ||
+    Number(sinceB) - Number(sinceA) ||
+    byText(aliasA, aliasB) ||
+    byText(sourceA, sourceB) ||
+    byText(originA, originB) ||
+    byText(hostA || '', hostB || '')
+  );
+}
+
+/** Of two pages with one URL the one that took it up later comes first. */
+function checkAges(claims: readonly PackedClaim[], ages: ClaimAges | undefined, what: string): void {
+  const pages = claims.filter(([, kind, , , alias]) => kind === 0 && alias === 'page');
+  for (let at = 1; at < pages.length; at += 1) {
+    const [before, after] = [ages?.of(pages[at - 1]?.[5] ?? ''), ages?.of(pages[at]?.[5] ?? '')];
+    assert.ok(
+      before === undefined || after === undefined || before.last >= after.first,
+      `${what}: ${pages[at - 1]?.[5]} comes before ${pages[at]?.[5]}, which claimed it later`,
+    );
+  }
 }
 
 /**

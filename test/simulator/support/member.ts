@@ -1,7 +1,9 @@
 /** A worker process of the simulation: the real actors over a store, a configuration and a list of items of their own. */
 import { Worker } from '../../../src/actors/worker.ts';
+import type { Configuration } from '../../../src/config/types.ts';
 import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration.ts';
+import type { LayoutStates } from '../../../src/store/layouts.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { RecordingSink } from '../../actors/support/fleet.ts';
 import { loadOnce } from './site.ts';
@@ -31,6 +33,19 @@ export class Member {
     });
     // Writing them as text would be most of what a schedule costs, and nobody reads it here.
     this.worker.metrics.registry.metrics = async () => '';
+  }
+
+  get id(): string {
+    return this.worker.id;
+  }
+
+  /** What it knows of the lookup layouts, and of the configuration. */
+  get layouts(): LayoutStates {
+    return this.configuration.layouts;
+  }
+
+  get current(): Configuration {
+    return this.configuration.current;
   }
 
   /** @param store of its own, on a connection of its host */

@@ -27,6 +27,7 @@ export class Network {
   readonly #links = new Map<string, Set<Link>>();
   /** Hosts through whose cable nothing comes before a time. */
   readonly #stalledUntilMs = new Map<string, number>();
+  #calmFromMs = 0;
   #isDown = false;
   readonly #gone = new Set<string>();
 
@@ -72,13 +73,24 @@ export class Network {
     this.#isDown = false;
   }
 
+  /** Nothing of the process comes through for a while. */
   stall(host: string, forMs: number): void {
-    this.#stalledUntilMs.set(host, this.clock.nowMs + forMs);
+    const untilMs = this.clock.nowMs + forMs;
+    this.#stalledUntilMs.set(host, untilMs);
+    this.#calmFromMs = Math.max(this.#calmFromMs, untilMs);
+  }
+
+  /** As `stall`, of one connection of the process: what it sends on the others overtakes. */
+  stallOneLink(host: string, forMs: number): void {
+    const links = [...(this.#links.get(host) ?? [])];
+    const untilMs = this.clock.nowMs + forMs;
+    links[this.dice.below(Math.max(1, links.length))]?.stall(untilMs);
+    this.#calmFromMs = Math.max(this.#calmFromMs, untilMs);
   }
 
   /** When everything comes through again. */
   get calmFromMs(): number {
-    return Math.max(this.clock.nowMs, ...this.#stalledUntilMs.values());
+    return Math.max(this.clock.nowMs, this.#calmFromMs);
   }
 
   #connect(host: string): Link {
@@ -86,9 +98,7 @@ export class Network {
       {
         clock: this.clock,
         dice: this.dice,
-        travelMs: () =>
-          Math.max(0, (this.#stalledUntilMs.get(host) ?? 0) - this.clock.nowMs) +
-          this.dice.below(latencyMaxMs * 10) / 10,
+        stalledUntilMs: () => this.#stalledUntilMs.get(host) ?? 0,
       },
       () => this.#links.get(host)?.delete(link),
     );
@@ -102,8 +112,7 @@ export class Network {
 interface Cable {
   readonly clock: VirtualClock;
   readonly dice: Dice;
-  /** How long what is sent now is under way. */
-  travelMs(): number;
+  stalledUntilMs(): number;
 }
 
 /** One connection, as the client library sees a socket. */
@@ -118,6 +127,7 @@ class Link extends EventEmitter {
   #sentAtMs = 0;
   #sentUntilMs = 0;
   #receivedUntilMs = 0;
+  #stalledUntilMs = 0;
 
   constructor(
     private readonly cable: Cable,
@@ -126,8 +136,19 @@ class Link extends EventEmitter {
     super();
   }
 
+  stall(untilMs: number): void {
+    this.#stalledUntilMs = untilMs;
+  }
+
+  /** How long what is sent now is under way. */
+  #travelMs(): number {
+    const { clock, dice, stalledUntilMs } = this.cable;
+    const stalledMs = Math.max(0, stalledUntilMs() - clock.nowMs, this.#stalledUntilMs - clock.nowMs);
+    return stalledMs + dice.below(latencyMaxMs * 10) / 10;
+  }
+
   open(accept: () => Accept | null): void {
-    this.cable.clock.after(this.cable.travelMs(), () => {
+    this.cable.clock.after(this.#travelMs(), () => {
       if (this.destroyed) return;
       const accepted = accept();
       if (accepted === null) {
@@ -156,7 +177,7 @@ class Link extends EventEmitter {
     }
     this.#sent.push([command]);
     this.#sentAtMs = clock.nowMs;
-    this.#sentUntilMs = Math.max(this.#sentUntilMs, clock.nowMs + this.cable.travelMs());
+    this.#sentUntilMs = Math.max(this.#sentUntilMs, clock.nowMs + this.#travelMs());
     clock.after(this.#sentUntilMs - clock.nowMs, () => {
       const arrived = this.#sent.shift();
       if (arrived !== undefined) this.#service?.receive(arrived);
@@ -165,7 +186,7 @@ class Link extends EventEmitter {
   }
 
   #reply(replies: readonly Reply[]): void {
-    this.#receivedUntilMs = Math.max(this.#receivedUntilMs, this.cable.clock.nowMs + this.cable.travelMs());
+    this.#receivedUntilMs = Math.max(this.#receivedUntilMs, this.cable.clock.nowMs + this.#travelMs());
     this.cable.clock.after(this.#receivedUntilMs - this.cable.clock.nowMs, () => {
       if (!this.destroyed) this.emit('data', replies);
     });

@@ -6,18 +6,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { publishConfiguration } from '../../../src/store/configuration.ts';
 import { StoreUnavailableError } from '../../../src/store/connection.ts';
-import { keys } from '../../../src/store/keys.ts';
+import { keys, Partitions } from '../../../src/store/keys.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Dice } from '../../support/dice.ts';
 import { VirtualClock } from './clock.ts';
 import { type FencingCheck, fencingCheck } from './fencing-check.ts';
 import { checkMemory, StoreCheck, whatWaits } from './invariants.ts';
 import { JobList, JobsMember } from './jobs.ts';
+import { LayoutsCheck } from './layouts-check.ts';
 import { Member } from './member.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis, type StreamEntryReply } from './redis.ts';
 import type { Reply } from './reply.ts';
-import { parts, type Site, siteWithout } from './site.ts';
+import { type Part, parts, type Site, siteWithout } from './site.ts';
 import { Writes } from './writes.ts';
 
 export interface Plan {
@@ -39,6 +40,7 @@ const plainFaults = [
   'crash',
   'stop',
   'links',
+  'link',
   'front',
   'stall',
   'stall',
@@ -47,7 +49,16 @@ const plainFaults = [
   'lease',
 ] as const;
 /** Following another configuration takes longer than all else, so in one seed of four alone it changes. */
-const faultsAmidChange = [...plainFaults, 'jobs', 'jobs', 'configure', 'configure', 'configure'] as const;
+const faultsAmidChange = [
+  ...plainFaults,
+  'link',
+  'jobs',
+  'jobs',
+  'configure',
+  'configure',
+  'configure',
+  'configure',
+] as const;
 export type Fault = (typeof faultsAmidChange)[number];
 
 function faultsOf({ seed, faults }: Plan): readonly [Fault, ...Fault[]] {
@@ -55,10 +66,10 @@ function faultsOf({ seed, faults }: Plan): readonly [Fault, ...Fault[]] {
 }
 
 const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
-/** By what stands below the first line, before which the store may put something. */
+/** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
 const scriptNames = new Map(
   readdirSync(scriptFolder).map((file) => [
-    readFileSync(new URL(file, scriptFolder), 'utf8').slice('#!lua'.length),
+    readFileSync(new URL(file, scriptFolder), 'latin1').slice('#!lua'.length),
     file.replace('.lua', ''),
   ]),
 );
@@ -108,10 +119,14 @@ export class Simulation {
   /** What happened, for whoever looks into a schedule. */
   readonly log: string[] = [];
   readonly #fencing: FencingCheck;
+  readonly #layouts: LayoutsCheck;
   readonly #jobList: JobList;
   #jobs: JobsMember | null = null;
+  /** Processes that were thought to be gone, and go on beside another. */
+  readonly #formerJobs: JobsMember[] = [];
   /** As it was published last, and its generation. */
   #site: Site = siteWithout([]);
+  readonly #leftOut = new Set<Part>();
   #generation = 0;
   #hosts = 0;
   /** A fault that waits for some scripts to run; key of the script that brought the last one. */
@@ -127,6 +142,7 @@ export class Simulation {
       onRead: (key, entries, all) => this.#disturb(key, entries, all),
       onScript: (source, scriptKeys, words, reply) => {
         this.#fencing.afterScript(scriptName(source), scriptKeys, words, reply);
+        this.#layouts.afterScript(scriptName(source));
         this.#countScript(scriptKeys);
       },
       alter: (source) => plan.plant?.(scriptName(source), source) ?? source,
@@ -135,6 +151,8 @@ export class Simulation {
       }),
     });
     this.#fencing = fencingCheck(this.redis.keyspace);
+    const { tags } = new Partitions(plan.partitions);
+    this.#layouts = new LayoutsCheck(this.redis.keyspace, tags, () => [...this.members]);
     this.#jobList = new JobList(plan.partitions);
     this.network = new Network(this.clock, this.dice, (send) => this.redis.accept(send));
   }
@@ -172,7 +190,13 @@ export class Simulation {
   async #play(): Promise<void> {
     const store = await this.#open('front');
     await this.#publish(store);
-    const writes = new Writes(store, this.clock, this.dice, (what) => this.#note(what));
+    const writes = new Writes(
+      store,
+      this.clock,
+      this.dice,
+      () => this.#streamEnds(store.partitions.tags),
+      (what) => this.#note(what),
+    );
     const check = new StoreCheck(this.redis.keyspace, store.partitions, writes);
     await this.#addMember();
     for (let schedule = 1; schedule <= (this.plan.schedules ?? 1); schedule += 1) {
@@ -187,6 +211,10 @@ export class Simulation {
     await store.close();
   }
 
+  #streamEnds(tags: readonly string[]): number[] {
+    return tags.map((tag) => Number(this.redis.keyspace.hash(keys.clock(tag)).get('stream') ?? 0));
+  }
+
   async #schedule(store: Store, writes: Writes, check: StoreCheck): Promise<void> {
     const faults = this.#breakThings(store);
     await this.#write(writes);
@@ -195,7 +223,9 @@ export class Simulation {
     this.#jobs ??= await this.#addJobs();
     await this.#until(() => this.#openJobs() ?? whatWaits(this.redis.keyspace, store.partitions.tags));
     await check.check(this.#site);
+    this.#layouts.checkSettled(this.#generation);
     await this.#until(() => checkMemory(this.redis.keyspace, store.partitions, [...this.members]));
+    await this.#endFormerJobs();
   }
 
   /** Waits until nothing is told any more. The schedule's time limit ends it. */
@@ -273,17 +303,25 @@ export class Simulation {
     const { dice } = this;
     const jobs = this.#jobs;
     if (jobs === null) return;
-    if (dice.chance(40)) {
+    const kind = dice.of(['links', 'paused', 'crash', 'stop'] as const);
+    if (kind === 'links') {
       this.network.breakLinks(jobs.host);
       return;
     }
     this.#jobs = null;
-    if (dice.chance(50)) {
+    if (kind === 'stop') await jobs.stop();
+    if (kind === 'crash') {
       this.network.remove(jobs.host);
       jobs.crash();
-    } else {
-      await jobs.stop();
     }
+    if (kind !== 'paused') return;
+    this.network.stall(jobs.host, dice.below(900));
+    this.#formerJobs.push(jobs);
+    this.#jobs = await this.#addJobs();
+  }
+
+  async #endFormerJobs(): Promise<void> {
+    await Promise.all(this.#formerJobs.splice(0).map((jobs) => jobs.stop()));
   }
 
   #note(what: string): void {
@@ -372,14 +410,30 @@ export class Simulation {
       case 'jobs':
         await this.#breakJobs();
         return;
+      case 'link':
+        if (member === undefined) return;
+        this.network.stallOneLink(dice.chance(80) ? member.host : 'front', dice.below(900));
+        return;
       case 'configure':
-        this.#site = siteWithout(parts.filter(() => dice.chance(30)));
-        await this.#publish(store);
+        await this.#configure(store);
+        if (dice.chance(60)) return;
+        await this.clock.wait(dice.below(dice.chance(50) ? 100 : 700));
+        await this.#configure(store);
         return;
       case 'lease':
         this.#endLease(store.partitions.tag(dice.below(this.plan.partitions)));
         return;
     }
+  }
+
+  /** Leaves out another part of the site, or brings it back. */
+  async #configure(store: Store): Promise<void> {
+    for (const part of parts) {
+      if (!this.dice.chance(40)) continue;
+      if (!this.#leftOut.delete(part)) this.#leftOut.add(part);
+    }
+    this.#site = siteWithout(parts.filter((part) => this.#leftOut.has(part)));
+    await this.#publish(store);
   }
 
   /** Mostly what a longer pause would bring is done at once: it loses what it owns, and wakes up when others have it. */

@@ -1,29 +1,47 @@
-/** What clients of the simulated platform write: random changes of few entities that have much to do with each other. */
+/**
+ * What clients of the simulated platform write: random changes of few entities that have much to do with each other. What
+ * they are answered must be what was to be done.
+ */
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { StoreUnavailableError } from '../../../src/store/connection.ts';
 import { acceptEntities, encodeEntity, removeEntities } from '../../../src/store/entities.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { AcceptOutcome, VersionVector } from '../../../src/store/types.ts';
 import { type SourceId, World } from '../../actors/support/world.ts';
 import type { Dice } from '../../support/dice.ts';
+import { ClaimAges } from './claim-ages.ts';
 import type { VirtualClock } from './clock.ts';
 import { type TenantAlias, tenants } from './site.ts';
 
 const entityCount = 6;
 const againMs = 20;
 
+/** Last sequences of the streams, as Redis has them at this moment. */
+export type StreamEnds = () => readonly number[];
+
+interface SaveRequest {
+  readonly tenant: TenantAlias;
+  readonly sourceId: SourceId;
+  readonly force: boolean;
+  readonly entities: readonly SourceEntity[];
+}
+
 export class Writes {
   /** The entities of each tenant as they were last acknowledged. */
   readonly worlds = new Map<TenantAlias, World>(tenants.map((tenant) => [tenant, new World()]));
-
   /** Tenants of which that has changed since it was emptied last. */
   readonly changed = new Set<TenantAlias>(tenants);
+  /** Since when pages of a tenant have their URLs. */
+  readonly ages = new Map<TenantAlias, ClaimAges>(tenants.map((tenant) => [tenant, new ClaimAges()]));
 
   constructor(
     private readonly store: Store,
     private readonly clock: VirtualClock,
     private readonly dice: Dice,
+    private readonly streamEnds: StreamEnds,
     private readonly note: (what: string) => void,
   ) {}
 
@@ -33,27 +51,99 @@ export class Writes {
     const tenant = dice.of<TenantAlias>(['acme', 'acme', 'acme', 'other']);
     const sourceId = dice.of<SourceId>(['src-cms', 'src-cms', 'src-shop']);
     if (dice.chance(20)) await this.#delete(tenant, sourceId, `e${dice.below(entityCount)}`);
-    else await this.#save(tenant, sourceId);
+    else await this.#save(this.#randomRequest(tenant, sourceId));
   }
 
   async #delete(tenant: TenantAlias, sourceId: SourceId, originId: string): Promise<void> {
     this.note(`delete ${originId} of ${tenant} ${sourceId}`);
     const wasThere = this.#of(tenant, sourceId).delete(originId);
-    let attempts = 0;
-    await this.#insist(async () => {
-      attempts += 1;
-      const { removed } = await removeEntities(this.store, { tenant, sourceId, originIds: [originId] });
+    await this.#insist(async (attempt) => {
+      const before = this.streamEnds();
+      const { removed, version } = await removeEntities(this.store, {
+        tenant,
+        sourceId,
+        originIds: [originId],
+      });
       // Of two attempts the first may have done it.
-      if (attempts === 1) assert.deepEqual(removed, [wasThere], `deleting ${originId} tells what was there`);
+      if (attempt === 1) assert.deepEqual(removed, [wasThere], `deleting ${originId} tells what was there`);
+      this.#checkVersion(before, version, removed[0] === true ? [originId] : [], sourceId);
     });
   }
 
-  async #save(tenant: TenantAlias, sourceId: SourceId): Promise<void> {
-    const sent = Array.from({ length: 1 + this.dice.below(3) }, () => this.#randomEntity(sourceId));
-    this.note(`save ${sent.map(({ originId }) => originId)} of ${tenant} ${sourceId}`);
-    const entities = sent.map(encodeEntity);
-    await this.#insist(() => acceptEntities(this.store, { tenant, sourceId, force: true, entities }));
-    for (const entity of sent) this.#of(tenant, sourceId).set(entity.originId, entity);
+  async #save(request: SaveRequest): Promise<void> {
+    const { tenant, sourceId, force, entities } = request;
+    this.note(`save ${entities.map(({ originId }) => originId)} of ${tenant} ${sourceId}`);
+    const encoded = entities.map(encodeEntity);
+    const attempts = await this.#insist(async (attempt) => {
+      const before = this.streamEnds();
+      const { outcomes, version } = await acceptEntities(this.store, {
+        tenant,
+        sourceId,
+        force,
+        entities: encoded,
+      });
+      if (attempt === 1) {
+        const expected = this.#expectedOutcomes(request);
+        assert.deepEqual(
+          withoutRepetitions(request, outcomes, expected),
+          expected,
+          'what is told of entities sent',
+        );
+      }
+      const changed = entities.filter((_, index) => outcomes[index] === 'changed');
+      this.#checkVersion(
+        before,
+        version,
+        changed.map(({ originId }) => originId),
+        sourceId,
+      );
+    });
+    this.#keep(request, attempts === 1);
+  }
+
+  /** @param isExact everything was done in one go, in its order */
+  #keep({ tenant, sourceId, force, entities }: SaveRequest, isExact: boolean): void {
+    const known = this.#of(tenant, sourceId);
+    const ages = this.ages.get(tenant);
+    ages?.beginRequest(isExact);
+    for (const entity of entities) {
+      const before = known.get(entity.originId);
+      if (isRefused(before, entity, force)) continue;
+      if (sourceId === 'src-cms') ages?.save(before, entity);
+      known.set(entity.originId, entity);
+    }
+  }
+
+  #expectedOutcomes({ tenant, sourceId, force, entities }: SaveRequest): AcceptOutcome[] {
+    const known = new Map(this.#of(tenant, sourceId));
+    return entities.map((entity) => {
+      const { originId } = entity;
+      const before = known.get(originId);
+      if (isDeepStrictEqual(before, entity)) return 'unchanged';
+      if (isRefused(before, entity, force)) return 'typeConflict';
+      known.set(originId, entity);
+      return 'changed';
+    });
+  }
+
+  /** A request's place in the streams lies behind what it announced, and behind what was there before. */
+  #checkVersion(
+    before: readonly number[],
+    version: VersionVector,
+    changed: readonly string[],
+    sourceId: string,
+  ): void {
+    const announced = new Set(changed.map((originId) => this.store.partitions.ofEntity(sourceId, originId)));
+    const after = this.streamEnds();
+    for (const [partition, sequence] of version) {
+      const [first = 0, last = 0] = [before[partition], after[partition]];
+      const least = announced.delete(partition) ? first + 1 : first;
+      assert.ok(
+        sequence >= least && sequence <= last,
+        `version ${sequence} of partition ${partition} is told, between ${least} and ${last}`,
+      );
+    }
+    assert.equal(announced.size, 0, 'a partition that took something is not in the version');
   }
 
   #of(tenant: TenantAlias, sourceId: SourceId): Map<string, SourceEntity> {
@@ -63,17 +153,29 @@ export class Writes {
     return world.of(sourceId);
   }
 
-  async #insist(act: () => Promise<unknown>): Promise<void> {
-    for (;;) {
+  /** @returns how many attempts it took */
+  async #insist(act: (attempt: number) => Promise<unknown>): Promise<number> {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        await act();
-        return;
+        await act(attempt);
+        return attempt;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
         this.note(`front: ${error}`);
         await this.clock.wait(againMs);
       }
     }
+  }
+
+  #randomRequest(tenant: TenantAlias, sourceId: SourceId): SaveRequest {
+    const { dice } = this;
+    const stored = [...this.#of(tenant, sourceId).values()];
+    const isRepetition = dice.chance(15);
+    const entities = Array.from({ length: 1 + dice.below(3) }, () => {
+      const again = stored[dice.below(Math.max(1, stored.length))];
+      return again !== undefined && dice.chance(isRepetition ? 90 : 5) ? again : this.#randomEntity(sourceId);
+    });
+    return { tenant, sourceId, force: dice.chance(70), entities };
   }
 
   #randomEntity(sourceId: SourceId): SourceEntity {
@@ -93,4 +195,23 @@ export class Writes {
       properties,
     };
   }
+}
+
+/** Of several states of one entity in a request, a call that is sent twice does not tell which of them changed it. */
+function withoutRepetitions(
+  { entities }: SaveRequest,
+  told: readonly AcceptOutcome[],
+  expected: readonly AcceptOutcome[],
+): AcceptOutcome[] {
+  const isAlone = ({ originId }: SourceEntity) =>
+    entities.filter((other) => other.originId === originId).length === 1;
+  return told.map((outcome, index) => {
+    const entity = entities[index];
+    const mayDiffer = entity !== undefined && !isAlone(entity) && expected[index] === 'unchanged';
+    return mayDiffer && outcome === 'changed' ? 'unchanged' : outcome;
+  });
+}
+
+function isRefused(before: SourceEntity | undefined, sent: SourceEntity, force: boolean): boolean {
+  return before !== undefined && before.type !== sent.type && !force;
 }

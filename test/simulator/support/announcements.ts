@@ -1,0 +1,73 @@
+/**
+ * What fronts rest on: whatever is stored anew where requests see it is announced in the changes of its partition, or
+ * answers that a front has kept would stay.
+ */
+import assert from 'node:assert/strict';
+import { decodeAnnouncement } from '../../../src/store/commit.ts';
+import { digestBytes } from '../../../src/store/digest.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { claimSubject, itemsSubject, subjectKey, viewSubject } from '../../../src/store/subjects.ts';
+import type { Keyspace } from './keyspace.ts';
+
+const visibleParts = new Set(['views', 'items', 'claims']);
+
+export class Announcements {
+  /** Fields of each key as they were at the last check. */
+  readonly #seen = new Map<string, ReadonlyMap<string, string>>();
+  readonly #readTo = new Map<string, number>();
+
+  constructor(
+    private readonly keyspace: Keyspace,
+    private readonly tags: readonly string[],
+  ) {}
+
+  /** Of the keys written since the last check. @throws AssertionError */
+  check(): void {
+    const announced = new Map(this.tags.map((tag) => [tag, this.#announced(tag)]));
+    for (const key of this.keyspace.written) {
+      const [tag = '', part = ''] = key.split(':', 2);
+      if (!visibleParts.has(part)) continue;
+      const now = new Map(this.keyspace.hash(key));
+      for (const subject of changedSubjects(key, this.#seen.get(key) ?? new Map(), now)) {
+        assert.ok(announced.get(tag)?.has(subjectKey(subject)), `${subject} changed and was not announced`);
+      }
+      this.#seen.set(key, now);
+    }
+  }
+
+  /** Digests announced since the last check. */
+  #announced(tag: string): Set<string> {
+    const digests = new Set<string>();
+    const readTo = this.#readTo.get(tag) ?? 0;
+    const entries = this.keyspace.stream(keys.changes(tag))?.entries ?? [];
+    for (const { id, fields } of entries) {
+      if (id[0] <= readTo) continue;
+      this.#readTo.set(tag, id[0]);
+      const joined = digestsOf(fields);
+      for (let at = 0; at < joined.length; at += digestBytes) digests.add(joined.slice(at, at + digestBytes));
+    }
+    return digests;
+  }
+}
+
+function digestsOf([kind, value = '']: readonly string[]): string {
+  return kind === 'd' ? value : decodeAnnouncement(Buffer.from(value, 'latin1')).digests.toString('latin1');
+}
+
+function changedSubjects(
+  key: string,
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): string[] {
+  const [, part, tenant = '', environmentId = '', ...index] = key.split(':');
+  const scope = { tenant, environmentId };
+  const fields = [...new Set([...before.keys(), ...now.keys()])].filter(
+    (field) => before.get(field) !== now.get(field),
+  );
+  if (part === 'items') return fields.length === 0 ? [] : [itemsSubject(scope, index.join(':'))];
+  if (part === 'claims') return fields.map((field) => claimSubject(scope, field));
+  return fields.map((field) => {
+    const [sourceId = '', alias = '', originId = ''] = field.split(':');
+    return viewSubject(scope, { sourceId, alias, originId });
+  });
+}
