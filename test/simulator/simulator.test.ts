@@ -27,7 +27,7 @@ import { randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runs } from '../support/runs.ts';
 import { mistakes } from './support/mistakes.ts';
-import { Simulation } from './support/simulation.ts';
+import { Simulation, scriptTexts } from './support/simulation.ts';
 import { Threads } from './support/threads.ts';
 
 /** The first schedule of a seed waits for the platform to be there; later ones are at work at once. */
@@ -58,8 +58,10 @@ test('a seed gives the same schedules again', async () => {
   assert.deepEqual(logs[1], logs[0]);
 });
 
-for (const [mistake, { seed: first }] of Object.entries(mistakes)) {
+for (const [mistake, { seed: first, alter }] of Object.entries(mistakes)) {
   test(`it finds a planted mistake: ${mistake}`, async (context) => {
+    const altered = [...scriptTexts()].filter(([script, text]) => alter(script, text) !== text);
+    assert.ok(altered.length > 0, 'it alters a script');
     const seeds = Array.from({ length: seedsToFind }, (_, index) => first + index);
     const { schedules, failure } = await threads.run({ seeds, schedules: schedulesPerSeed, mistake });
     assert.ok(failure, 'not found');

@@ -17,7 +17,7 @@ function replaced(source: string, from: string | RegExp, to: string): string {
   return altered;
 }
 
-const ownEpochCheck = "if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then";
+const ownEpochCheck = /if (?:redis\.call\('HGET', KEYS\[1\], 'epoch'\)|owner\[1\]) ~= ARGV\[1\] then/;
 const fenceCheck =
   /if tonumber\(redis\.call\('HGET', (?:KEYS|group)\[1\], ARGV\[1\]\) or 0\) > tonumber\(ARGV\[2\]\) then/;
 const moveCheckpoint = `

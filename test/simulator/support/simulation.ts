@@ -65,6 +65,11 @@ function faultsOf({ seed, faults }: Plan): readonly [Fault, ...Fault[]] {
   return faults ?? (Math.floor(seed / 4) % 4 === 0 ? faultsAmidChange : plainFaults);
 }
 
+/** Of the store, by name; one byte a character, as Redis sees them. */
+export function scriptTexts(): ReadonlyMap<string, string> {
+  return new Map([...scriptNames].map(([text, name]) => [name, text]));
+}
+
 const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
 /** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
 const scriptNames = new Map(
@@ -420,9 +425,12 @@ export class Simulation {
         await this.clock.wait(dice.below(dice.chance(50) ? 100 : 700));
         await this.#configure(store);
         return;
-      case 'lease':
-        this.#endLease(store.partitions.tag(dice.below(this.plan.partitions)));
+      case 'lease': {
+        const partition = dice.below(this.plan.partitions);
+        if (dice.chance(40)) this.#endLease(store.partitions.tag(partition));
+        else this.#usurp(store.partitions.tags, partition);
         return;
+      }
     }
   }
 
@@ -450,6 +458,19 @@ export class Simulation {
   #endLease(tag: string): void {
     const key = keys.owner(tag);
     if (this.redis.keyspace.has(key)) this.redis.execute(['HSET', key, 'leaseUntilMs', '0'], 0, () => {});
+  }
+
+  /** As if another worker had taken a partition and crashed at once, before or after it fenced the owner before. */
+  #usurp(tags: readonly string[], partition: number): void {
+    const { redis, dice } = this;
+    const owner = keys.owner(tags[partition] ?? '');
+    if (!redis.keyspace.has(owner)) return;
+    const send = (...words: string[]) => redis.execute(words, 0, () => {});
+    send('HINCRBY', owner, 'epoch', '1');
+    send('HSET', owner, 'worker', 'gone', 'leaseUntilMs', '0');
+    if (dice.chance(40)) return;
+    const epoch = redis.keyspace.hash(owner).get('epoch') ?? '';
+    for (const tag of tags) send('HSET', keys.fence(tag), String(partition), epoch);
   }
 
   /** Mostly what time would do is done at once: seconds in which nothing happens but the ends of leases. */
