@@ -67,10 +67,12 @@ function isPlainSource(sourceId: string): boolean {
 
 /** @returns the place behind the row */
 export function writeRow({ head, fields, isPlain }: RowPieces, into: Buffer, at: number): number {
-  let end = at + into.write(head, at, isPlain ? 'latin1' : 'utf8');
+  const end = at + into.write(head, at, isPlain ? 'latin1' : 'utf8');
   if (fields.length === emptyObjectBytes) return into.writeUInt8(closingBrace, end);
-  end = into.writeUInt8(comma, end);
-  return end + fields.copy(into, end, 1);
+  // The whole object and a comma over its brace: a part of it would be another view of its memory.
+  into.set(fields, end);
+  into[end] = comma;
+  return end + fields.length;
 }
 
 const underscore = 0x5f;
