@@ -36,6 +36,7 @@ import { AutoTypes, type Misfit, storedItem } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
 import { claimKey, thingKey } from './made-key.ts';
 import type { Maker } from './maker.ts';
+import type { NamedFields } from './named-fields.ts';
 import { CausedMarks, newEntries, publishTurns, standingsOf } from './publish.ts';
 import { type Basis, loadTurns, type Turn } from './turn.ts';
 import type { EntityWork } from './work.ts';
@@ -46,6 +47,7 @@ export interface BatchContext {
   readonly basis: Basis;
   readonly autoFields: AutoFields;
   readonly intents: Intents;
+  readonly namedFields: NamedFields;
 }
 
 /** What happened, for the metrics. */
@@ -85,8 +87,9 @@ async function tryBatch(
   footing: Footing,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, basis, autoFields, intents } = context;
+  const { store, lease, basis, autoFields, intents, namedFields } = context;
   intents.begin();
+  namedFields.begin();
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
   const caused = new CausedMarks();
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
@@ -100,7 +103,7 @@ async function tryBatch(
   const lookups = new LookupSource(store, footing.caller, basis.layouts);
   await runBuilds(builds, lookups);
 
-  const assembly = new Assembly(lease.tag, autoTypes, lookups);
+  const assembly = new Assembly(lease.tag, autoTypes, lookups, namedFields);
   assembly.addTurns(turns, builds);
   assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
@@ -114,9 +117,6 @@ async function tryBatch(
   for (const field of intents.settledBy(turns)) writes.delete(keys.intents(lease.tag), field);
   return { writes, itemChanges, digests, caused: caused.list, counts };
 }
-
-/** Value of a field that says by its name what is there. */
-const present = Buffer.from('1');
 
 /** Compares what was made with what was made before, and gathers the difference. */
 class Assembly {
@@ -138,6 +138,7 @@ class Assembly {
     private readonly tag: string,
     private readonly autoTypes: AutoTypes,
     private readonly lookups: LookupSource,
+    private readonly namedFields: NamedFields,
   ) {}
 
   /** @param builds in the order of their turns */
@@ -185,7 +186,8 @@ class Assembly {
         ? { ...former, made }
         : { stamp: entity.stamp, type: entity.type, lookups: standingsOf(turn), made };
     const encoded = encodeProcessed(record);
-    if (former !== null && turn.repair === null && encodeProcessed(former).equals(encoded)) return;
+    const mayBeSame = turn.repair === null && former?.stamp === record.stamp;
+    if (mayBeSame && encodeProcessed(former).equals(encoded)) return;
     this.#recordsOf(tenantAlias, sourceId).set(originId, encoded);
   }
 
@@ -196,7 +198,7 @@ class Assembly {
     if (known !== undefined) return known;
     const records = this.writes.hash(keys.processed(this.tag, tenant, sourceId));
     this.#records.set(name, records);
-    this.writes.set(keys.sources(this.tag), name, present);
+    this.namedFields.add(this.writes, keys.sources(this.tag), name);
     return records;
   }
 
@@ -253,7 +255,7 @@ class Assembly {
     const things = this.writes.hash(key);
     this.#things.set(maker, things);
     if (kind === 'item') {
-      this.writes.set(keys.itemIndexes(this.tag), itemIndexField({ scope, index: name }), present);
+      this.namedFields.add(this.writes, keys.itemIndexes(this.tag), itemIndexField({ scope, index: name }));
     }
     return things;
   }

@@ -18,6 +18,7 @@ import type { ItemSink } from '../store/types.ts';
 import { type BatchResult, processBatch } from './batch.ts';
 import { Intents } from './intents.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { NamedFields } from './named-fields.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 import { wholePartition } from './rescan.ts';
 import type { Slots } from './slots.ts';
@@ -50,6 +51,7 @@ export interface PartitionContext {
 export class PartitionActor {
   readonly #queue = new RebuildQueue();
   readonly #reader: IntakeReader;
+  readonly #namedFields = new NamedFields();
   #checkpoint: number;
   /** Number of the last commit. */
   #commits: number;
@@ -237,7 +239,14 @@ export class PartitionActor {
     const { store, autoFields } = this.context;
     const intents = await this.#openIntents();
     const basis = this.context.basis();
-    const context = { store, lease: this.lease, basis, autoFields, intents };
+    const context = {
+      store,
+      lease: this.lease,
+      basis,
+      autoFields,
+      intents,
+      namedFields: this.#namedFields,
+    };
     this.#batchBasis = basis;
     try {
       return await processBatch(context, works);
@@ -271,6 +280,7 @@ export class PartitionActor {
     this.#commits = commits;
     this.#batchBasis = null;
     this.#intents?.settle();
+    this.#namedFields.settle();
     items.apply(this.lease.partition, commits, result.itemChanges);
     metrics.commits.inc();
     metrics.thingsBuilt.inc(result.counts.built);

@@ -4,7 +4,7 @@ import { storeError } from './connection.ts';
 import { digestBytes } from './digest.ts';
 import { keys } from './keys.ts';
 import type { Lease } from './lease.ts';
-import { packForLua } from './lua-list.ts';
+import { type LuaValue, packForLua } from './lua-list.ts';
 import { pack, unpack } from './pack.ts';
 import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
@@ -12,6 +12,13 @@ import type { Store } from './store.ts';
 const commitScript = new OwnerScript<number>('commit', 5);
 
 const partBytesMax = 32 * 1024 * 1024;
+
+interface WritesPart {
+  readonly sets: readonly (string | Buffer)[];
+  readonly deletes: readonly string[];
+  /** About. */
+  readonly bytes: number;
+}
 
 /** Writes to one hash. A later write of a field wins. */
 export class FieldWrites {
@@ -30,16 +37,16 @@ export class FieldWrites {
   }
 
   /** What to set, about `partBytesMax` at a time, and with the last of it what to delete. */
-  *parts(): Generator<[sets: readonly (string | Buffer)[], deletes: readonly string[]]> {
+  *parts(): Generator<WritesPart> {
     let from = 0;
     let bytes = 0;
     for (let at = 0; at < this.#sets.length; at += 2) {
       bytes += (this.#sets[at]?.length ?? 0) + (this.#sets[at + 1]?.length ?? 0);
       if (bytes < partBytesMax) continue;
-      yield [this.#sets.slice(from, at + 2), []];
+      yield { sets: this.#sets.slice(from, at + 2), deletes: [], bytes };
       [from, bytes] = [at + 2, 0];
     }
-    yield [from === 0 ? this.#sets : this.#sets.slice(from), [...this.#deletes]];
+    yield { sets: from === 0 ? this.#sets : this.#sets.slice(from), deletes: [...this.#deletes], bytes };
   }
 }
 
@@ -67,9 +74,19 @@ export class HashWrites {
   /** As `scripts/commit.lua` reads them: lists of bounded size, because Redis takes no argument above 512 MB. */
   packed(): Buffer[] {
     const lists: Buffer[] = [];
+    let list: LuaValue[] = [];
+    let listBytes = 0;
     for (const [key, writes] of this.#hashes) {
-      for (const part of writes.parts()) lists.push(packForLua([key, ...part]));
+      for (const { sets, deletes, bytes } of writes.parts()) {
+        if (listBytes + bytes > partBytesMax && list.length > 0) {
+          lists.push(packForLua(list));
+          [list, listBytes] = [[], 0];
+        }
+        list.push([key, sets, deletes]);
+        listBytes += bytes;
+      }
     }
+    if (list.length > 0) lists.push(packForLua(list));
     return lists;
   }
 }

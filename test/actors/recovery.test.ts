@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch.ts';
 import { Intents } from '../../src/actors/intents.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
+import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import { Slots } from '../../src/actors/slots.ts';
 import { TurnQueue } from '../../src/actors/turns.ts';
@@ -231,6 +232,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       basis: { configuration: configuration.current, layouts: configuration.layouts },
       autoFields: new AutoFields(store),
       intents: await Intents.load(store, lease),
+      namedFields: new NamedFields(),
     },
     [{ tenant: 'acme', sourceId: 'src-cms', originId: 'e0', only: null, repair: null }],
   );

@@ -5,9 +5,9 @@
 -- KEYS  1 owner   2 clock   3 changes   4 caused   5 stream
 -- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 waiting rebuilds (packed)   5 changes kept
 --       6 number of the commit before, or ''   7 packed list of the caused marks: field, sequence, field …
---       then hash writes, each a packed {key, fields and values to set, fields to delete}
+--       then packed lists of hash writes, each {key, fields and values to set, fields to delete}
 -- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
-local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits')
+local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits', 'checkpoint')
 if owner[1] ~= ARGV[1] then return redis.error_reply('FENCED the partition has a newer owner') end
 local before = tonumber(owner[2] or 0)
 local expected = tonumber(ARGV[6])
@@ -15,16 +15,22 @@ if expected then
   if before == expected + 1 then return before end
   if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
 end
-local caused, writes = cmsgpack.unpack(ARGV[7]), {}
-for at = 8, #ARGV do writes[#writes + 1] = cmsgpack.unpack(ARGV[at]) end
--- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
-for _, write in ipairs(writes) do redis.call('EXISTS', write[1]) end
+local caused, writes, written = cmsgpack.unpack(ARGV[7]), {}, {}
+for at = 8, #ARGV do
+  for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
+    writes[#writes + 1], written[#written + 1] = write, write[1]
+  end
+end
 -- Arguments of one call are bounded by Lua's stack.
 local chunk = 1000
 local function callEach(command, key, list)
   for from = 1, #list, chunk do
     redis.call(command, key, unpack(list, from, math.min(#list, from + chunk - 1)))
   end
+end
+-- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
+for from = 1, #written, chunk do
+  redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
 end
 callEach('HSET', KEYS[4], caused)
 for _, write in ipairs(writes) do
@@ -35,5 +41,9 @@ local commits = before + 1
 redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'dirty', ARGV[4], 'commits', commits)
 local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
 redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[5], sequence .. '-0', 'c', ARGV[3], 'n', commits)
-redis.call('XTRIM', KEYS[5], 'MINID', '~', tonumber(ARGV[2]) + 1)
+-- Whole nodes of the stream go, of about a hundred entries: to try it at every commit would be in vain.
+local checkpoint, node = tonumber(ARGV[2]), 64
+if math.floor(checkpoint / node) ~= math.floor(tonumber(owner[3] or 0) / node) then
+  redis.call('XTRIM', KEYS[5], 'MINID', '~', checkpoint + 1)
+end
 return commits

@@ -1,0 +1,30 @@
+/** Fields that say by their name alone what a partition has: an owner stores each of them once. */
+import type { HashWrites } from '../store/commit.ts';
+
+/** Value of such a field. */
+const present = Buffer.from('1');
+
+export class NamedFields {
+  /** Those of this owner's commits. */
+  readonly #stored = new Set<string>();
+  /** Those of the batch under way. */
+  #coming: string[] = [];
+
+  /** Begins a batch, or begins it again: what it wrote before is not stored. */
+  begin(): void {
+    this.#coming = [];
+  }
+
+  add(writes: HashWrites, key: string, field: string): void {
+    const name = `${key} ${field}`;
+    if (this.#stored.has(name)) return;
+    writes.set(key, field, present);
+    this.#coming.push(name);
+  }
+
+  /** Called after the commit of the batch. */
+  settle(): void {
+    for (const name of this.#coming) this.#stored.add(name);
+    this.#coming = [];
+  }
+}
