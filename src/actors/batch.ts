@@ -310,7 +310,9 @@ class Assembly {
   #addClaims(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): MadeClaim[] {
     const { built, maker } = build;
     if (built.kind !== 'view' || turn.entity === null) return [];
-    const claims = claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
+    const { url, handles } = built.claims;
+    const claimsNothing = url === null && handles.length === 0;
+    const claims = claimsNothing ? [] : claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
     const before = former?.claims ?? [];
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {

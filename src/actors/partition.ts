@@ -56,6 +56,8 @@ export class PartitionActor {
   /** Number of the last commit. */
   #commits: number;
   #intents: Intents | null = null;
+  /** Rebuilds that wait, as the metrics have it; null before the first commit. */
+  #shownWaiting: number | null = null;
   #stopping = false;
   #ended = false;
   #loaded = false;
@@ -286,7 +288,15 @@ export class PartitionActor {
     metrics.thingsBuilt.inc(result.counts.built);
     metrics.thingsUnchanged.inc(result.counts.unchanged);
     for (const [kind, count] of result.counts.diagnostics) metrics.diagnostics.inc({ kind }, count);
-    metrics.rebuildsWaiting.set({ partition: this.lease.partition }, this.#queue.size);
+    this.#showWaiting();
+  }
+
+  /** The gauge takes its time to find a partition. */
+  #showWaiting(): void {
+    const { size } = this.#queue;
+    if (size === this.#shownWaiting) return;
+    this.#shownWaiting = size;
+    this.context.metrics.rebuildsWaiting.set({ partition: this.lease.partition }, size);
   }
 
   /** Entries were trimmed unread: what they said is found again by looking at every entity of the partition. */
