@@ -79,7 +79,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes (a profile of the front): all but a few microseconds of an answer are the kernel and uWebSockets.js; ours are reading five headers, looking up key and query, one call for all headers, and counting.',
+        'Where the time goes (a profile of the front): all but a few microseconds of an answer are the kernel and uWebSockets.js; ours are reading five headers, looking up key and query, one call for the whole head, and counting; beyond a raw server that takes and sends as many bytes it is about one.',
       ],
       targets: [
         ratioTarget('at least as fast as nginx', results, [names.ours, names.nginx], 1),

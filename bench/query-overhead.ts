@@ -23,7 +23,8 @@ await runBench({
     'What does the way to the shard cost? A mix of all four kinds of queries over the names of cities: the shard called in a loop, and the same queries over HTTP through front and worker.',
   unfair: [
     'The targets are about queries that are run; what a front answers from its kept answers is told beside them.',
-    'Against HTTP: the loop in process neither parses nor checks a query, nor writes an answer; and it has one core for itself, while wrk, front and worker share two.',
+    'Against HTTP: the loop in process neither parses nor checks a query, nor writes an answer; and its caches are its own, while wrk, front and worker follow one another on the same cores.',
+    'For HTTP: wrk, front and worker have two cores, the loop uses one. And the queries come again and again, so neither front nor worker reads the text of one twice.',
   ],
   async run(context) {
     const wrk = requireWrk(context);
@@ -77,7 +78,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes, in processor time a query (a busy machine, which makes all of it larger; 64 connections): wrk takes 20 µs, the front 70 to 100, the worker 40 to 75 beside the search itself, Redis next to nothing, for a front asks a worker of its machine over a socket of the file system. Of the front (a profile) a sixth to a fifth each is sending the answer and collecting garbage, a tenth receiving, the rest spread over many small things; of the worker a sixth is handing the result to the socket, and as much writing it.',
+        'Where the time goes, in processor time a query with 64 connections: wrk takes 13 µs, the front 30 to 35, the worker 20 to 25 beside the search itself, Redis next to nothing, for a front asks a worker of its machine over a socket of the file system. Of the front (a profile) two fifths are the kernel, most of that sending answers, a fifth promises and other built-in parts of V8, an eighth our own code, hardly anything collecting garbage; of the worker beside the search half is writing rows, a tenth handing them to the socket.',
       ],
     };
   },
