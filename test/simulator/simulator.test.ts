@@ -16,9 +16,15 @@
  * What it does not cover: loss of what Redis has acknowledged, Redis Cluster, the library that keeps the queue of jobs (a
  * list stands in for it), and index shards (a list of items stands in for them). Those have tests with real processes.
  *
- * Checked after every script: epochs, checkpoints and commits never go back, nobody writes whose epoch was fenced. After
- * every schedule: what was acknowledged is stored; every view, claim, route, item and lookup entry is what a naive
- * recomputation makes of it; no work and no intent is left; each partition is served, by a shard that is as Redis is.
+ * Checked after every script: epochs, fences, checkpoints and commits never go back, nobody writes whose epoch was fenced,
+ * an owner works when all older ones are fenced, a commit tells of the marks that it caused, and every owner reads a lookup
+ * layout that is kept. After every request: what it is told. After every schedule: what was acknowledged is stored; every
+ * view, claim, route, clash, item and lookup entry is what a naive recomputation makes of it, claims in their order; what
+ * changed was announced; no work and no intent is left; each partition is served, by a shard that is as Redis is.
+ *
+ * What it is blind to was found by removing and altering the scripts statement by statement. What it does not find is either
+ * a second lock on a door that another check has closed (the number of the commit before, beside the epoch; a former layout
+ * that is not replaced while it is kept, beside `LayoutWatch`), a shortcut, or for Redis Cluster alone.
  *
  * `MILLRACE_SEED=… MILLRACE_RUNS=…` choose where it begins and how long it goes on.
  */

@@ -254,9 +254,9 @@ export class World {
       if (typeof slug === 'string' && slug !== '') claims.add(`h:${slug} page page ${originId} ${slug} -`);
       claims.add(`h:page-${originId} page page ${originId} page-${originId} -`);
       if (url === null) continue;
-      claims.add(`u:${url} page page ${originId} ${url} -`);
+      claims.add(`u:${pathOf(url)} page page ${originId} ${url} -`);
       for (const from of redirects) {
-        if (from !== url) claims.add(`u:${from} redirect page ${originId} ${from} ${url}`);
+        if (from !== url) claims.add(`u:${pathOf(from)} redirect page ${originId} ${from} ${url}`);
       }
     }
     for (const { originId, type, properties, redirects } of this.#all(shopSources[environmentId])) {
@@ -264,10 +264,17 @@ export class World {
       const url = `/products/${titleOf(properties) ?? ''}`;
       const path = url === '/products/' ? '/products' : url;
       claims.add(`u:${path} page product ${originId} ${url} -`);
-      for (const from of redirects) claims.add(`u:${from} redirect product ${originId} ${from} ${url}`);
+      for (const from of redirects) {
+        claims.add(`u:${pathOf(from)} redirect product ${originId} ${from} ${url}`);
+      }
     }
     return [...claims].sort();
   }
+}
+
+/** Of URLs that begin with `/`, or with `https://` and a host. */
+function pathOf(url: string): string {
+  return url.replace(/^https:\/\/[^/]*/, '');
 }
 
 function titleOf({ title }: JsonObject): string | null {

@@ -1,17 +1,18 @@
 /**
  * What must hold of every partition after every single script (design promises 3 and 4), read from the keys themselves:
- * epochs, checkpoints and commits never go back, a checkpoint never passes the stream, and nobody whose epoch was fenced
- * puts anything anywhere.
+ * epochs, fences, checkpoints and commits never go back, a checkpoint never passes the stream, an owner works when all older
+ * ones are fenced everywhere, nobody whose epoch was fenced puts anything anywhere, and a commit tells of all marks that were
+ * sent for it.
  */
 import assert from 'node:assert/strict';
-import { tagOf } from '../../../src/store/keys.ts';
+import { keys, tagOf } from '../../../src/store/keys.ts';
 import { unpack } from '../../../src/store/pack.ts';
 import type { Keyspace } from './keyspace.ts';
 import { ErrorReply, type Reply } from './reply.ts';
 
 export interface FencingCheck {
   /** @throws AssertionError */
-  afterScript(name: string, keys: readonly string[], words: readonly string[], reply: Reply): void;
+  afterScript(name: string, scriptKeys: readonly string[], words: readonly string[], reply: Reply): void;
 }
 
 interface OwnerState {
@@ -22,11 +23,60 @@ interface OwnerState {
 
 /** Scripts that put something into a partition in the name of another one's owner. */
 const outsideScripts = new Set(['claim', 'mark', 'register', 'touch']);
+/** In whose name jobs send marks. */
+const noPartition = '-1';
 /** Scripts of a partition's own owner, whose first word is its epoch. */
 const ownerScripts = new Set(['commit', 'intend']);
 
-export function fencingCheck(keyspace: Keyspace): FencingCheck {
+/** A mark that an owner sent to a partition. */
+interface SentMark {
+  readonly partition: number;
+  readonly sequence: number;
+}
+
+export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): FencingCheck {
   const known = new Map<string, OwnerState>();
+  const fences = new Map<string, number>();
+  /** By partition and epoch of the owner that has not committed since. */
+  const marks = new Map<string, SentMark[]>();
+
+  const fenceOf = (tag: string, partition: string): number =>
+    Number(keyspace.hash(keys.fence(tag)).get(partition) ?? 0);
+
+  const checkFences = (partition: string): void => {
+    for (const tag of tags) {
+      const name = `${tag} ${partition}`;
+      const fence = fenceOf(tag, partition);
+      assert.ok(fence >= (fences.get(name) ?? 0), `fence of ${partition} in ${tag} went back to ${fence}`);
+      fences.set(name, fence);
+    }
+  };
+
+  const checkOlderFenced = (tag: string, epoch: number): void => {
+    const partition = String(tags.indexOf(tag));
+    for (const reached of tags) {
+      const fence = fenceOf(reached, partition);
+      assert.ok(
+        fence >= epoch,
+        `${tag} is worked on in epoch ${epoch}, but ${reached} lets in epoch ${fence}`,
+      );
+    }
+  };
+
+  const checkMarksTold = (tag: string, epoch: string): void => {
+    const name = `${tags.indexOf(tag)} ${epoch}`;
+    const caused = [...keyspace.hash(keys.caused(tag))];
+    for (const { partition, sequence } of marks.get(name) ?? []) {
+      const told = caused
+        .filter(([field]) => field.endsWith(`:${partition}`))
+        .map(([, last]) => Number(last));
+      assert.ok(
+        Math.max(0, ...told) >= sequence,
+        `${tag} committed and told of marks in ${partition} up to ${told}, but ${sequence} was sent`,
+      );
+    }
+    marks.delete(name);
+  };
 
   const ownerState = (tag: string): OwnerState => {
     const owner = keyspace.hash(`${tag}:owner`);
@@ -59,15 +109,23 @@ export function fencingCheck(keyspace: Keyspace): FencingCheck {
   };
 
   return {
-    afterScript(name, keys, words, reply) {
-      const tag = keys[0]?.slice(0, keys[0].indexOf('}') + 1) ?? '';
+    afterScript(name, scriptKeys, words, reply) {
+      const tag = scriptKeys[0]?.slice(0, scriptKeys[0].indexOf('}') + 1) ?? '';
       if (!(reply instanceof ErrorReply)) {
         if (ownerScripts.has(name)) {
           assert.equal(Number(words[0]), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
+          checkOlderFenced(tag, Number(words[0]));
+        }
+        if (name === 'commit') checkMarksTold(tag, words[0] ?? '');
+        if (name === 'fence') checkFences(words[0] ?? '');
+        if (name === 'mark' && words[0] !== noPartition) {
+          const sender = `${words[0]} ${words[1]}`;
+          const sent = { partition: tags.indexOf(tag), sequence: Number(reply) };
+          marks.set(sender, [...(marks.get(sender) ?? []), sent]);
         }
         if (outsideScripts.has(name)) {
           for (const reached of name === 'claim' ? claimTags(words[3] ?? '') : [tag]) {
-            const fence = Number(keyspace.hash(`${reached}:fence`).get(words[0] ?? '') ?? 0);
+            const fence = fenceOf(reached, words[0] ?? '');
             assert.ok(
               Number(words[1]) >= fence,
               `${name} in ${reached} of epoch ${words[1]}, fenced below ${fence}`,

@@ -172,10 +172,18 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
       const word = kind === 0 ? 'page' : 'redirect';
       lines.push(`${field} ${word} ${alias} ${originId} ${display} ${redirect === false ? '-' : redirect}`);
     }
-    if (field.startsWith('u:')) served.push(claims[0]?.[6] ?? '');
+    if (field.startsWith('u:')) served.push(...servedOf(claims));
   }
   checkEqual(lines.sort(), expected, `claims of ${tenant}`);
   checkEqual(await storedRoutes(store, tenant, environmentId), served.sort(), `routes of ${tenant}`);
+}
+
+/** URLs that answer on a path: of each host the first, but no redirect where a page answers on every host. */
+function servedOf(claims: readonly PackedClaim[]): Set<string> {
+  const isPageEverywhere = claims.some(([host, kind]) => host === false && kind === 0);
+  const firsts = claims.filter(([host], at) => claims.findIndex(([other]) => other === host) === at);
+  const served = firsts.filter(([, kind]) => kind === 0 || !isPageEverywhere);
+  return new Set(served.map(([, , , , , , display]) => display));
 }
 
 /** The first claim of a field is the one that is served; fields with several are listed as clashes. */

@@ -45,7 +45,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'intents that are not noted': {
     alter: (script, source) => (script === 'intend' ? replaced(source, /^for .* end$/m, '') : source),
-    seed: 15,
+    seed: 22,
     faults: ['crash', 'links'],
   },
   'lookups that read an index before all partitions have filled it': {
@@ -53,5 +53,35 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       script === 'fill' ? replaced(source, /^ {2}if .* filled .. partition.*$/m, '') : source,
     seed: 2,
     faults: ['configure', 'jobs', 'stall'],
+  },
+  'a former lookup layout that is not kept until everybody knows the new one': {
+    alter: (script, source) =>
+      script === 'fill' ? replaced(source, /^if now then .*before, now.*$/m, '') : source,
+    seed: 2,
+    faults: ['configure', 'jobs', 'link'],
+  },
+  'a new owner that does not fence the one before': {
+    alter: (script, source) =>
+      script === 'fence' ? replaced(source, "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])", '') : source,
+    seed: 1,
+    faults: ['lease', 'stall'],
+  },
+  'a claim on top of others that is not put into its place': {
+    alter: (script, source) =>
+      script === 'claim' ? replaced(source, 'table.sort(new, before)', '') : source,
+    seed: 1,
+    faults: ['links'],
+  },
+  'other claims on a field that fronts do not hear of': {
+    alter: (script, source) =>
+      script === 'claim' ? replaced(source, /^ *if visible\(old\) ~= .*$/m, '') : source,
+    seed: 1,
+    faults: ['links'],
+  },
+  'marks that a commit does not tell of': {
+    alter: (script, source) =>
+      script === 'commit' ? replaced(source, "callEach('HSET', KEYS[4], caused)", '') : source,
+    seed: 2,
+    faults: ['links'],
   },
 };

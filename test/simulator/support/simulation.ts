@@ -115,6 +115,18 @@ export class ScheduleError extends Error {
   }
 }
 
+interface AmidWork {
+  /** Absent: any. */
+  readonly script?: string;
+  readonly waitMs: number;
+}
+
+interface AfterScripts {
+  readonly script: string | null;
+  left: number;
+  readonly resolve: () => void;
+}
+
 export class Simulation {
   readonly clock = new VirtualClock();
   readonly dice: Dice;
@@ -134,9 +146,9 @@ export class Simulation {
   readonly #leftOut = new Set<Part>();
   #generation = 0;
   #hosts = 0;
-  /** A fault that waits for some scripts to run; key of the script that brought the last one. */
-  #afterScripts: { left: number; readonly resolve: () => void } | null = null;
-  #struck = '';
+  /** A fault that waits for some scripts to run; partition of the script that brought the last one. */
+  #afterScripts: AfterScripts | null = null;
+  #struckTag = '';
   /** Schedules that are over. */
   schedules = 0;
 
@@ -148,15 +160,15 @@ export class Simulation {
       onScript: (source, scriptKeys, words, reply) => {
         this.#fencing.afterScript(scriptName(source), scriptKeys, words, reply);
         this.#layouts.afterScript(scriptName(source));
-        this.#countScript(scriptKeys);
+        this.#countScript(scriptName(source), scriptKeys);
       },
       alter: (source) => plan.plant?.(scriptName(source), source) ?? source,
       ...(onCommand && {
         onCommand: (command, reply) => onCommand.call(plan, command, reply, this.clock.nowMs),
       }),
     });
-    this.#fencing = fencingCheck(this.redis.keyspace);
     const { tags } = new Partitions(plan.partitions);
+    this.#fencing = fencingCheck(this.redis.keyspace, tags);
     this.#layouts = new LayoutsCheck(this.redis.keyspace, tags, () => [...this.members]);
     this.#jobList = new JobList(plan.partitions);
     this.network = new Network(this.clock, this.dice, (send) => this.redis.accept(send));
@@ -325,6 +337,12 @@ export class Simulation {
     this.#jobs = await this.#addJobs();
   }
 
+  /** Right after the jobs have noted something: what they do next comes late, and by what they knew. */
+  async #holdJobs(): Promise<void> {
+    await this.#amidWork({ script: 'fill', left: this.dice.below(this.plan.partitions), waitMs: 800 });
+    if (this.#jobs !== null) this.network.stall(this.#jobs.host, this.dice.below(400));
+  }
+
   async #endFormerJobs(): Promise<void> {
     await Promise.all(this.#formerJobs.splice(0).map((jobs) => jobs.stop()));
   }
@@ -346,27 +364,29 @@ export class Simulation {
     const { dice } = this;
     const count = 1 + dice.below(2);
     for (let fault = 0; fault < count; fault += 1) {
-      if (dice.chance(70)) await this.#amidWork();
+      if (dice.chance(70)) await this.#amidWork({ left: dice.below(scriptsAhead), waitMs: idleMs });
       else await this.clock.wait(dice.below(dice.chance(85) ? 60 : 600));
       await this.#breakSomething(store);
     }
   }
 
-  /** Right after one of the next scripts, or when none comes. */
-  async #amidWork(): Promise<void> {
+  /** Right after one of the next scripts, or when none comes for a while. */
+  async #amidWork({ script, left, waitMs }: Pick<AfterScripts, 'left'> & AmidWork): Promise<void> {
+    this.#struckTag = '';
     await new Promise<void>((resolve) => {
-      this.#afterScripts = { left: this.dice.below(scriptsAhead), resolve };
-      this.clock.after(idleMs, resolve);
+      this.#afterScripts = { script: script ?? null, left, resolve };
+      this.clock.after(waitMs, resolve);
     });
     this.#afterScripts = null;
   }
 
-  #countScript(scriptKeys: readonly string[]): void {
+  #countScript(script: string, scriptKeys: readonly string[]): void {
     const waiting = this.#afterScripts;
-    if (waiting === null) return;
+    if (waiting === null || (waiting.script !== null && waiting.script !== script)) return;
     waiting.left -= 1;
     if (waiting.left >= 0) return;
-    this.#struck = scriptKeys[0] ?? '';
+    const key = scriptKeys[0] ?? '';
+    this.#struckTag = key.slice(0, key.indexOf('}') + 1);
     waiting.resolve();
   }
 
@@ -374,8 +394,7 @@ export class Simulation {
   #victim(): Member | undefined {
     const { dice } = this;
     const members = [...this.members];
-    const tag = this.#struck.slice(0, this.#struck.indexOf('}') + 1);
-    this.#struck = '';
+    const tag = this.#struckTag;
     const owner = tag === '' ? undefined : this.redis.keyspace.hash(keys.owner(tag)).get('worker');
     const amidWork = members.find(({ worker }) => worker.id === owner);
     return amidWork !== undefined && dice.chance(70)
@@ -422,11 +441,13 @@ export class Simulation {
       case 'configure':
         await this.#configure(store);
         if (dice.chance(60)) return;
-        await this.clock.wait(dice.below(dice.chance(50) ? 100 : 700));
+        if (dice.chance(50)) await this.clock.wait(dice.below(dice.chance(50) ? 100 : 700));
+        else await this.#holdJobs();
         await this.#configure(store);
         return;
       case 'lease': {
-        const partition = dice.below(this.plan.partitions);
+        const struck = store.partitions.tags.indexOf(this.#struckTag);
+        const partition = struck >= 0 && dice.chance(60) ? struck : dice.below(this.plan.partitions);
         if (dice.chance(40)) this.#endLease(store.partitions.tag(partition));
         else this.#usurp(store.partitions.tags, partition);
         return;

@@ -181,6 +181,7 @@ export class Writes {
   #randomEntity(sourceId: SourceId): SourceEntity {
     const { dice } = this;
     const id = () => `e${dice.below(entityCount)}`;
+    const url = () => `${dice.of(['', '', '', 'https://a.example'])}/u${dice.below(5)}`;
     const properties: JsonObject = { title: `T${dice.below(20)}`, rank: dice.below(5) };
     if (dice.chance(50)) properties.slug = `slug-${dice.below(4)}`;
     if (dice.chance(50)) properties.topic = `topic-${dice.below(2)}`;
@@ -189,9 +190,9 @@ export class Writes {
     return {
       originId: id(),
       type: sourceId === 'src-cms' ? dice.of(['page', 'page', 'page', 'note']) : 'product',
-      url: dice.chance(70) ? `/u${dice.below(6)}` : null,
+      url: dice.chance(70) ? url() : null,
       originParentId: dice.chance(70) ? id() : null,
-      redirects: dice.chance(30) ? [`/u${dice.below(6)}`, `/r${dice.below(3)}`] : [],
+      redirects: dice.chance(30) ? [url(), `/r${dice.below(3)}`] : [],
       properties,
     };
   }
