@@ -19,6 +19,8 @@ import {
 import { peekOriginId } from './peek-origin-id.ts';
 
 const form: EntityForm = { kind: 'bulk' };
+/** Made once: with each request it would write down a stack. */
+const tooLarge = new ProblemError(problems.bulkTooLarge);
 
 /**
  * Every element of the body, in order. Must be called before the handler's first await.
@@ -29,7 +31,7 @@ export async function readBulk(
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
-  if (body.announcedBytes > bulkBodyBytesMax) throw new ProblemError(problems.bulkTooLarge);
+  if (body.announcedBytes > bulkBodyBytesMax) throw tooLarge;
   const readings = await (body.announcedBytes <= inlineBodyBytesMax
     ? readSmall(body, reader, known)
     : readInPieces(body, reader, known));
@@ -42,7 +44,7 @@ async function readSmall(
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
-  const bytes = await body.bytes(inlineBodyBytesMax, new ProblemError(problems.bulkTooLarge));
+  const bytes = await body.bytes(inlineBodyBytesMax, tooLarge);
   return await reader.here.run(() => readWhole(bytes, known));
 }
 

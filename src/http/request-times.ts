@@ -45,9 +45,11 @@ export class RouteTimes {
   }
 
   countSamples(name: string): string[] {
-    return [...this.#byStatus].flatMap((count, status) =>
-      count === 0 ? [] : [`${name}{${this.labels},status="${status}"} ${count}`],
-    );
+    const samples: string[] = [];
+    this.#byStatus.forEach((count, status) => {
+      if (count > 0) samples.push(`${name}{${this.labels},status="${status}"} ${count}`);
+    });
+    return samples;
   }
 
   durationSamples(name: string): string[] {
