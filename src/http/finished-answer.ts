@@ -1,13 +1,20 @@
 /** A delivered body in every form that it is sent in, each made once, the compressed ones when they are first asked for. */
 import { type Answer, type HeaderField, jsonType } from './answer.ts';
 import { etagOf } from './etag.ts';
-import { headOf } from './reply.ts';
+import { headLines, headOf } from './reply.ts';
 
 type Coding = 'br' | 'gzip';
 
 /** The API key is part of what decides an answer, so shared caches must not mix clients. */
 const vary: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
 const type: HeaderField = ['Content-Type', jsonType];
+/** What stands behind the tag, in each form. */
+const behindTag = {
+  notModified: headLines([vary]),
+  identity: headLines([vary, type]),
+  br: headLines([vary, ['Content-Encoding', 'br'], type]),
+  gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
+} as const;
 
 /** It is itself the answer with the body as it is: what is asked for most lies nearest. */
 export class FinishedAnswer implements Answer {
@@ -21,7 +28,7 @@ export class FinishedAnswer implements Answer {
   /** @param body JSON text in UTF-8 */
   constructor(readonly body: Uint8Array) {
     this.etag = etagOf(body);
-    this.head = headOf(200, [this.#tag, vary, type]);
+    this.head = this.#headOf(200, 'identity');
   }
 
   get br(): Answer | null {
@@ -34,18 +41,17 @@ export class FinishedAnswer implements Answer {
 
   /** Keeps a compressed form of the body. */
   addCoded(coding: Coding, body: Uint8Array): Answer {
-    const head = headOf(200, [this.#tag, vary, ['Content-Encoding', coding], type]);
-    const answer: Answer = { status: 200, body, contentType: jsonType, head };
+    const answer: Answer = { status: 200, body, contentType: jsonType, head: this.#headOf(200, coding) };
     if (coding === 'br') this.#br = answer;
     else this.#gzip = answer;
     return answer;
   }
 
   notModified(): Answer {
-    return { status: 304, body: '', contentType: jsonType, head: headOf(304, [this.#tag, vary]) };
+    return { status: 304, body: '', contentType: jsonType, head: this.#headOf(304, 'notModified') };
   }
 
-  get #tag(): HeaderField {
-    return ['ETag', this.etag];
+  #headOf(status: number, form: keyof typeof behindTag): Uint8Array {
+    return headOf(status, `\r\nETag: ${this.etag}${behindTag[form]}`);
   }
 }

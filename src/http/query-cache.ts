@@ -6,7 +6,7 @@ import type { GoodOutcome } from '../query/types.ts';
 import { type Answer, jsonType } from './answer.ts';
 import type { Call } from './call.ts';
 import { FinishedAnswer } from './finished-answer.ts';
-import { headOf } from './reply.ts';
+import { headLines, headOf } from './reply.ts';
 import type { Services } from './services.ts';
 
 /** Longer ones are not likely to be asked again. */
@@ -36,7 +36,7 @@ export function keptOrMade(
   return kept === null ? made(services, call, key, make) : answerOf(kept.body);
 }
 
-const head = headOf(200, [['Content-Type', jsonType]]);
+const head = headOf(200, headLines([['Content-Type', jsonType]]));
 
 export function answerOf(body: Uint8Array): Answer {
   return { status: 200, body, contentType: jsonType, head };

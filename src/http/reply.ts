@@ -11,13 +11,18 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
+/** Headers as the lines of a head, for `headOf`. */
+export function headLines(headers: readonly HeaderField[]): string {
+  return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+}
+
 /**
  * A head that is handed over in one piece: uWebSockets.js writes a status as it is, so the headers can stand behind it.
  * Bytes, because a text would be encoded anew with each answer.
+ * @param lines from `headLines`
  */
-export function headOf(status: number, headers: readonly HeaderField[]): Uint8Array {
-  const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  return Buffer.from([statusLine(status), ...lines].join('\r\n'), 'latin1');
+export function headOf(status: number, lines: string): Uint8Array {
+  return Buffer.from(statusLine(status) + lines, 'latin1');
 }
 
 /** True for an answer that is written in one go, whatever the socket takes of it now. */
