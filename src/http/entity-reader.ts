@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../contract/errors.ts';
 import { type EntityForm, type EntityReading, type KnownFields, readEntity } from './entity-reading.ts';
-import type { ReadingResult, ReadingTask } from './entity-thread.ts';
+import type { ReadingResult, ReadingTask, SentEntity } from './entity-thread.ts';
 import type { Log } from './log.ts';
 import { TimeSlices } from './time-slices.ts';
 
@@ -82,15 +82,18 @@ export class EntityReader {
 }
 
 /** Buffers cross threads as plain byte arrays. */
-function withBuffers(reading: EntityReading & { readonly kind: 'entity' }): EntityReading {
-  const { entity } = reading;
+function withBuffers(reading: SentEntity): EntityReading {
+  const { originId, type, size, contentHash, urlHash, body } = reading.entity;
+  const bytes = asBuffer(body);
   return {
     ...reading,
     entity: {
-      ...entity,
-      contentHash: asBuffer(entity.contentHash),
-      urlHash: asBuffer(entity.urlHash),
-      body: asBuffer(entity.body),
+      originId,
+      type,
+      size,
+      contentHash: asBuffer(contentHash),
+      urlHash: asBuffer(urlHash),
+      encode: () => bytes,
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The other thread that reads large entities; see `entity-reader.ts` for who talks to it. */
 import { parentPort } from 'node:worker_threads';
+import type { EncodedEntity } from '../store/types.ts';
 import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
 
 export interface ReadingTask {
@@ -12,8 +13,17 @@ export interface ReadingTask {
 
 export interface ReadingResult {
   readonly task: number;
-  readonly reading: EntityReading;
+  readonly reading: SentReading;
 }
+
+/** As it crosses threads: bytes alone. */
+export type SentReading = SentEntity | Exclude<EntityReading, { kind: 'entity' }>;
+
+export interface SentEntity extends Omit<EntityShown, 'entity'> {
+  readonly entity: Omit<EncodedEntity, 'encode'> & { readonly body: Buffer };
+}
+
+type EntityShown = Extract<EntityReading, { kind: 'entity' }>;
 
 const port = parentPort;
 /** What is known is known to the other thread. */
@@ -27,16 +37,19 @@ port?.on('message', ({ task, bytes, form, isIndexed }: ReadingTask) => {
 });
 
 /** The codec's buffers are views of a pool, which must neither be copied whole nor given away. */
-function ownBuffers(reading: EntityReading): EntityReading {
+function ownBuffers(reading: EntityReading): SentReading {
   if (reading.kind !== 'entity') return reading;
   const { entity } = reading;
+  const { originId, type, size } = entity;
   return {
     ...reading,
     entity: {
-      ...entity,
+      originId,
+      type,
+      size,
       contentHash: ownCopy(entity.contentHash),
       urlHash: ownCopy(entity.urlHash),
-      body: ownCopy(entity.body),
+      body: ownCopy(entity.encode()),
     },
   };
 }

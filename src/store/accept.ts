@@ -136,7 +136,7 @@ class AcceptLane {
   accept(parcel: Parcel): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ parcel, resolve, reject });
-      if (this.#waiting.length > unencodedMax) encodeAll(parcel.request.entities);
+      if (this.#waiting.length > unencodedMax) for (const entity of parcel.request.entities) entity.encode();
       if (this.#isRunning) return;
       this.#isRunning = true;
       // The requests that arrived together are read in one turn of the event loop; this comes behind them.
@@ -304,17 +304,12 @@ class AcceptCall {
   }
 }
 
-/** @returns bytes */
-function encodeAll(entities: readonly EncodedEntity[]): number {
-  return entities.reduce((bytes, { body }) => bytes + body.length, 0);
-}
-
 /** Other requests are answered in between. */
 async function encode(groups: readonly Group[]): Promise<void> {
   let bytes = 0;
   for (const { sent } of groups) {
     for (const { entity } of sent) {
-      bytes += entity.body.length;
+      bytes += entity.encode().length;
       if (bytes < turnBytes) continue;
       await nextTurn();
       bytes = 0;
@@ -364,10 +359,9 @@ function writeGroup({ tenant, sourceId, sent }: Group, tag: string): void {
   }
   writer.list(sent.length);
   for (const { entity, head } of sent) {
-    const { body } = entity;
     const place = writer.beginText();
     writer.raw(head.subarray(stampsAt));
-    writer.raw(body);
+    writer.raw(entity.encode());
     writer.endText(place);
   }
 }

@@ -57,7 +57,7 @@ class HashedEntity implements EncodedEntity {
     this.#state = { entity };
   }
 
-  get body(): Buffer {
+  encode(): Buffer {
     if ('body' in this.#state) return this.#state.body;
     const body = encodeBody(this.#state.entity);
     this.#state = { body };

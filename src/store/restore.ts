@@ -89,9 +89,10 @@ async function restoreInPartition(
 }
 
 function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
-  const { originId, contentHash, urlHash, type, body } = encodeEntity(entity);
+  const encoded = encodeEntity(entity);
+  const { originId, contentHash, urlHash, type } = encoded;
   const record = processed === null ? '' : encodeProcessed(withoutResults(processed));
-  return [originId, contentHash, urlHash, packStamps(entity), type, body, record];
+  return [originId, contentHash, urlHash, packStamps(entity), type, encoded.encode(), record];
 }
 
 /**

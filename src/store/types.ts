@@ -24,10 +24,10 @@ export interface EncodedEntity {
   readonly contentHash: Buffer;
   /** 8 bytes over the url. */
   readonly urlHash: Buffer;
-  /** How much of a call it takes: about the bytes of `body`. */
+  /** How much of a call it takes: about the bytes that `encode` gives. */
   readonly size: number;
-  /** Made when it is first asked for: of an entity that is stored as it is nobody asks. */
-  readonly body: Buffer;
+  /** As it is stored. Made at the first call: of an entity that is stored as it is there is none. */
+  encode(): Buffer;
 }
 
 /** A view of an environment (`viewTarget`). */
