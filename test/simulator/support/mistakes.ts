@@ -84,4 +84,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     seed: 2,
     faults: ['links'],
   },
+  'a partition that is taken while another worker holds it': {
+    alter: (script, source) =>
+      script === 'lease'
+        ? replaced(source, /if owner\[1\] and .* untilMs > nowMs then/, 'if false then')
+        : source,
+    seed: 1,
+    faults: ['crash', 'stop'],
+  },
 };

@@ -14,6 +14,7 @@ import { type FencingCheck, fencingCheck } from './fencing-check.ts';
 import { checkMemory, StoreCheck, whatWaits } from './invariants.ts';
 import { JobList, JobsMember } from './jobs.ts';
 import { LayoutsCheck } from './layouts-check.ts';
+import { LeaseCheck } from './lease-check.ts';
 import { Member } from './member.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis, type StreamEntryReply } from './redis.ts';
@@ -63,6 +64,12 @@ export type Fault = (typeof faultsAmidChange)[number];
 
 function faultsOf({ seed, faults }: Plan): readonly [Fault, ...Fault[]] {
   return faults ?? (Math.floor(seed / 4) % 4 === 0 ? faultsAmidChange : plainFaults);
+}
+
+const sentByFronts = new Set(['accept', 'remove']);
+
+function tagIn([key = '']: readonly string[]): string {
+  return key.slice(0, key.indexOf('}') + 1);
 }
 
 /** Of the store, by name; one byte a character, as Redis sees them. */
@@ -136,6 +143,7 @@ export class Simulation {
   /** What happened, for whoever looks into a schedule. */
   readonly log: string[] = [];
   readonly #fencing: FencingCheck;
+  readonly #leases: LeaseCheck;
   readonly #layouts: LayoutsCheck;
   readonly #jobList: JobList;
   #jobs: JobsMember | null = null;
@@ -146,9 +154,10 @@ export class Simulation {
   readonly #leftOut = new Set<Part>();
   #generation = 0;
   #hosts = 0;
-  /** A fault that waits for some scripts to run; partition of the script that brought the last one. */
+  /** A fault that waits for some scripts to run; the script that brought the last one, and where it ran. */
   #afterScripts: AfterScripts | null = null;
   #struckTag = '';
+  #struckScript = '';
   /** Schedules that are over. */
   schedules = 0;
 
@@ -158,9 +167,11 @@ export class Simulation {
     this.redis = new SimulatedRedis(this.clock, {
       onRead: (key, entries, all) => this.#disturb(key, entries, all),
       onScript: (source, scriptKeys, words, reply) => {
-        this.#fencing.afterScript(scriptName(source), scriptKeys, words, reply);
-        this.#layouts.afterScript(scriptName(source));
-        this.#countScript(scriptName(source), scriptKeys);
+        const name = scriptName(source);
+        this.#fencing.afterScript(name, scriptKeys, words, reply);
+        if (name === 'lease') this.#leases.afterLease(tagIn(scriptKeys), words, reply);
+        this.#layouts.afterScript(name);
+        this.#countScript(name, scriptKeys);
       },
       alter: (source) => plan.plant?.(scriptName(source), source) ?? source,
       ...(onCommand && {
@@ -169,6 +180,7 @@ export class Simulation {
     });
     const { tags } = new Partitions(plan.partitions);
     this.#fencing = fencingCheck(this.redis.keyspace, tags);
+    this.#leases = new LeaseCheck(this.redis.keyspace, () => this.clock.nowMs);
     this.#layouts = new LayoutsCheck(this.redis.keyspace, tags, () => [...this.members]);
     this.#jobList = new JobList(plan.partitions);
     this.network = new Network(this.clock, this.dice, (send) => this.redis.accept(send));
@@ -215,10 +227,11 @@ export class Simulation {
       (what) => this.#note(what),
     );
     const check = new StoreCheck(this.redis.keyspace, store.partitions, writes);
-    await this.#addMember();
     for (let schedule = 1; schedule <= (this.plan.schedules ?? 1); schedule += 1) {
       this.#note(`schedule ${schedule}`);
-      while (this.members.size < 2) await this.#addMember();
+      // At once, so that they want the same partitions.
+      const missing = Math.max(0, 2 - this.members.size);
+      await Promise.all(Array.from({ length: missing }, () => this.#addMember()));
       this.#jobs ??= await this.#addJobs();
       await this.#schedule(store, writes, check);
       this.schedules = schedule;
@@ -373,6 +386,7 @@ export class Simulation {
   /** Right after one of the next scripts, or when none comes for a while. */
   async #amidWork({ script, left, waitMs }: Pick<AfterScripts, 'left'> & AmidWork): Promise<void> {
     this.#struckTag = '';
+    this.#struckScript = '';
     await new Promise<void>((resolve) => {
       this.#afterScripts = { script: script ?? null, left, resolve };
       this.clock.after(waitMs, resolve);
@@ -385,8 +399,8 @@ export class Simulation {
     if (waiting === null || (waiting.script !== null && waiting.script !== script)) return;
     waiting.left -= 1;
     if (waiting.left >= 0) return;
-    const key = scriptKeys[0] ?? '';
-    this.#struckTag = key.slice(0, key.indexOf('}') + 1);
+    this.#struckTag = tagIn(scriptKeys);
+    this.#struckScript = script;
     waiting.resolve();
   }
 
@@ -405,7 +419,10 @@ export class Simulation {
   async #breakSomething(store: Store): Promise<void> {
     const { dice } = this;
     const member = this.#victim();
-    const fault = dice.of<Fault>(faultsOf(this.plan));
+    const faults = faultsOf(this.plan);
+    // What a front sent was done; mostly it is told so, unless its connection breaks.
+    const mayRepeat = sentByFronts.has(this.#struckScript) && faults.includes('front') && dice.chance(40);
+    const fault = mayRepeat ? 'front' : dice.of<Fault>(faults);
     this.#note(`${fault} ${member?.host ?? ''}`);
     switch (fault) {
       case 'crash':
@@ -477,6 +494,7 @@ export class Simulation {
 
   /** As if its owner had not been heard of for long. */
   #endLease(tag: string): void {
+    this.#leases.forget(tag);
     const key = keys.owner(tag);
     if (this.redis.keyspace.has(key)) this.redis.execute(['HSET', key, 'leaseUntilMs', '0'], 0, () => {});
   }
@@ -486,6 +504,7 @@ export class Simulation {
     const { redis, dice } = this;
     const owner = keys.owner(tags[partition] ?? '');
     if (!redis.keyspace.has(owner)) return;
+    this.#leases.forget(tags[partition] ?? '');
     const send = (...words: string[]) => redis.execute(words, 0, () => {});
     send('HINCRBY', owner, 'epoch', '1');
     send('HSET', owner, 'worker', 'gone', 'leaseUntilMs', '0');
