@@ -15,7 +15,8 @@ import { Script } from './script.ts';
 import type { Store } from './store.ts';
 import type { EncodedEntity, VersionVector } from './types.ts';
 
-export { type AcceptRequest, acceptEntities } from './accept.ts';
+export { acceptEntities } from './accept.ts';
+export type { AcceptRequest } from './accept-call.ts';
 
 const remove = new Script<[number, number[]]>('remove', 5);
 
