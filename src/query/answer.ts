@@ -4,7 +4,7 @@ import { type FacetCounts, type MergedAnswer, mergeAnswers } from '../search/mer
 import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
-import type { MessageBody } from '../store/messages.ts';
+import type { MessageBody } from '../store/message-body.ts';
 import { type BuiltIns, isScored, rowPieces, rowText } from './row-text.ts';
 import type { GatheredReply, Scatter } from './scatter.ts';
 import { UnavailableError } from './types.ts';

@@ -4,7 +4,8 @@
  */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
-import type { InboundRequest, MessageBody } from '../store/messages.ts';
+import type { MessageBody } from '../store/message-body.ts';
+import type { InboundRequest } from '../store/messages.ts';
 import { unpack } from '../store/pack.ts';
 import { FrameReader } from './frames.ts';
 import { newLinkPath } from './link-folder.ts';

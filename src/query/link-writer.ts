@@ -1,6 +1,7 @@
 /** Writes messages to a link: what is said within one turn of the event loop travels together. */
 import type { Socket } from 'node:net';
-import { bodyBytes, type MessageBody } from '../store/messages.ts';
+import type { MessageBody } from '../store/message-body.ts';
+import { bodyBytes } from '../store/messages.ts';
 import { packBriefly } from '../store/pack.ts';
 import { frameOf } from './frames.ts';
 

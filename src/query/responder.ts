@@ -1,7 +1,8 @@
 /** A worker's answers to the queries of the fronts. */
 import { setImmediate } from 'node:timers/promises';
 import { facetGroupsPerShardMax } from '../search/facet.ts';
-import { type InboundRequest, type MessageBody, RequestReceiver } from '../store/messages.ts';
+import type { MessageBody } from '../store/message-body.ts';
+import { type InboundRequest, RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
 import { type KnownAsk, KnownAsks } from './known-asks.ts';

@@ -3,7 +3,8 @@
  * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
  */
 import { Roster } from '../contract/roster.ts';
-import type { MessageBody, RequestSender } from '../store/messages.ts';
+import type { MessageBody } from '../store/message-body.ts';
+import type { RequestSender } from '../store/messages.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import { UnavailableError } from './types.ts';
 import { ReplyReader, type WorkerReply } from './wire.ts';

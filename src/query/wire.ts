@@ -8,7 +8,7 @@ import type { PartialAnswer } from '../search/merge.ts';
 import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
-import type { MessageBody } from '../store/messages.ts';
+import type { MessageBody } from '../store/message-body.ts';
 import type { Coverage } from './coverage.ts';
 import { facetsOf, resultOfPieces } from './result-text.ts';
 import { isScored, type RowPieces, rowPieces, writeRow } from './row-text.ts';

@@ -1,7 +1,7 @@
 /** The front's end of direct links to the workers on its machine. Whom there is none to is asked through the streams. */
 import { createConnection, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import type { MessageBody, Reply } from '../store/messages.ts';
+import type { MessageBody, Reply } from '../store/message-body.ts';
 import { unpack } from '../store/pack.ts';
 import { PendingReplies } from '../store/pending-replies.ts';
 import { FrameReader } from './frames.ts';

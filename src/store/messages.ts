@@ -7,6 +7,7 @@
  */
 import { sendRaw } from './connection.ts';
 import { keys } from './keys.ts';
+import type { MessageBody, Reply } from './message-body.ts';
 import { OwnStream, packedField } from './own-stream.ts';
 import { pack, unpack } from './pack.ts';
 import { PendingReplies } from './pending-replies.ts';
@@ -16,17 +17,6 @@ import type { RedisHost } from './store.ts';
 const entriesKept = 4096;
 /** An entry holds one message at least and no further one beyond this. */
 const entryBytesMax = 4 * 1024 * 1024;
-/**
- * What a message carries: text, numbers, bytes and lists of them. Objects with keys that others choose travel as JSON text:
- * MessagePack's reader renames `__proto__`.
- */
-export type MessageBody = null | boolean | number | string | Uint8Array | readonly MessageBody[];
-
-export type Reply =
-  | { readonly kind: 'answer'; readonly body: MessageBody }
-  /** `gone`: nobody reads there. `unavailable`: Redis did not take it. `late`: no reply before the deadline. */
-  | { readonly kind: 'lost'; readonly reason: 'gone' | 'unavailable' | 'late' | 'closed' };
-
 type RequestMessage = [replyTo: string, number: number, timeoutMs: number, body: MessageBody];
 type ReplyMessage = [number: number, body: MessageBody];
 

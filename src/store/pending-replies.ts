@@ -1,7 +1,7 @@
 /** What was asked of other processes and not answered yet. */
 import { randomInt } from 'node:crypto';
 import { Roster } from '../contract/roster.ts';
-import type { Reply } from './messages.ts';
+import type { Reply } from './message-body.ts';
 
 /** How exactly deadlines are kept. */
 const sweepMs = 20;
