@@ -29,7 +29,7 @@ await runBench({
   ],
   async run(context) {
     const wrk = requireWrk(context);
-    const result = await withEachPriority((priority) => measured(context, wrk, priority));
+    const result = await withEachPriority(context, (priority) => measured(context, wrk, priority));
     return { ...result, notes: [whereTheTimeGoes, ...(result.notes ?? [])] };
   },
 });

@@ -66,7 +66,7 @@ await runBench({
   ],
   async run(context) {
     const pageCount = context.quick ? 500 : 10_000;
-    return await withEachPriority((priority) => measured(context, pageCount, priority));
+    return await withEachPriority(context, (priority) => measured(context, pageCount, priority));
   },
 });
 

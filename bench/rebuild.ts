@@ -36,7 +36,7 @@ await runBench({
 });
 
 async function listPart(context: BenchContext): Promise<BenchResult> {
-  const childCount = context.quick ? 1_000 : 10_000;
+  const childCount = context.quick ? 300 : 10_000;
   const results = await inRounds<ListMeasurement>(context, [
     { name: names.plain, measure: () => measureList(context, childCount, false) },
     { name: names.list, measure: () => measureList(context, childCount, true) },
@@ -81,7 +81,7 @@ async function listPart(context: BenchContext): Promise<BenchResult> {
 }
 
 async function renamePart(context: BenchContext): Promise<BenchResult> {
-  const pages = context.quick ? 2_000 : 16_000;
+  const pages = context.quick ? 500 : 16_000;
   const scene = await RenameScene.prepare(context, pages);
   const quiet: number[] = [];
   for (let at = 0; at < quietChanges; at += 1) quiet.push(await scene.quietChangeMs());
@@ -128,7 +128,7 @@ async function renamePart(context: BenchContext): Promise<BenchResult> {
 }
 
 async function precisionPart(context: BenchContext): Promise<BenchResult> {
-  const { outside, inside } = await measurePrecision(context, context.quick ? 3_000 : 40_000);
+  const { outside, inside } = await measurePrecision(context, context.quick ? 1_000 : 40_000);
   const row = (name: string, { changes, recomputed, rewritten }: PrecisionMeasurement) => [
     name,
     String(changes),
