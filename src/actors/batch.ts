@@ -31,7 +31,7 @@ import { claimsOf } from './claims.ts';
 import { diagnosticsOf, typeWithoutRoom } from './diagnostics.ts';
 import { Footing } from './footing.ts';
 import { formerClaims, formerThings, isListed, isStored, outdatedDigest, sameClaim } from './former.ts';
-import type { Intents } from './intents.ts';
+import type { IntentOwner, Intents } from './intents.ts';
 import { AutoTypes, type Misfit, storedItem } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
 import { claimKey, thingKey } from './made-key.ts';
@@ -107,8 +107,9 @@ async function tryBatch(
   assembly.addTurns(turns, builds);
   assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
-  await intents.note(assembly.movedClaims);
-  if (assembly.movedClaims.length > 0) await footing.confirmInside();
+  // Of dropped claims too: without a commit the record goes on saying that they are there.
+  await intents.note(assembly.claimWrites.map(intentOf));
+  if (assembly.claimWrites.length > 0) await footing.confirmInside();
   await Promise.all([
     writeClaims(store, footing.caller, assembly.claimWrites),
     registerDependents(store, footing.caller, assembly.unregistrations),
@@ -124,8 +125,6 @@ class Assembly {
   readonly itemChanges: ItemChange[] = [];
   readonly digests = new DigestList();
   readonly claimWrites: ClaimWrite[] = [];
-  /** Claims of `claimWrites`, by turn. */
-  readonly movedClaims: [Turn, Suspect[]][] = [];
   readonly unregistrations: Registration[] = [];
   readonly #records = new Map<string, FieldWrites>();
   /** Views or items of a maker. */
@@ -335,11 +334,6 @@ class Assembly {
     claim: MadeClaim,
   ): void {
     this.claimWrites.push(claimWrite(action, turn, scope, alias, claim));
-    // One that is dropped too: without a commit the record goes on saying that it is there.
-    const suspect = claimSuspect(scope, alias, claim);
-    const last = this.movedClaims.at(-1);
-    if (last?.[0] === turn) last[1].push(suspect);
-    else this.movedClaims.push([turn, [suspect]]);
     // The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
     // request with `Min-Version` waits for.
     this.digests.add(claimSubject(scope, claim.field));
@@ -367,12 +361,14 @@ function memberOfThing(turn: Turn, { kind, environmentId, name }: MadeThing): st
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 
-function claimSuspect(
-  { environmentId }: EnvironmentScope,
-  alias: string,
-  { kind, field, host, display }: MadeClaim,
-): Suspect {
-  return { kind: 'claim', environmentId, alias, claimKind: kind, field, host, display };
+function intentOf({ scope, field, claim }: ClaimWrite): [IntentOwner, Suspect[]] {
+  const { host, kind, view, display } = claim;
+  const { sourceId, originId, alias } = view;
+  const { tenant: tenantAlias, environmentId } = scope;
+  return [
+    { tenantAlias, sourceId, originId },
+    [{ kind: 'claim', environmentId, alias, claimKind: kind, field, host, display }],
+  ];
 }
 
 function claimWrite(

@@ -81,7 +81,7 @@ export class AnswerCache {
       this.#misses += 1;
       return null;
     }
-    if (!entry.used) entry.used = true;
+    entry.used = true;
     this.#hits += 1;
     return entry.answer;
   }

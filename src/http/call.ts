@@ -2,14 +2,15 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/types.ts';
 import type { RequestBody } from './body.ts';
-import { type HeaderName, headerName } from './header-name.ts';
+import { headerBytes } from './header-bytes.ts';
 import { headerText } from './text-decoding.ts';
 
 /** Headers that a route reads, settled when the server starts. */
 export interface HeaderPlan {
-  readonly names: readonly HeaderName[];
+  /** As `headerBytes` gives them. */
+  readonly names: readonly ArrayBuffer[];
   /** Lower-cased name without prefix -> full names, one per prefix. */
-  readonly prefixed: ReadonlyMap<string, readonly HeaderName[]>;
+  readonly prefixed: ReadonlyMap<string, readonly ArrayBuffer[]>;
 }
 
 /** @param prefixes as in the setting `HEADER_PREFIX` */
@@ -19,9 +20,9 @@ export function planHeaders(
   prefixes: readonly string[],
 ): HeaderPlan {
   const full = new Map(
-    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => headerName(`${prefix}-${name}`))]),
+    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => headerBytes(`${prefix}-${name}`))]),
   );
-  return { names: [...plain.map(headerName), ...[...full.values()].flat()], prefixed: full };
+  return { names: [...plain.map(headerBytes), ...[...full.values()].flat()], prefixed: full };
 }
 
 const none: readonly string[] = [];
@@ -62,16 +63,14 @@ export class Call {
   keepHeaders(): void {
     const request = this.#request;
     if (request === null) return;
-    this.#values = this.#plan.names.map((name) => request.getHeader(name.bytes));
+    this.#values = this.#plan.names.map((name) => request.getHeader(name));
     this.#request = null;
   }
 
-  /** A header of the plan, '' when it is absent. */
-  header(name: HeaderName): string {
+  /** A header of the plan, '' when it is absent. @param name from `headerBytes` */
+  header(name: ArrayBuffer): string {
     const raw =
-      this.#request === null
-        ? this.#values[this.#plan.names.indexOf(name)]
-        : this.#request.getHeader(name.bytes);
+      this.#request === null ? this.#values[this.#plan.names.indexOf(name)] : this.#request.getHeader(name);
     return raw === undefined || raw === '' ? '' : headerText(raw);
   }
 

@@ -14,7 +14,7 @@ import { parseJson } from './entity-reading.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
 import type { Handler } from './handler.ts';
-import { headerName } from './header-name.ts';
+import { headerBytes } from './header-bytes.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import type { Services } from './services.ts';
 import { type ComputedAnswer, sharedAnswer } from './shared-answers.ts';
@@ -113,8 +113,8 @@ export function deliverByBody(services: Services): Handler {
   };
 }
 
-const ifNoneMatch = headerName('if-none-match');
-const acceptEncoding = headerName('accept-encoding');
+const ifNoneMatch = headerBytes('if-none-match');
+const acceptEncoding = headerBytes('accept-encoding');
 
 /** The form that the client asked for: nothing new, compressed, or the body as it is. */
 function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answer | Promise<Answer> {

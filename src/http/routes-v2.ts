@@ -6,12 +6,12 @@ import { jsonAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import type { Handler } from './handler.ts';
-import { headerName } from './header-name.ts';
+import { headerBytes } from './header-bytes.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import { parameterValues, routeResult, scopeOf } from './routes-page.ts';
 import type { Services } from './services.ts';
 
-const continuationToken = headerName('x-continuation-token');
+const continuationToken = headerBytes('x-continuation-token');
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {

@@ -11,7 +11,7 @@ import type { Answer } from './answer.ts';
 import { AbortedError, BodyIntake, RequestBody } from './body.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
 import { AnswerToBody, type Handler } from './handler.ts';
-import { headerName } from './header-name.ts';
+import { headerBytes } from './header-bytes.ts';
 import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
@@ -51,9 +51,9 @@ interface Exchange {
   isAborted: boolean;
 }
 
-const transferEncoding = headerName('transfer-encoding').bytes;
-const contentLength = headerName('content-length').bytes;
-const apiKeyName = headerName('x-api-key').bytes;
+const transferEncoding = headerBytes('transfer-encoding');
+const contentLength = headerBytes('content-length');
+const apiKeyName = headerBytes('x-api-key');
 
 export class HttpServer {
   readonly #app: TemplatedApp;

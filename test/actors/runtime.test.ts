@@ -15,6 +15,7 @@ import { markForRebuild, outsideCaller } from '../../src/store/intake.ts';
 import { keys } from '../../src/store/keys.ts';
 import { Progress } from '../../src/store/progress.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { Claim } from '../../src/store/types.ts';
 import { Dice } from '../support/dice.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
@@ -179,14 +180,19 @@ class Stage {
     const lines: string[] = [];
     const served: string[] = [];
     for (const [field, claims] of stored) {
-      for (const [, kind, , , alias, originId, display, redirect] of claims) {
-        const word = kind === 0 ? 'page' : 'redirect';
-        lines.push(`${field} ${word} ${alias} ${originId} ${display} ${redirect === false ? '-' : redirect}`);
+      for (const { kind, view, display, redirect } of claims) {
+        lines.push(`${field} ${kind} ${view.alias} ${view.originId} ${display} ${redirect ?? '-'}`);
       }
-      const rank = (claim: (typeof claims)[number]) => [claim[1], -claim[2], claim[4], claim[3], claim[5]];
+      const rank = ({ kind, sinceStamp, view }: Claim) => [
+        kind === 'page' ? 0 : 1,
+        -sinceStamp,
+        view.alias,
+        view.sourceId,
+        view.originId,
+      ];
       const order = [...claims].sort((a, b) => (compare(rank(a), rank(b)) ? -1 : 1));
       assert.deepEqual(claims, order, `order of ${field}`);
-      if (field.startsWith('u:')) served.push(claims[0]?.[6] ?? '');
+      if (field.startsWith('u:')) served.push(claims[0]?.display ?? '');
     }
     const expected = world.claims(environmentId);
     assert.deepEqual(lines.sort(), expected, `claims of ${tenant} ${environmentId}`);

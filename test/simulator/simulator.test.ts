@@ -33,7 +33,8 @@ import { randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runs } from '../support/runs.ts';
 import { mistakes } from './support/mistakes.ts';
-import { Simulation, scriptTexts } from './support/simulation.ts';
+import { scriptTexts } from './support/script-names.ts';
+import { Simulation } from './support/simulation.ts';
 import { Threads } from './support/threads.ts';
 
 /** The first schedule of a seed waits for the platform to be there; later ones are at work at once. */

@@ -4,10 +4,11 @@ import { loadConfiguration } from '../../../src/config/load.ts';
 import type { Tenant } from '../../../src/config/types.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
+import { unpackClaims } from '../../../src/store/claims.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { unpack } from '../../../src/store/pack.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { Claim } from '../../../src/store/types.ts';
 import { decodeBody } from '../../../src/store/views.ts';
 
 /** Parts of a partition that are made from its entities. */
@@ -54,28 +55,16 @@ export function viewOf(stored: Buffer): Json {
   return JSON.parse(text.join('')) as Json;
 }
 
-/** See `scripts/claim.lua`. */
-export type PackedClaim = [
-  host: string | false,
-  kind: 0 | 1,
-  sinceStamp: string,
-  sourceId: string,
-  alias: string,
-  originId: string,
-  display: string,
-  redirect: string | false,
-];
-
 /** Claims of an environment by their field. */
 export async function storedClaims(
   store: Store,
   tenant: string,
   environmentId: string,
-): Promise<Map<string, PackedClaim[]>> {
-  const claims = new Map<string, PackedClaim[]>();
+): Promise<Map<string, Claim[]>> {
+  const claims = new Map<string, Claim[]>();
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
-    for (const [field, packed] of Object.entries(hash)) claims.set(field, unpack<PackedClaim[]>(packed));
+    for (const [field, packed] of Object.entries(hash)) claims.set(field, unpackClaims(packed));
   }
   return claims;
 }

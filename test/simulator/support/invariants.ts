@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from '../../../src/actors/worker.ts';
 import type { Json } from '../../../src/contract/json.ts';
+import { unpackClaims } from '../../../src/store/claims.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { decodeItem } from '../../../src/store/items.ts';
 import { keys, type Partitions } from '../../../src/store/keys.ts';
-import { unpack } from '../../../src/store/pack.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { Claim } from '../../../src/store/types.ts';
 import { nameOf, type RecordingSink, storedItems } from '../../actors/support/fleet.ts';
 import {
   expectedEntries,
-  type PackedClaim,
   storedClaims,
   storedEntries,
   storedRoutes,
@@ -168,9 +168,8 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
   const lines: string[] = [];
   const served: string[] = [];
   for (const [field, claims] of stored) {
-    for (const [, kind, , , alias, originId, display, redirect] of claims) {
-      const word = kind === 0 ? 'page' : 'redirect';
-      lines.push(`${field} ${word} ${alias} ${originId} ${display} ${redirect === false ? '-' : redirect}`);
+    for (const { kind, view, display, redirect } of claims) {
+      lines.push(`${field} ${kind} ${view.alias} ${view.originId} ${display} ${redirect ?? '-'}`);
     }
     if (field.startsWith('u:')) served.push(...servedOf(claims));
   }
@@ -179,11 +178,11 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
 }
 
 /** URLs that answer on a path: of each host the first, but no redirect where a page answers on every host. */
-function servedOf(claims: readonly PackedClaim[]): Set<string> {
-  const isPageEverywhere = claims.some(([host, kind]) => host === false && kind === 0);
-  const firsts = claims.filter(([host], at) => claims.findIndex(([other]) => other === host) === at);
-  const served = firsts.filter(([, kind]) => kind === 0 || !isPageEverywhere);
-  return new Set(served.map(([, , , , , , display]) => display));
+function servedOf(claims: readonly Claim[]): Set<string> {
+  const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
+  const firsts = claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
+  const served = firsts.filter(({ kind }) => kind === 'page' || !isPageEverywhere);
+  return new Set(served.map(({ display }) => display));
 }
 
 /** The first claim of a field is the one that is served; fields with several are listed as clashes. */
@@ -196,7 +195,7 @@ async function checkClaimOrder(
   for (const tag of store.partitions.tags) {
     const clashes = new Map<string, string>();
     for (const [field, packed] of keyspace.hash(keys.claims(tag, tenant, environmentId))) {
-      const claims = unpack<PackedClaim[]>(Buffer.from(packed, 'latin1'));
+      const claims = unpackClaims(Buffer.from(packed, 'latin1'));
       checkEqual(claims, [...claims].sort(byPrecedence), `order of the claims on ${field} of ${tenant}`);
       if (claims.length > 1) clashes.set(field, String(claims.length));
       if (field.startsWith('u:')) checkAges(claims, ages, `${field} of ${tenant}`);
@@ -207,28 +206,27 @@ async function checkClaimOrder(
 }
 
 /** A page before a redirect, the latest claim before older ones; ids decide the rest. */
-function byPrecedence(a: PackedClaim, b: PackedClaim): number {
-  const [hostA, kindA, sinceA, sourceA, aliasA, originA] = a;
-  const [hostB, kindB, sinceB, sourceB, aliasB, originB] = b;
+function byPrecedence(a: Claim, b: Claim): number {
   const byText = (x: string, y: string) => (x === y ? 0 : x < y ? -1 : 1);
   return (
-    kindA - kindB ||
-    Number(sinceB) - Number(sinceA) ||
-    byText(aliasA, aliasB) ||
-    byText(sourceA, sourceB) ||
-    byText(originA, originB) ||
-    byText(hostA || '', hostB || '')
+    byText(a.kind, b.kind) ||
+    b.sinceStamp - a.sinceStamp ||
+    byText(a.view.alias, b.view.alias) ||
+    byText(a.view.sourceId, b.view.sourceId) ||
+    byText(a.view.originId, b.view.originId) ||
+    byText(a.host ?? '', b.host ?? '')
   );
 }
 
 /** Of two pages with one URL the one that took it up later comes first. */
-function checkAges(claims: readonly PackedClaim[], ages: ClaimAges | undefined, what: string): void {
-  const pages = claims.filter(([, kind, , , alias]) => kind === 0 && alias === 'page');
+function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: string): void {
+  const pages = claims.filter(({ kind, view }) => kind === 'page' && view.alias === 'page');
   for (let at = 1; at < pages.length; at += 1) {
-    const [before, after] = [ages?.of(pages[at - 1]?.[5] ?? ''), ages?.of(pages[at]?.[5] ?? '')];
+    const [former = '', later = ''] = pages.slice(at - 1, at + 1).map(({ view }) => view.originId);
+    const [before, after] = [ages?.of(former), ages?.of(later)];
     assert.ok(
       before === undefined || after === undefined || before.last >= after.first,
-      `${what}: ${pages[at - 1]?.[5]} comes before ${pages[at]?.[5]}, which claimed it later`,
+      `${what}: ${former} comes before ${later}, which claimed it later`,
     );
   }
 }

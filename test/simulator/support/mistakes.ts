@@ -1,6 +1,6 @@
 /** Mistakes planted in scripts, which schedules must bring to light. */
 import assert from 'node:assert/strict';
-import type { Fault } from './simulation.ts';
+import type { Fault } from './faults.ts';
 
 export interface Mistake {
   /** How a script would look then. */

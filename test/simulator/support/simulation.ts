@@ -2,7 +2,6 @@
  * A platform on which schedules happen: fronts write, workers work, and chance decides when who breaks. Everything runs in
  * this process and in virtual time; a seed gives the same schedules again.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { publishConfiguration } from '../../../src/store/configuration.ts';
 import { StoreUnavailableError } from '../../../src/store/connection.ts';
@@ -10,6 +9,7 @@ import { keys, Partitions } from '../../../src/store/keys.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Dice } from '../../support/dice.ts';
 import { VirtualClock } from './clock.ts';
+import { type Fault, faultsOfSeed } from './faults.ts';
 import { type FencingCheck, fencingCheck } from './fencing-check.ts';
 import { checkMemory, StoreCheck, whatWaits } from './invariants.ts';
 import { JobList, JobsMember } from './jobs.ts';
@@ -19,6 +19,7 @@ import { Member } from './member.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis, type StreamEntryReply } from './redis.ts';
 import type { Reply } from './reply.ts';
+import { scriptName } from './script-names.ts';
 import { type Part, parts, type Site, siteWithout } from './site.ts';
 import { Writes } from './writes.ts';
 
@@ -35,65 +36,12 @@ export interface Plan {
   onCommand?(command: readonly string[], reply: Reply, nowMs: number): void;
 }
 
-/** What breaks, as often as it stands here. */
-const plainFaults = [
-  'crash',
-  'crash',
-  'stop',
-  'links',
-  'link',
-  'front',
-  'stall',
-  'stall',
-  'redis',
-  'lease',
-  'lease',
-] as const;
-/** Following another configuration takes longer than all else, so in one seed of four alone it changes. */
-const faultsAmidChange = [
-  ...plainFaults,
-  'link',
-  'jobs',
-  'jobs',
-  'configure',
-  'configure',
-  'configure',
-  'configure',
-] as const;
-export type Fault = (typeof faultsAmidChange)[number];
-
-function faultsOf({ seed, faults }: Plan): readonly [Fault, ...Fault[]] {
-  return faults ?? (Math.floor(seed / 4) % 4 === 0 ? faultsAmidChange : plainFaults);
-}
-
 const sentByFronts = new Set(['accept', 'remove']);
 
 function tagIn([key = '']: readonly string[]): string {
   return key.slice(0, key.indexOf('}') + 1);
 }
 
-/** Of the store, by name; one byte a character, as Redis sees them. */
-export function scriptTexts(): ReadonlyMap<string, string> {
-  return new Map([...scriptNames].map(([text, name]) => [name, text]));
-}
-
-const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
-/** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
-const scriptNames = new Map(
-  readdirSync(scriptFolder).map((file) => [
-    readFileSync(new URL(file, scriptFolder), 'latin1').slice('#!lua'.length),
-    file.replace('.lua', ''),
-  ]),
-);
-const namesBySource = new Map<string, string>();
-
-function scriptName(source: string): string {
-  const known = namesBySource.get(source);
-  if (known !== undefined) return known;
-  const [, name = ''] = [...scriptNames].find(([text]) => source.endsWith(text)) ?? [];
-  namesBySource.set(source, name);
-  return name;
-}
 /** A schedule that is not over by then never will be. */
 const scheduleMaxMs = 120_000;
 /** Whatever broke: so long after all comes through again nothing is left to do. */
@@ -419,7 +367,7 @@ export class Simulation {
   async #breakSomething(store: Store): Promise<void> {
     const { dice } = this;
     const member = this.#victim();
-    const faults = faultsOf(this.plan);
+    const faults = this.plan.faults ?? faultsOfSeed(this.plan.seed);
     // What a front sent was done; mostly it is told so, unless its connection breaks.
     const mayRepeat = sentByFronts.has(this.#struckScript) && faults.includes('front') && dice.chance(40);
     const fault = mayRepeat ? 'front' : dice.of<Fault>(faults);

@@ -1,0 +1,26 @@
+/** Which script of the store a text is. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Of the store, by name; one byte a character, as Redis sees them. */
+export function scriptTexts(): ReadonlyMap<string, string> {
+  return new Map([...scriptNames].map(([text, name]) => [name, text]));
+}
+
+const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
+/** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
+const scriptNames = new Map(
+  readdirSync(scriptFolder).map((file) => [
+    readFileSync(new URL(file, scriptFolder), 'latin1').slice('#!lua'.length),
+    file.replace('.lua', ''),
+  ]),
+);
+const namesBySource = new Map<string, string>();
+
+/** @returns '' for a text that is none of the store. */
+export function scriptName(source: string): string {
+  const known = namesBySource.get(source);
+  if (known !== undefined) return known;
+  const [, name = ''] = [...scriptNames].find(([text]) => source.endsWith(text)) ?? [];
+  namesBySource.set(source, name);
+  return name;
+}
