@@ -73,7 +73,8 @@ export async function startRedisChild({
 }: RedisChild): Promise<string> {
   writeSecret(configFile, configText(login, config));
   const lastLines: string[] = [];
-  const child = supervisor.add(name, {
+  // Whatever it keeps, the others end only when it answers, so it is of the role that ends last.
+  const child = supervisor.add('redis', {
     command: { name, program: 'sh', words: ['-c', wrapper, configFile], env: process.env },
     endBy: 'endOfInput',
     follow: (lines) => keepLastLines(lines, lastLines),
