@@ -11,14 +11,12 @@ import type { FinishedAnswer } from './finished-answer.ts';
 
 interface Entry {
   readonly answer: FinishedAnswer;
-  readonly owner: Map<string, Entry>;
+  readonly owner: Map<string, FinishedAnswer>;
   readonly query: string;
   readonly subjects: readonly string[];
   /** Of the computation that made it. */
   readonly serial: number;
   bytes: number;
-  /** Asked for since the sweep last passed. */
-  used: boolean;
 }
 
 /** An answer under way: it remembers when it began to read. */
@@ -36,10 +34,11 @@ const subjectBytes = 120;
 export const changesRemembered = 20_000;
 
 export class AnswerCache {
-  readonly #byPrincipal = new Map<ClientPrincipal, Map<string, Entry>>();
+  /** Answers and not entries: each object on the way to an answer is a wait for memory. */
+  readonly #byPrincipal = new Map<ClientPrincipal, Map<string, FinishedAnswer>>();
   readonly #bySubject = new Map<string, Set<Entry>>();
-  /** All entries, in the order of the sweep. */
-  readonly #entries = new Set<Entry>();
+  /** All of them, in the order of the sweep. */
+  readonly #entries = new Map<FinishedAnswer, Entry>();
   /** Subjects that changed while computations were under way -> when, in changes seen. */
   readonly #changedAt = new Map<string, number>();
   /** In changes seen: what changed up to then is not known one by one. */
@@ -76,14 +75,14 @@ export class AnswerCache {
 
   /** @param query text that, with the principal, decides the answer */
   find(principal: ClientPrincipal, query: string): FinishedAnswer | null {
-    const entry = this.#byPrincipal.get(principal)?.get(query);
-    if (entry === undefined) {
+    const answer = this.#byPrincipal.get(principal)?.get(query);
+    if (answer === undefined) {
       this.#misses += 1;
       return null;
     }
-    entry.used = true;
+    answer.wasAskedFor = true;
     this.#hits += 1;
-    return entry.answer;
+    return answer;
   }
 
   /** Called before the first read of an answer; every computation ends with `end`. */
@@ -124,16 +123,16 @@ export class AnswerCache {
       subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
     const bytes = answer.body.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
     if (!isCurrent || bytes > this.bytesMax / 8) return isCurrent;
-    const owner = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();
+    const owner = this.#byPrincipal.get(principal) ?? new Map<string, FinishedAnswer>();
     this.#byPrincipal.set(principal, owner);
-    const former = owner.get(query);
+    const former = this.#entryOf(owner.get(query));
     // A slow reader must not bring back what a later one has replaced.
     if (former !== undefined && former.serial > computation.serial) return true;
     if (former !== undefined) this.#drop(former);
     const { serial } = computation;
-    const entry: Entry = { answer, owner, query, subjects, serial, bytes, used: false };
-    owner.set(query, entry);
-    this.#entries.add(entry);
+    const entry: Entry = { answer, owner, query, subjects, serial, bytes };
+    owner.set(query, answer);
+    this.#entries.set(answer, entry);
     this.#bytes += bytes;
     for (const subject of subjects) {
       const readers = this.#bySubject.get(subject);
@@ -145,9 +144,9 @@ export class AnswerCache {
   }
 
   /** Counts a compressed form that was added to an answer, which may have gone in the meantime. */
-  noteGrown(principal: ClientPrincipal, query: string, answer: FinishedAnswer, bytes: number): void {
-    const entry = this.#byPrincipal.get(principal)?.get(query);
-    if (entry?.answer !== answer) return;
+  noteGrown(answer: FinishedAnswer, bytes: number): void {
+    const entry = this.#entries.get(answer);
+    if (entry === undefined) return;
     entry.bytes += bytes;
     this.#bytes += bytes;
     this.#sweep();
@@ -185,12 +184,12 @@ export class AnswerCache {
 
   /** Second chance: what was asked for since the last pass goes to the end of the line, the rest goes. */
   #sweep(): void {
-    for (const entry of this.#entries) {
+    for (const [answer, entry] of this.#entries) {
       if (this.#bytes <= this.bytesMax) return;
-      if (entry.used) {
-        entry.used = false;
-        this.#entries.delete(entry);
-        this.#entries.add(entry);
+      if (answer.wasAskedFor) {
+        answer.wasAskedFor = false;
+        this.#entries.delete(answer);
+        this.#entries.set(answer, entry);
       } else {
         this.#drop(entry);
         this.#evicted += 1;
@@ -198,8 +197,12 @@ export class AnswerCache {
     }
   }
 
+  #entryOf(answer: FinishedAnswer | undefined): Entry | undefined {
+    return answer === undefined ? undefined : this.#entries.get(answer);
+  }
+
   #drop(entry: Entry): void {
-    if (!this.#entries.delete(entry)) return;
+    if (!this.#entries.delete(entry.answer)) return;
     this.#bytes -= entry.bytes;
     entry.owner.delete(entry.query);
     for (const subject of entry.subjects) {

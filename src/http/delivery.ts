@@ -122,17 +122,12 @@ function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answ
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
   const coding = codingFor(answer.body, call.header(acceptEncoding));
   if (coding === 'identity') return answer;
-  return answer[coding] ?? codedAnswer(cache, call, answer, coding);
+  return answer[coding] ?? codedAnswer(cache, answer, coding);
 }
 
-function codedAnswer(
-  cache: AnswerCache,
-  call: Call,
-  answer: FinishedAnswer,
-  coding: 'br' | 'gzip',
-): Promise<Answer> {
+function codedAnswer(cache: AnswerCache, answer: FinishedAnswer, coding: 'br' | 'gzip'): Promise<Answer> {
   return compressed(answer.body, coding).then((body) => {
-    cache.noteGrown(call.client, call.query, answer, body.length);
+    cache.noteGrown(answer, body.length);
     return answer.addCoded(coding, body);
   });
 }

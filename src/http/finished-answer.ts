@@ -21,14 +21,20 @@ export class FinishedAnswer implements Answer {
   readonly status = 200;
   readonly contentType = jsonType;
   readonly head: Uint8Array;
+  readonly body: Uint8Array;
   readonly etag: string;
+  /** Since the sweep of the cache last passed. Here and not in the cache, so that an answer is all that is looked at. */
+  wasAskedFor = false;
   #br: Answer | null = null;
   #gzip: Answer | null = null;
 
-  /** @param body JSON text in UTF-8 */
-  constructor(readonly body: Uint8Array) {
+  /** @param body JSON text in UTF-8, copied: head and body lie side by side, for memory is waited for place by place */
+  constructor(body: Uint8Array) {
     this.etag = etagOf(body);
-    this.head = this.#headOf(200, 'identity');
+    const head = this.#headOf(200, 'identity');
+    const bytes = Buffer.concat([head, body]);
+    this.head = bytes.subarray(0, head.length);
+    this.body = bytes.subarray(head.length);
   }
 
   get br(): Answer | null {

@@ -54,8 +54,7 @@ async function made(
     if (key === null || typeof answer.body === 'string') return answer;
     if (!isLasting(outcomes, configuration.current.digest)) return answer;
     const subjects = () => outcomes.map(({ subject }) => subject);
-    // A copy of its own: what a worker wrote lies within everything that came with it.
-    const finished = new FinishedAnswer(Buffer.from(answer.body));
+    const finished = new FinishedAnswer(answer.body);
     cache.store(computation, call.client, key, finished, subjects);
     return answer;
   } finally {
