@@ -185,7 +185,23 @@ export class Worker {
   async #take(partition: number): Promise<void> {
     const askedMs = performance.now();
     const lease = await takeLease(this.options.store, partition, this.id, this.#leaseMs);
-    if (lease !== null) this.#run(lease, askedMs + this.#leaseMs);
+    if (lease === null) return;
+    await this.#catchUp(lease);
+    this.#run(lease, askedMs + this.#leaseMs);
+  }
+
+  /**
+   * Jobs have a partition that nobody owned rebuilt once all workers that they had heard of followed a new configuration;
+   * this one may have begun by the former.
+   */
+  async #catchUp(lease: TakenLease): Promise<void> {
+    const { store, configuration } = this.options;
+    try {
+      await configuration.catchUp();
+    } catch (error) {
+      await releaseLease(store, lease).catch(() => {});
+      throw error;
+    }
   }
 
   #run(lease: TakenLease, leaseEndsMs: number): void {

@@ -111,12 +111,7 @@ export class ActiveConfiguration {
     await this.refresh();
     const subscriber = connectBlocking(this.store.address);
     this.#subscriber = subscriber;
-    // A refresh that is under way may have looked before the change that is told of.
-    subscriber.on('message', () => {
-      this.refresh()
-        .then(() => this.refresh())
-        .catch(() => {});
-    });
+    subscriber.on('message', () => void this.catchUp().catch(() => {}));
     subscriber.on('ready', () => {
       subscriber.subscribe(keys.configurationChannel).catch(() => {});
     });
@@ -130,6 +125,15 @@ export class ActiveConfiguration {
       this.#refreshing = null;
     });
     return this.#refreshing;
+  }
+
+  /**
+   * As `refresh`, but by a look that begins after the call: one that is under way may have come too early to see what the
+   * caller knows of. @throws StoreUnavailableError
+   */
+  async catchUp(): Promise<void> {
+    await this.#refreshing?.catch(() => {});
+    await this.refresh();
   }
 
   async #load(): Promise<void> {

@@ -245,6 +245,23 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
   assert.deepEqual(await claimants(), ['e0']);
 });
 
+test('a worker that takes a partition works by what is active then, not by what was when it began', async (context) => {
+  const site = await Site.open(context, 1);
+  const store = await redis.openStore(1);
+  const configuration = new ActiveConfiguration(store);
+  await configuration.refresh();
+  const documents = worldDocuments();
+  const before = documents.get('tenants/acme/schemas/page.json') ?? '';
+  documents.set('tenants/acme/schemas/page.json', before.replace('"{p.title}"', '"new {p.title}"'));
+  await publishDocuments(site.store, documents);
+  await site.ingest(page(0, 'home'));
+  // It is told of nothing: what it works by it has looked up itself.
+  site.fleet.join(store, configuration);
+  await until('the page is made', async () => (await storedViews(site.store, 'acme', 'env-1')).size > 0);
+  const views = await storedViews(site.store, 'acme', 'env-1');
+  assert.equal((views.get('src-cms:page:e0') as { title: string }).title, 'new home');
+});
+
 test('wherever a partition stops, it leaves no rebuild turn behind that blocks the others', async (context) => {
   const site = await Site.open(context, 1);
   const { store } = site;

@@ -109,6 +109,11 @@ export class Fleet {
     const store = await this.redis.openStore(this.store.partitions.count);
     const configuration = new ActiveConfiguration(store);
     await configuration.start();
+    return this.join(store, configuration);
+  }
+
+  /** Adds a worker with a connection and a configuration of its own. */
+  join(store: Store, configuration: ActiveConfiguration): Member {
     const sink = new RecordingSink(store);
     let ended = false;
     const worker = new Worker({
