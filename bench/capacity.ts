@@ -18,6 +18,8 @@ const bareTenant: BenchTenant = { alias: 'bare', schemas: {} };
 const lanes = 32;
 /** Queries asked before those that are counted. */
 const warmUps = 100;
+/** How long the platform is watched while nothing is asked of it. */
+const idleMs = 3_000;
 
 interface Cost {
   readonly what: string;
@@ -54,7 +56,7 @@ await runBench({
     const deliverAll = () => inLanes(urls, (url) => client.deliver(url));
     const ask = (query: JsonObject) => client.query(cityIndex, query);
     // What nothing costs is not known before everything is compiled and at rest.
-    const meter = await Meter.lessIdle(probe);
+    const meter = await Meter.lessIdle(probe, context.quick ? idleMs / 10 : idleMs);
     const fromRedis = await meter.costOf(deliverAll);
     const fromCache = await meter.costOf(deliverAll);
     await inLanes(queries.slice(0, warmUps), ask);

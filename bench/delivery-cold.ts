@@ -8,7 +8,7 @@ import {
   writePages,
 } from './support/delivery-load.ts';
 import { ports } from './support/ports.ts';
-import { inRounds } from './support/rounds.ts';
+import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 import { startNodeServer } from './support/server-process.ts';
 import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
@@ -35,7 +35,7 @@ await runBench({
       { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
     ];
     await requireSamePages(client, pageUrls(context), contenders);
-    const results = await inRounds(
+    const results = await loadsInRounds(
       context,
       contenders.map((contender) => ({
         name: contender.name,

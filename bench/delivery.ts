@@ -11,7 +11,7 @@ import {
 } from './support/delivery-load.ts';
 import { startNginx } from './support/nginx.ts';
 import { ports } from './support/ports.ts';
-import { inRounds } from './support/rounds.ts';
+import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 import { startNodeServer } from './support/server-process.ts';
 import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
@@ -59,7 +59,7 @@ await runBench({
       { name: names.node, port: ports.nodeHttp, requestFile: staticFile },
     ];
     await requireSamePages(client, pageUrls(context), contenders);
-    const results = await inRounds(
+    const results = await loadsInRounds(
       context,
       contenders.map((contender) => ({
         name: contender.name,

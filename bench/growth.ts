@@ -8,7 +8,7 @@ import { ports } from './support/ports.ts';
 import { headersToRun } from './support/query-contenders.ts';
 import { itemIndex, itemsTenant } from './support/query-items.ts';
 import { type ExpectedQuery, type QueryKind, queryKinds, queryMix } from './support/query-mix.ts';
-import { inRounds } from './support/rounds.ts';
+import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 import { quantile, type Spread, spreadOf } from './support/statistics.ts';
 import { figure, spreadFigure } from './support/table.ts';
@@ -103,7 +103,7 @@ async function measureAt(
     const { totalResults } = await index.client.query(itemIndex, JSON.parse(JSON.stringify(query)));
     found.set(kind, [...(found.get(kind) ?? []), totalResults]);
   }
-  const results = await inRounds<number>(context, [
+  const results = await loadsInRounds<number>(context, [
     { name: 'ingest', measure: () => index.add(context.quick ? portion / 10 : portion) },
     ...queryKinds.map((kind) => ({
       name: kind,

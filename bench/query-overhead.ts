@@ -3,7 +3,7 @@ import { DirectShard } from './support/direct-shard.ts';
 import { checkAnswers, type QueryContender, requestFileOf, startOurs } from './support/query-contenders.ts';
 import { cityItems } from './support/query-items.ts';
 import { type ExpectedQuery, queryKinds, queryMix } from './support/query-mix.ts';
-import { inRounds } from './support/rounds.ts';
+import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 import { ratiosOf, spreadOf } from './support/statistics.ts';
 import { spreadFigure } from './support/table.ts';
@@ -41,7 +41,7 @@ await runBench({
       const requestFile = requestFileOf(context, contender, 'overhead', mix);
       return load(wrk, { port: contender.port, requestFile, connections, seconds });
     };
-    const results = await inRounds<LoadResult>(context, [
+    const results = await loadsInRounds<LoadResult>(context, [
       { name: names.direct, measure: async () => direct.measure(seconds) },
       { name: names.many, measure: () => overHttp(run, 64) },
       { name: names.one, measure: () => overHttp(run, 1) },

@@ -14,7 +14,7 @@ import {
 } from './support/query-contenders.ts';
 import { cityItems, type ItemSet, packageItems } from './support/query-items.ts';
 import { type QueryKind, queryKinds, queryMix } from './support/query-mix.ts';
-import { inRounds } from './support/rounds.ts';
+import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 import { ratiosOf, spreadOf } from './support/statistics.ts';
 import { figure, spreadFigure } from './support/table.ts';
@@ -91,7 +91,7 @@ async function measureSet(
         };
       }),
   );
-  const results = await inRounds(context, turns);
+  const results = await loadsInRounds(context, turns);
   for (const contender of contenders) await contender.stop();
   return { ...report(set, contenders, results), notes };
 }

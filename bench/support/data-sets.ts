@@ -36,39 +36,45 @@ export function dataNote(): string | null {
 /** Continents, countries, regions, then cities; cities have `country` (a code) and `altitude`, whatever they come from. */
 export async function cityEntities(citiesMax = Number.POSITIVE_INFINITY): Promise<Entity[]> {
   const file = path.join(dataDir, 'cities.ndjson.gz');
-  const all = existsSync(file) ? await readNdjson(file) : await demoCities();
-  let cities = 0;
-  return all.filter(({ type }) => type !== 'city' || ++cities <= citiesMax);
-}
-
-/** Debian's packages with their sections; null where the folder with the real data sets is missing. */
-export async function packageEntities(): Promise<Entity[] | null> {
-  const file = path.join(dataDir, 'debian-small.ndjson.gz');
-  return existsSync(file) ? await readNdjson(file) : null;
-}
-
-async function readNdjson(file: string): Promise<Entity[]> {
   const entities: Entity[] = [];
-  for await (const line of createInterface({ input: createReadStream(file).pipe(createGunzip()) })) {
-    const entity: Entity = JSON.parse(line);
+  let cities = 0;
+  for await (const entity of existsSync(file) ? readNdjson(file) : demoCities()) {
+    // What comes behind the cities asked for are more cities.
+    if (entity.type === 'city' && ++cities > citiesMax) break;
     entities.push(entity);
   }
   return entities;
 }
 
-async function demoCities(): Promise<Entity[]> {
+/** Debian's packages with their sections; null where the folder with the real data sets is missing. */
+export async function packageEntities(): Promise<Entity[] | null> {
+  const file = path.join(dataDir, 'debian-small.ndjson.gz');
+  if (!existsSync(file)) return null;
+  const entities: Entity[] = [];
+  for await (const entity of readNdjson(file)) entities.push(entity);
+  return entities;
+}
+
+async function* readNdjson(file: string): AsyncGenerator<Entity> {
+  const packed = createReadStream(file);
+  try {
+    for await (const line of createInterface({ input: packed.pipe(createGunzip()) })) yield JSON.parse(line);
+  } finally {
+    packed.destroy();
+  }
+}
+
+async function* demoCities(): AsyncGenerator<Entity> {
   if (!hasAtlasPackages()) {
     throw new CommandStop(
       'The benchmarks need data: npm ci --include=optional, or MILLRACE_BENCH_DATA=<a folder with cities.ndjson.gz>',
     );
   }
   isDemoData = true;
-  const entities: Entity[] = [];
   for await (const entity of atlasEntities()) {
     if (entity.type === 'world') continue;
-    entities.push(entity.type === 'city' ? { ...entity, properties: asCity(entity.properties) } : entity);
+    yield entity.type === 'city' ? { ...entity, properties: asCity(entity.properties) } : entity;
   }
-  return entities;
 }
 
 /** The demo tenant names some properties in another way than the data set. */

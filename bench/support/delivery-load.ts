@@ -63,8 +63,14 @@ export async function writePages(
   };
 }
 
-export function deliveryLoad({ quick }: BenchContext): Pick<LoadOptions, 'connections' | 'seconds'> {
-  return { connections, seconds: quick ? 1 : 5 };
+export interface DeliveryLoad extends Pick<LoadOptions, 'connections' | 'seconds'> {
+  readonly warmUpSeconds: number;
+}
+
+export function deliveryLoad({ quick }: BenchContext): DeliveryLoad {
+  return quick
+    ? { connections, seconds: 1, warmUpSeconds: 0 }
+    : { connections, seconds: 5, warmUpSeconds: 1 };
 }
 
 /** Checks that every contender sends the same bytes for every page. @throws CommandStop naming the first that differs */
@@ -84,7 +90,10 @@ export async function requireSamePages(
 }
 
 /** A short run beforehand fills caches and lets compilers finish. */
-export async function measureLoad(wrk: string, options: LoadOptions): Promise<LoadResult> {
-  await load(wrk, { ...options, seconds: 1 });
+export async function measureLoad(
+  wrk: string,
+  { warmUpSeconds, ...options }: LoadOptions & DeliveryLoad,
+): Promise<LoadResult> {
+  if (warmUpSeconds > 0) await load(wrk, { ...options, seconds: warmUpSeconds });
   return load(wrk, options);
 }

@@ -1,11 +1,11 @@
 /** Part 3 of the rebuild benchmark: what is recomputed when a city changes that no page shows. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import { cityEntities, type Entity, numberOf, textOf } from './data-sets.ts';
 import { random, sample } from './random.ts';
 import { System } from './system.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
+import { WorkerFigures } from './worker-figures.ts';
 
 export interface PrecisionMeasurement {
   readonly changes: number;
@@ -16,8 +16,6 @@ export interface PrecisionMeasurement {
 }
 
 const top = 10;
-/** Workers tell their figures once a second. */
-const figuresMs = 2_500;
 
 const countriesTenant: BenchTenant = {
   alias: 'countries',
@@ -66,39 +64,34 @@ export async function measurePrecision(
     sample(cities.slice(0, top), 1, random(cities.length)),
   );
   const firstPage = entities.find(({ type }) => type === 'country')?.url ?? '/';
+  const figures = new WorkerFigures(context, system);
+  let before = await readFigures(figures);
   const measure = async (cities: readonly Entity[], change: (city: Entity) => Entity['properties']) => {
-    const before = await figures(system);
     for (let at = 0; at < cities.length; at += 50) {
       const changed = cities.slice(at, at + 50).map((city) => ({ ...city, properties: change(city) }));
       await client.deliver(firstPage, await client.save(changed));
     }
-    const after = await figures(system);
+    const after = await readFigures(figures);
     const recomputed = after.rebuilds - before.rebuilds;
-    return {
-      changes: cities.length,
-      recomputed,
-      rewritten: recomputed - (after.unchanged - before.unchanged),
-    };
+    const rewritten = recomputed - (after.unchanged - before.unchanged);
+    before = after;
+    return { changes: cities.length, recomputed, rewritten };
   };
   const result = {
     outside: await measure(outside, ({ properties }) => ({ ...properties, altitude: -1 })),
     inside: await measure(inside, (city) => ({ ...city.properties, name: `New ${textOf(city, 'name')}` })),
   };
+  figures.close();
   await system.stop();
   return result;
 }
 
-async function figures(system: System): Promise<{ rebuilds: number; unchanged: number }> {
-  let last = '';
-  for (;;) {
-    await sleep(figuresMs);
-    const found = {
-      rebuilds: await system.metric('millrace_rebuilds_total'),
-      unchanged: await system.metric('millrace_rebuilds_unchanged_total'),
-    };
-    if (last === JSON.stringify(found)) return found;
-    last = JSON.stringify(found);
-  }
+async function readFigures(figures: WorkerFigures): Promise<{ rebuilds: number; unchanged: number }> {
+  const [rebuilds = 0, unchanged = 0] = await figures.read([
+    'millrace_rebuilds_total',
+    'millrace_rebuilds_unchanged_total',
+  ]);
+  return { rebuilds, unchanged };
 }
 
 /** Country -> its cities, most populous first, as the lookup orders them. */

@@ -35,6 +35,18 @@ export async function inRounds<T>(
   return results;
 }
 
+/** As `inRounds`, of loads that leave each other's answers as they are: a smoke run, whose figures say nothing, has all at once. */
+export async function loadsInRounds<T>(
+  context: BenchContext,
+  contenders: readonly Contender<T>[],
+): Promise<Map<string, T[]>> {
+  if (!context.quick) return await inRounds(context, contenders);
+  const measured = await Promise.all(
+    contenders.map(async ({ name, measure }): Promise<[string, T[]]> => [name, [await measure(0)]]),
+  );
+  return new Map(measured);
+}
+
 function rotated<T>(items: readonly T[], by: number): T[] {
   const start = by % Math.max(1, items.length);
   return [...items.slice(start), ...items.slice(0, start)];

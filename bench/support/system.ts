@@ -157,13 +157,6 @@ export class System {
     await this.supervisor.stop();
   }
 
-  /** Sum of a figure over all processes and labels, as `GET /metrics` tells it. */
-  async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.baseUrl}/metrics`)).text();
-    const values = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'));
-    return [...values].reduce((sum, match) => sum + Number(match[1]), 0);
-  }
-
   private startEntry(name: string): Child {
     return startProcess(this.supervisor, name, this.environment, []);
   }

@@ -15,7 +15,6 @@ export interface Usage {
 
 /** Of the kernel's clock in `/proc`, the same on every Linux. */
 const microsecondsPerTick = 10_000;
-const idleMs = 3_000;
 
 export class UsageProbe {
   private readonly redis: Redis;
@@ -77,7 +76,7 @@ export class Meter {
   }
 
   /** Beyond what the processes use while nothing is asked of them, as they do now. */
-  static async lessIdle(probe: UsageProbe): Promise<Meter> {
+  static async lessIdle(probe: UsageProbe, idleMs: number): Promise<Meter> {
     const { processorUs } = await Meter.plain(probe).costOf(() => sleep(idleMs));
     const idleUsPerMs = ofRooms((room) => processorUs[room] / idleMs);
     return new Meter(probe, idleUsPerMs);
