@@ -5,7 +5,7 @@ import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/message-body.ts';
-import { type BuiltIns, isScored, rowPieces, rowText } from './row-text.ts';
+import { isScored, rowText } from './row-text.ts';
 import type { GatheredReply, Scatter } from './scatter.ts';
 import { UnavailableError } from './types.ts';
 import {
@@ -196,14 +196,11 @@ async function withTexts(
   for (const [at, row] of rows.entries()) {
     const fields = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
     if (fields === null) return null;
-    whole.push({ ...row, text: rowText(rowPieces(builtInsOf(row, index), fields)) });
+    const { place, updatedAtMs, score } = row;
+    const parts = { ...place, updatedAtMs, score: isScored(index.index) ? score : null, fieldsText: fields };
+    whole.push({ ...row, text: rowText(parts) });
   }
   return whole;
-}
-
-function builtInsOf({ place, updatedAtMs, score }: WireRow, { index }: ScopedIndex): BuiltIns {
-  const { originId, sourceId } = place;
-  return { originId, sourceId, updatedAtMs, score: isScored(index) ? score : null };
 }
 
 const requests = new RequestWriter();

@@ -10,8 +10,8 @@ import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../s
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/message-body.ts';
 import type { Coverage } from './coverage.ts';
-import { facetsOf, resultOfPieces } from './result-text.ts';
-import { isScored, type RowPieces, rowPieces, writeRow } from './row-text.ts';
+import { facetsOf, writeResult } from './result-text.ts';
+import { isScored, type RowParts, rowBytes, rowBytesMax, writeRow } from './row-text.ts';
 
 /** What a worker is asked of one index. */
 export type Ask =
@@ -183,14 +183,16 @@ export function encodeAnswer(
   isWhole: boolean,
 ): MessageBody {
   const sent = isWhole && offset > 0 ? rows.slice(offset) : rows;
-  const { pieces, bytes: textBytes } = piecesOf(sent, index);
-  const placeUnits = placeUnitsOf(sent);
+  const parts = partsOf(sent, index);
+  const bytesOf = parts.map(rowBytes);
+  const textBytes = bytesOf.reduce((sum, bytes) => sum + bytes, 0);
   const places = sent.map(({ place, score, updatedAtMs }, at): PackedPlace => {
     const { values, originId, sourceId } = place;
-    return [values, originId, sourceId, score, updatedAtMs, pieces[at]?.bytes ?? 0];
+    return [values, originId, sourceId, score, updatedAtMs, bytesOf[at] ?? 0];
   });
-  if (placeUnits > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax)) return pageTooLarge;
-  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(pieces, textBytes) : null;
+  if (placeUnitsOf(sent) > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax))
+    return pageTooLarge;
+  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(parts, textBytes) : null;
   // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
   return [total, JSON.stringify(places), texts, JSON.stringify(facets)];
 }
@@ -206,11 +208,19 @@ export function encodeResult(
   seal: (last: RowPlace) => string,
 ): MessageBody {
   const page = query.offset > 0 ? rows.slice(query.offset) : rows;
-  const { pieces, bytes } = piecesOf(page, index);
+  const parts = partsOf(page, index);
+  if (isTooLong(parts) || placeUnitsOf(page) > queryPageUnitsMax) return pageTooLarge;
   const last = page.length === query.pageSize ? page.at(-1) : undefined;
-  if (bytes > queryPageUnitsMax || placeUnitsOf(page) > queryPageUnitsMax) return pageTooLarge;
   const nextPageToken = last === undefined ? null : seal(last.place);
-  return resultOfPieces(total, pieces, bytes, { facets: facetsOf(query, facets), nextPageToken });
+  return writeResult(total, parts, { facets: facetsOf(query, facets), nextPageToken });
+}
+
+/** Whether rows have more bytes than a page may; hardly ever are they near that, and need to be counted. */
+function isTooLong(rows: readonly RowParts[]): boolean {
+  let bytesMax = 0;
+  for (const row of rows) bytesMax += rowBytesMax(row);
+  if (bytesMax <= queryPageUnitsMax) return false;
+  return rows.reduce((sum, row) => sum + rowBytes(row), 0) > queryPageUnitsMax;
 }
 
 /** UTF-16 units of the values by which rows were found. */
@@ -222,26 +232,21 @@ function placeUnitsOf(rows: readonly Row[]): number {
   return units;
 }
 
-function piecesOf(rows: readonly Row[], index: string): { pieces: RowPieces[]; bytes: number } {
+function partsOf(rows: readonly Row[], index: string): RowParts[] {
   const isWithScore = isScored(index);
-  let bytes = 0;
-  const pieces: RowPieces[] = [];
-  for (const { place, score, updatedAtMs, fieldsBytes } of rows) {
-    const { originId, sourceId } = place;
-    const row = rowPieces(
-      { originId, sourceId, updatedAtMs, score: isWithScore ? score : null },
-      fieldsBytes,
-    );
-    pieces.push(row);
-    bytes += row.bytes;
-  }
-  return { pieces, bytes };
+  return rows.map(({ place: { originId, sourceId }, score, updatedAtMs, fieldsBytes }) => ({
+    originId,
+    sourceId,
+    updatedAtMs,
+    score: isWithScore ? score : null,
+    fieldsText: fieldsBytes,
+  }));
 }
 
-function joinedTexts(pieces: readonly RowPieces[], bytes: number): Buffer {
+function joinedTexts(rows: readonly RowParts[], bytes: number): Buffer {
   const texts = Buffer.allocUnsafe(bytes);
   let at = 0;
-  for (const row of pieces) at = writeRow(row, texts, at);
+  for (const row of rows) at = writeRow(row, texts, at);
   return texts;
 }
 

@@ -1,3 +1,4 @@
+import { builtInFields } from '../contract/built-in-fields.ts';
 import type { Cursor } from './cursor.ts';
 import { adviceForUnknown } from './suggest.ts';
 import type { FieldTypeName, RangeFieldType, ScalarFieldType } from './types.ts';
@@ -27,9 +28,6 @@ export const fieldTypes: readonly FieldTypeName[] = [
   ...rangeTypes,
   'object',
 ];
-
-/** Fields that every item has by itself (specification, "Query result"). */
-const builtInFields = ['_originId', '_sourceGuid', '_updatedAt', '_score', '_views'];
 
 /**
  * `index: {fields: {name: {type, metadata?}}, metadata?}`. A field that no property fills is absent from every item; a

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isScored, rowPieces, rowText } from '../../src/query/row-text.ts';
+import fc from 'fast-check';
+import { builtInFields } from '../../src/contract/built-in-fields.ts';
+import { isScored, rowBytes, rowBytesMax, rowText, writeRow } from '../../src/query/row-text.ts';
 import { indexName } from '../../src/store/keys.ts';
 
 const builtIns = { originId: 'ä"\ud800', sourceId: 's', updatedAtMs: 0, score: 0.5 };
-const textOf = (fields: object, score: number | null = builtIns.score) =>
-  rowText(rowPieces({ ...builtIns, score }, Buffer.from(JSON.stringify(fields)))).toString();
+
+function partsOf(fields: object, score: number | null = builtIns.score) {
+  return { ...builtIns, score, fieldsText: Buffer.from(JSON.stringify(fields)) };
+}
+
+function textOf(fields: object, score: number | null = builtIns.score): string {
+  return rowText(partsOf(fields, score)).toString();
+}
 
 test('a row begins with its built-in fields', () => {
   const head = '{"_originId":"ä\\"\\ud800","_sourceGuid":"s","_updatedAt":"1970-01-01T00:00:00.000Z"';
@@ -14,19 +22,47 @@ test('a row begins with its built-in fields', () => {
   assert.equal(textOf({}), `${head},"_score":0.5}`);
 });
 
-test('fields that are named like built-in ones give way', () => {
+test('what is auto-indexed and named like a built-in field gives way', () => {
   const names = { _originId: 1, _sourceGuid: 2, _updatedAt: 3, _score: 4, _views: 5 };
-  assert.deepEqual(textOf({ ...names, a: 1 }), textOf({ a: 1 }));
-  assert.deepEqual(textOf(names, null), textOf({}, null));
-  assert.deepEqual(JSON.parse(textOf({ a: '"_score":' })).a, '"_score":');
+  assert.equal(textOf({ ...names, a: 1 }, null), textOf({ a: 1 }, null));
+  assert.equal(textOf(names, null), textOf({}, null));
+  assert.deepEqual(JSON.parse(textOf({ a: '"_score":' }, null)).a, '"_score":');
 });
 
-test('what is written fills exactly the bytes that were counted', () => {
-  for (const fields of [{}, { a: '😀' }, { _score: 1 }]) {
-    const pieces = rowPieces(builtIns, Buffer.from(JSON.stringify(fields)));
-    assert.equal(rowText(pieces).length, pieces.bytes);
-    assert.doesNotThrow(() => JSON.parse(rowText(pieces).toString()));
-  }
+test('a row is what JSON writes, in exactly the bytes that were counted', () => {
+  const units = fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes));
+  const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), units, fc.uuid());
+  const row = fc.record({
+    originId: text,
+    sourceId: text,
+    updatedAtMs: fc.integer({ min: 0, max: 4e12 }),
+    score: fc.oneof(fc.constant(null), fc.double({ min: 0, noNaN: true }), fc.nat(3)),
+    fields: fc.dictionary(fc.oneof(text, fc.constantFrom(...builtInFields)), fc.jsonValue()),
+  });
+  fc.assert(
+    fc.property(row, ({ originId, sourceId, updatedAtMs, score, fields }) => {
+      const own = Object.fromEntries(
+        Object.entries(fields).filter(([name]) => !builtInFields.includes(name)),
+      );
+      // An index has no fields that are named like built-in ones.
+      const fieldsText = Buffer.from(JSON.stringify(score === null ? fields : own));
+      const parts = { originId, sourceId, updatedAtMs, score, fieldsText };
+      const head = JSON.stringify({
+        _originId: originId,
+        _sourceGuid: sourceId,
+        _updatedAt: new Date(updatedAtMs).toISOString(),
+        ...(score === null ? {} : { _score: score }),
+      });
+      const behind = Object.keys(own).length === 0 ? '}' : `,${JSON.stringify(own).slice(1)}`;
+      const expected = Buffer.from(head.slice(0, -1) + behind);
+      const into = Buffer.alloc(rowBytesMax(parts) + 2, '.');
+      const end = writeRow(parts, into, 1);
+      assert.deepEqual(into.subarray(1, end), expected);
+      assert.equal(into.toString('latin1', end, end + 1), '.');
+      assert.equal(rowBytes(parts), expected.length);
+      assert.deepEqual(rowText(parts), expected);
+    }),
+  );
 });
 
 test('rows of an index schema have a score', () => {
