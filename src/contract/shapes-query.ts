@@ -1,4 +1,6 @@
 /** Requests and answers of the query interface (specification "Query object", contract section 7). */
+
+import { filterOperators } from './filter-operators.ts';
 import {
   facetSizeDefault,
   facetSizeMax,
@@ -14,19 +16,7 @@ const conditionShape: Shape = {
   type: 'object',
   properties: {
     field: { type: 'string' },
-    operator: {
-      type: 'string',
-      enum: [
-        'equals',
-        'notEquals',
-        'contains',
-        'greaterThan',
-        'greaterThanOrEquals',
-        'lessThan',
-        'lessThanOrEquals',
-        'in',
-      ],
-    },
+    operator: { type: 'string', enum: filterOperators },
     value: anyValue,
     caseInsensitive: { type: 'boolean' },
   },

@@ -1,3 +1,4 @@
+import { type FilterOperator, filterOperators } from '../contract/filter-operators.ts';
 import type { Json, JsonObject } from '../contract/json.ts';
 import { getOwn, isJsonObject } from '../contract/json.ts';
 import { filterConditionsMax, filterPatternsMax } from '../contract/limits.ts';
@@ -6,19 +7,9 @@ import { type FieldMeaning, type FieldTable, meaningOf } from './field-table.ts'
 import { isOrdered } from './field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 import { parseWhole, queryPointOf } from './number-point.ts';
-import type { FilterNode, Operator } from './types.ts';
+import type { FilterNode } from './types.ts';
 
-const operators: readonly Operator[] = [
-  'equals',
-  'notEquals',
-  'contains',
-  'greaterThan',
-  'greaterThanOrEquals',
-  'lessThan',
-  'lessThanOrEquals',
-  'in',
-];
-const ordering: ReadonlySet<Operator> = new Set([
+const ordering: ReadonlySet<FilterOperator> = new Set([
   'greaterThan',
   'greaterThanOrEquals',
   'lessThan',
@@ -142,11 +133,11 @@ function checkCondition(condition: JsonObject, place: string, check: FilterCheck
   return { kind: 'condition', field, operator, value, caseInsensitive: caseInsensitive === true };
 }
 
-function checkOperator(operator: Json, place: string, mistakes: Mistakes): Operator | null {
-  const known = operators.find((name) => name === operator);
+function checkOperator(operator: Json, place: string, mistakes: Mistakes): FilterOperator | null {
+  const known = filterOperators.find((name) => name === operator);
   if (known !== undefined) return known;
   const problem = operator === null ? 'is missing' : `unknown operator ${quote(operator)}`;
-  mistakes.add(`${place}.operator`, `${problem}; use one of ${operators.join(', ')}`);
+  mistakes.add(`${place}.operator`, `${problem}; use one of ${filterOperators.join(', ')}`);
   return null;
 }
 
@@ -154,7 +145,7 @@ function checkOperator(operator: Json, place: string, mistakes: Mistakes): Opera
 function checkUse(
   meaning: FieldMeaning,
   field: string,
-  operator: Operator,
+  operator: FilterOperator,
   value: Json,
   place: string,
   mistakes: Mistakes,
@@ -179,7 +170,7 @@ function checkUse(
 /** Whether the value has the shape that its operator needs. A value of another type than the field's matches nothing. */
 function checkValue(
   meaning: FieldMeaning,
-  operator: Operator,
+  operator: FilterOperator,
   value: Json,
   place: string,
   mistakes: Mistakes,

@@ -1,8 +1,8 @@
+import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json } from '../contract/json.ts';
-import type { Operator } from './types.ts';
 
 /** An operator that asks for something in a value; `notEquals` is the rest of `equals`, null is about presence. */
-export type PositiveOperator = Exclude<Operator, 'notEquals'>;
+export type PositiveOperator = Exclude<FilterOperator, 'notEquals'>;
 
 /** A condition on one field, as a column sees it. No value is null: `in` has its nulls taken out. */
 export interface Condition {

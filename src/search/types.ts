@@ -1,4 +1,5 @@
 /** What the in-memory index promises to the rooms above it. Pure: no Redis, no HTTP, no clock. */
+import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json, JsonObject } from '../contract/json.ts';
 import type { FieldTypeName } from '../schemas/types.ts';
 
@@ -50,20 +51,10 @@ export type FilterNode =
   | {
       readonly kind: 'condition';
       readonly field: string;
-      readonly operator: Operator;
+      readonly operator: FilterOperator;
       readonly value: Json;
       readonly caseInsensitive: boolean;
     };
-
-export type Operator =
-  | 'equals'
-  | 'notEquals'
-  | 'contains'
-  | 'greaterThan'
-  | 'greaterThanOrEquals'
-  | 'lessThan'
-  | 'lessThanOrEquals'
-  | 'in';
 
 /** Where a row stands in the order of its query: its sort values, then its ids. Comparable over shards. */
 export interface RowPlace {

@@ -3,10 +3,11 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { readGenerations } from '../../src/store/rebuild-generation.ts';
-import { type Files, Platform, page, siteFiles, startRedis, writeFiles } from '../jobs/support/platform.ts';
+import { type Files, Platform, page, siteFiles, writeFiles } from '../jobs/support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
 import { runCommand, temporaryFolder } from './support/command.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 
 function files(title: string): Files {
   return siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties: { title } } } });

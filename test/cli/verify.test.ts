@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys, viewField } from '../../src/store/keys.ts';
-import { environmentId, Platform, page, startRedis, tenant } from '../jobs/support/platform.ts';
+import { environmentId, Platform, page, tenant } from '../jobs/support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
 import { configurationFiles, groups, pageEntity, pages } from '../verify/fixture.ts';
 import { runCommand } from './support/command.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 
 test('verify names what differs by its view id and ends with 1; --repair sets it right and ends with 0', async (context) => {
   const platform = await Platform.start(context, redisUrl);

@@ -9,7 +9,7 @@ import { brokenUtf8 } from './support/words.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7280 });
+  front = await startFront();
 });
 after(() => front.stop());
 

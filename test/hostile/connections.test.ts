@@ -8,7 +8,7 @@ import { exchange, pause } from '../http/support/wire.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7281 });
+  front = await startFront();
 });
 after(() => front.stop());
 

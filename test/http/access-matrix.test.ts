@@ -136,7 +136,6 @@ const query: QueryService = {
 let front: TestFront;
 before(async () => {
   front = await startFront({
-    redisPort: 7262,
     services: { configuration: { current: configuration() }, query },
   });
   await putView(front.store, 'x', secret);

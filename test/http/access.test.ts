@@ -7,7 +7,7 @@ import { startFront, type TestFront } from './support/front.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7134 });
+  front = await startFront();
 });
 after(() => front.stop());
 

@@ -8,7 +8,7 @@ import { apiKeys } from './support/site.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7132 });
+  front = await startFront();
   const { store } = front;
   await putView(store, 'a', 'A', { next: 'b' });
   await putView(store, 'b', 'B', { back: 'a', gone: 'missing' });

@@ -8,7 +8,7 @@ import { apiKeys, sourceId } from './support/site.ts';
 let front: TestFront;
 let redis: Redis;
 before(async () => {
-  front = await startFront({ redisPort: 7139 });
+  front = await startFront();
   redis = new Redis(front.redis.url);
 });
 after(async () => {

@@ -7,7 +7,7 @@ import { apiKeys, sourceId } from './support/site.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7131 });
+  front = await startFront();
 });
 after(() => front.stop());
 

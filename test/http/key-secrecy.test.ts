@@ -9,11 +9,10 @@ import { Redis } from 'ioredis';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 import { root, runCommand, temporaryFolder } from '../cli/support/command.ts';
 import { writeFiles } from '../jobs/support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { siteFiles } from '../system/support/site.ts';
-import { startRedis } from './support/redis.ts';
 
-const redisPort = 7263;
 const port = 7271;
 const prefix = 'plain-text-';
 /** As the tenant's file has them, and one that nobody has but might have somewhere else. */
@@ -70,7 +69,7 @@ test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere 
   const folder = await temporaryFolder(context);
   const configDir = path.join(folder, 'config');
   writeFiles(configDir, siteFiles({ keyPrefix: prefix }));
-  const redis = await startRedis(redisPort);
+  const redis = await TestRedis.open();
   const witness = await Witness.of(redis.url);
   context.after(() => witness.close());
   const env = {

@@ -35,7 +35,7 @@ const query: QueryService = {
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7138, services: { query, cache } });
+  front = await startFront({ services: { query, cache } });
 });
 after(() => front.stop());
 beforeEach(() => {

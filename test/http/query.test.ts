@@ -46,7 +46,7 @@ function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
 let front: TestFront;
 before(async () => {
   const query: QueryService = { run: async (_, asked) => asked.read().map(outcomeOf) };
-  front = await startFront({ redisPort: 7135, services: { query } });
+  front = await startFront({ services: { query } });
   await putView(front.store, 'a', 'A', { other: 'none' });
 });
 after(() => front.stop());

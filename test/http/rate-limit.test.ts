@@ -11,7 +11,7 @@ import { apiKeys, testConfiguration } from './support/site.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7261, rateLimit: 1 });
+  front = await startFront({ rateLimit: 1 });
 });
 after(() => front.stop());
 

@@ -12,7 +12,7 @@ const urls = Array.from({ length: 650 }, (_, n) => `/r/${String(n).padStart(4, '
 const changedAt = 1_700_000_000_000_000;
 
 before(async () => {
-  front = await startFront({ redisPort: 7133 });
+  front = await startFront();
   await Promise.all(
     urls.map((url, n) =>
       putClaim(front.store, `e${n}`, { url, since: changedAt, ...(n === 3 ? { redirect: '/to' } : {}) }),

@@ -8,7 +8,6 @@ let busy = false;
 let front: TestFront;
 before(async () => {
   front = await startFront({
-    redisPort: 7137,
     services: {
       progress: {
         waitFor: async () => true,

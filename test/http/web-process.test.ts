@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { typeScriptWords } from '../../src/typescript/words.ts';
-import { startRedis } from './support/redis.ts';
+import { TestRedis } from '../support/redis.ts';
 
 const port = 7141;
 const tenant = {
@@ -31,7 +31,7 @@ const tenant = {
 };
 
 test('a front says where it listens, finishes what it began after SIGTERM, and ends with 0', async () => {
-  const redis = await startRedis(7138);
+  const redis = await TestRedis.open();
   const configDir = await mkdtemp(join(tmpdir(), 'millrace-web-'));
   await mkdir(join(configDir, 'tenants/one'), { recursive: true });
   await writeFile(join(configDir, 'tenants/one/tenant.json'), JSON.stringify(tenant));

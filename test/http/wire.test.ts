@@ -10,7 +10,7 @@ import { exchange, pause } from './support/wire.ts';
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ redisPort: 7136 });
+  front = await startFront();
 });
 after(() => front.stop());
 

@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { rebuildJobs } from '../../src/jobs/rebuild-queue.ts';
 import { readPartitionStates } from '../../src/store/partition-state.ts';
 import { typeScriptWords } from '../../src/typescript/words.ts';
-import { Platform, page, siteFiles, startRedis, until } from './support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { Platform, page, siteFiles } from './support/platform.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const files = (title: string) =>

@@ -9,9 +9,10 @@ import { readPublished } from '../../src/store/configuration.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { verify } from '../../src/verify/verification.ts';
-import { Platform, page, siteFiles, startRedis } from './support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
+import { Platform, page, siteFiles } from './support/platform.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 
 const memberCount = 1_000;
 const teams = 4;

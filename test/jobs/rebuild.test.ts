@@ -5,9 +5,11 @@ import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-queue.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
 import { readPartitionStates } from '../../src/store/partition-state.ts';
 import { liveProcesses } from '../../src/store/registry.ts';
-import { Platform, page, siteFiles, siteTenant, startRedis, tenant, until } from './support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { Platform, page, siteFiles, siteTenant, tenant } from './support/platform.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 
 const pageSchema = (title: string) => ({
   triggers: { cms: ['page'] },

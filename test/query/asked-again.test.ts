@@ -8,11 +8,11 @@ import type { QueryTarget } from '../../src/query/types.ts';
 import { encodeAsks } from '../../src/query/wire.ts';
 import { queryIdentity } from '../../src/search/check-query.ts';
 import type { CheckedQuery } from '../../src/search/types.ts';
+import { TestRedis } from '../support/redis.ts';
 import { autoIndex, readResult, schemaIndex, TestCluster } from './support/cluster.ts';
-import { startRedis } from './support/redis.ts';
 import { clientOf, tenantOf } from './support/site.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 const tenant = tenantOf({ things: { size: 'integer' } });
 
 async function startCluster(context: TestContext): Promise<TestCluster> {

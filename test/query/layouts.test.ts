@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { TestRedis } from '../support/redis.ts';
 import { type Layout, schemaIndex, TestCluster, textOf } from './support/cluster.ts';
-import { startRedis } from './support/redis.ts';
 import { tenantOf } from './support/site.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 const runs = 25 * Number(process.env.MILLRACE_RUNS ?? 1);
 const layouts: Layout[] = [
   { partitions: 1, workers: 1 },

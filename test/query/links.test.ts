@@ -8,12 +8,12 @@ import { FrameReader, frameOf } from '../../src/query/frames.ts';
 import { LinkServer } from '../../src/query/link-server.ts';
 import { WorkerLinks } from '../../src/query/worker-links.ts';
 import type { InboundRequest } from '../../src/store/messages.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { schemaIndex, TestCluster } from './support/cluster.ts';
-import { startRedis } from './support/redis.ts';
 import { tenantOf } from './support/site.ts';
-import { until } from './support/until.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 const host = hostname();
 
 async function startServer(

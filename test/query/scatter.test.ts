@@ -4,12 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { queryWaitMs } from '../../src/contract/limits.ts';
 import { UnavailableError } from '../../src/query/types.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { asked, autoIndex, type Layout, readResult, schemaIndex, TestCluster } from './support/cluster.ts';
-import { startRedis } from './support/redis.ts';
 import { clientOf, environment, sourceId, tenantOf } from './support/site.ts';
-import { until } from './support/until.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 const tenant = tenantOf({
   things: { name: 'keyword', title: 'text', size: 'integer' },
   others: { name: 'keyword', size: 'integer' },

@@ -10,10 +10,10 @@ import { encodeItem, itemIndexField, type ScopedIndex } from '../../src/store/it
 import { indexName, itemField, keys } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ItemChange } from '../../src/store/types.ts';
-import { startRedis } from './support/redis.ts';
+import { TestRedis } from '../support/redis.ts';
 import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from './support/site.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 const runs = 12 * Number(process.env.MILLRACE_RUNS ?? 1);
 const scope = { tenant: 'acme', environmentId: environment.id };
 const things: ScopedIndex = { scope, index: indexName.schema('things') };
@@ -94,7 +94,7 @@ test('after a load with changes in its midst the shards have exactly the last st
   });
   await fc.assert(
     fc.asyncProperty(batches, fc.nat({ max: 3 }), async (rounds, turnsBetween) => {
-      const store = await redis.openEmpty(1);
+      const store = await redis.openEmptyStore(1);
       const owner = new Owner(store);
       await owner.put(numbered('item-', 600));
       const shards = new ShardSet(store, new AutoFields(store), plain);
@@ -118,7 +118,7 @@ test('after a load with changes in its midst the shards have exactly the last st
 });
 
 test('while a partition loads the others answer, and its progress is told', async () => {
-  const store = await redis.openEmpty(2);
+  const store = await redis.openEmptyStore(2);
   const [small, large] = [new Owner(store, 0), new Owner(store, 1)];
   await small.put(numbered('small-', 10));
   await large.put(numbered('large-', 8000));
@@ -150,7 +150,7 @@ test('while a partition loads the others answer, and its progress is told', asyn
 });
 
 test('a partition that is closed while it loads leaves nothing, and can be opened again at once', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(numbered('item-', 3000));
   const shards = new ShardSet(store, new AutoFields(store), plain);
@@ -172,7 +172,7 @@ test('a partition that is closed while it loads leaves nothing, and can be opene
 });
 
 test('closing one partition keeps the items of the others', async () => {
-  const store = await redis.openEmpty(2);
+  const store = await redis.openEmptyStore(2);
   const owners = [new Owner(store, 0), new Owner(store, 1)];
   const shards = new ShardSet(store, new AutoFields(store), plain);
   for (const [partition, owner] of owners.entries()) {
@@ -184,7 +184,7 @@ test('closing one partition keeps the items of the others', async () => {
 });
 
 test('a field whose type changed is indexed anew while the last state goes on answering', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(numbered('item-', 3000));
   const shards = new ShardSet(store, new AutoFields(store), plain);
@@ -212,7 +212,7 @@ test('a field whose type changed is indexed anew while the last state goes on an
 });
 
 test('values that do not fit the changed type of their field are left out', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(new Map([['a', { name: 'text', size: 1 }]]));
   const shards = new ShardSet(store, new AutoFields(store), plain);
@@ -222,7 +222,7 @@ test('values that do not fit the changed type of their field are left out', asyn
 });
 
 test('an index that is gone from the configuration is dropped, one that comes back is loaded', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(numbered('item-', 10));
   const shards = new ShardSet(store, new AutoFields(store), plain);
@@ -236,7 +236,7 @@ test('an index that is gone from the configuration is dropped, one that comes ba
 });
 
 test('fields that auto-indexing found elsewhere and since are known when items have them', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const elsewhere = new AutoFields(store);
   const auto: ScopedIndex = { scope, index: indexName.auto('cms', 'page') };
   const owner = new Owner(store, 0, auto);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startRedis } from '../query/support/redis.ts';
+import { TestRedis } from '../support/redis.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 
 test('reads of one turn go out as one command for each hash, and each caller gets its own in order', async () => {
-  const { client, fields } = await redis.openEmpty(4);
+  const { client, fields } = await redis.openEmptyStore(4);
   for (const key of ['one', 'two']) {
     for (let field = 0; field < 5; field += 1) await client.hset(key, `f${field}`, `${key} ${field}`);
   }
@@ -31,7 +31,7 @@ test('reads of one turn go out as one command for each hash, and each caller get
 });
 
 test('more fields of a hash than fit one command are read by several', async () => {
-  const { client, fields } = await redis.openEmpty(4);
+  const { client, fields } = await redis.openEmptyStore(4);
   const names = Array.from({ length: 1_000 }, (_, number) => `f${number}`);
   await client.hset('many', Object.fromEntries(names.map((name) => [name, `value of ${name}`])));
   const values = await fields.read(names.map((field) => ({ key: 'many', field })));
@@ -42,7 +42,7 @@ test('more fields of a hash than fit one command are read by several', async () 
 });
 
 test('a command that fails fails those alone who asked for its hash', async () => {
-  const { client, fields } = await redis.openEmpty(4);
+  const { client, fields } = await redis.openEmptyStore(4);
   await client.set('text', 'no hash');
   await client.hset('hash', 'field', 'value');
   const [bad, good] = await Promise.allSettled([

@@ -8,9 +8,9 @@ import { decodeItem, encodeItem, itemIndexField, listItemIndexes, scanItems } fr
 import { indexName, itemField, keys } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StoredItem } from '../../src/store/types.ts';
-import { startRedis } from '../query/support/redis.ts';
+import { TestRedis } from '../support/redis.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 const scope = { tenant: 'acme', environmentId: 'env-1' };
 
@@ -61,7 +61,7 @@ test('names of prototypes, lone surrogates and long numbers sent as text survive
 });
 
 test('a scan finds every item once it is read to the end, small and large ones, in bounded portions', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const items = Array.from({ length: 700 }, (_, number) => ({
     sourceId: 'source',
     originId: `item-${String(number).padStart(4, '0')}`,
@@ -78,7 +78,7 @@ test('a scan finds every item once it is read to the end, small and large ones, 
 });
 
 test('an index of a partition is listed with its scope, bars in its name included', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const name = indexName.auto('cms', 'odd|type:x');
   await putItems(store, name, []);
   assert.deepEqual(await listItemIndexes(store, 0), [{ scope, index: name }]);
@@ -86,8 +86,8 @@ test('an index of a partition is listed with its scope, bars in its name include
 });
 
 test('the first type of a field holds for every process', async () => {
-  const store = await redis.openEmpty(4);
-  const [first, second] = [new AutoFields(store), new AutoFields(await redis.openMore(4))];
+  const store = await redis.openEmptyStore(4);
+  const [first, second] = [new AutoFields(store), new AutoFields(await redis.openStore(4))];
   const candidates = (entries: [string, FieldType][]) => new Map(entries);
   const decided = await Promise.all([
     first.decide('acme', 's', 'page', candidates([['title', 'keywordText']])),
@@ -101,7 +101,7 @@ test('the first type of a field holds for every process', async () => {
 });
 
 test('an entity type is known from its first entity on, fields or not, and only for its tenant and source', async () => {
-  const store = await redis.openEmpty(4);
+  const store = await redis.openEmptyStore(4);
   const worker = new AutoFields(store);
   const front = new AutoFields(store);
   assert.equal(await front.read('acme', 's', 'page'), null);
@@ -112,7 +112,7 @@ test('an entity type is known from its first entity on, fields or not, and only 
 });
 
 test('a front sees fields that a worker decided after it had read', async () => {
-  const store = await redis.openEmpty(4);
+  const store = await redis.openEmptyStore(4);
   const worker = new AutoFields(store);
   const front = new AutoFields(store);
   await worker.decide('acme', 's', 'page', new Map([['title', 'keywordText']]));
@@ -123,7 +123,7 @@ test('a front sees fields that a worker decided after it had read', async () => 
 });
 
 test('deciding what is decided already asks Redis nothing', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const worker = new AutoFields(store);
   const candidates = new Map<string, FieldType>([['title', 'keywordText']]);
   await worker.decide('acme', 's', 'page', candidates);

@@ -6,10 +6,10 @@ import { type InboundRequest, RequestReceiver, RequestSender } from '../../src/s
 import { ownStreamTtlMs } from '../../src/store/own-stream.ts';
 import { pack } from '../../src/store/pack.ts';
 import type { Store } from '../../src/store/store.ts';
-import { startRedis } from '../query/support/redis.ts';
-import { until } from '../query/support/until.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
-const redis = await startRedis();
+const redis = await TestRedis.start();
 
 async function startSender(context: TestContext, store: Store, id = 'front'): Promise<RequestSender> {
   const sender = new RequestSender(store, id);
@@ -31,7 +31,7 @@ async function startReceiver(
 }
 
 test('a request is answered with what its body asked for', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   await startReceiver(context, store, ({ body, reply }) => reply(['answer to', body]));
   const sender = await startSender(context, store);
   const body = [1, 'two', null, true, ['ü\u0000', [0.5]]];
@@ -39,7 +39,7 @@ test('a request is answered with what its body asked for', async (context) => {
 });
 
 test('requests of one turn travel as one entry, and every front gets its own replies', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   await startReceiver(context, store, ({ body, reply }) => reply(body));
   const fronts = [await startSender(context, store, 'front-1'), await startSender(context, store, 'front-2')];
   const asked = fronts.flatMap((front, index) =>
@@ -57,14 +57,14 @@ test('requests of one turn travel as one entry, and every front gets its own rep
 });
 
 test('a process that is not there is told at once, and asking it leaves nothing behind', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const sender = await startSender(context, store);
   assert.deepEqual(await sender.ask('nobody', 1, 5000), { kind: 'lost', reason: 'gone' });
   assert.equal(await store.client.exists(keys.requests('nobody')), 0);
 });
 
 test('a request without a reply ends at its deadline, and a reply after it is dropped', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const kept: InboundRequest[] = [];
   await startReceiver(context, store, (request) => {
     if (request.body === 'slow') kept.push(request);
@@ -77,7 +77,7 @@ test('a request without a reply ends at its deadline, and a reply after it is dr
 });
 
 test('a request that waited beyond its deadline is not worked on', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const worked: unknown[] = [];
   const receiver = new RequestReceiver(store, 'worker', ({ body }) => worked.push(body));
   // The entry lies there before the worker reads: as if it had been busy.
@@ -95,7 +95,7 @@ test('a request that waited beyond its deadline is not worked on', async (contex
 });
 
 test('a handed over request says how long its asker still waits', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const left: number[] = [];
   await startReceiver(context, store, ({ deadlineMs, reply }) => {
     left.push(deadlineMs - performance.now());
@@ -108,7 +108,7 @@ test('a handed over request says how long its asker still waits', async (context
 });
 
 test('answers of many megabytes arrive whole and in any number', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   await startReceiver(context, store, ({ body, reply }) => reply(`${body}`.repeat(3_000_000)));
   const sender = await startSender(context, store);
   const replies = await Promise.all(['a', 'b', 'c', 'd'].map((body) => sender.ask('worker', body, 10_000)));
@@ -119,7 +119,7 @@ test('answers of many megabytes arrive whole and in any number', async (context)
 });
 
 test('streams expire by themselves when their process is killed, and end with it when it stops', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const receiver = new RequestReceiver(store, 'worker', () => {});
   await receiver.start();
   await startSender(context, store);
@@ -132,7 +132,7 @@ test('streams expire by themselves when their process is killed, and end with it
 });
 
 test('a stream that was lost is made again, and requests get through', async (context) => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   await startReceiver(context, store, ({ body, reply }) => reply(body));
   const sender = await startSender(context, store);
   await store.client.del(keys.requests('worker'), keys.replies('front'));
@@ -140,7 +140,7 @@ test('a stream that was lost is made again, and requests get through', async (co
 });
 
 test('what is still asked when a front closes ends as lost', async () => {
-  const store = await redis.openEmpty(1);
+  const store = await redis.openEmptyStore(1);
   const receiver = new RequestReceiver(store, 'worker', () => {});
   await receiver.start();
   const sender = new RequestSender(store, 'front');

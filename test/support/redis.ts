@@ -2,32 +2,30 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
 import { Redis } from 'ioredis';
+import { freePort } from '../../src/cli/start/ports.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { redisAnswers } from './redis-answers.ts';
 import { until } from './until.ts';
-
-/** A port that nobody listens on right now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export interface TestRedisOptions {
   /** Keep an append-only file, so that a killed Redis comes back with its data. */
   readonly durable?: boolean;
 }
 
+export interface TestStoreOptions {
+  readonly commandTimeoutMs?: number;
+  /** So that stores of one Redis do not meet; absent: 0. */
+  readonly database?: number;
+}
+
 export class TestRedis {
   #server: ChildProcess | null = null;
   readonly #stores: Store[] = [];
+  readonly #ends: (() => Promise<unknown>)[] = [];
 
   private constructor(
     readonly port: number,
@@ -37,10 +35,16 @@ export class TestRedis {
 
   /** Started, and stopped after the tests of the file that calls it. */
   static async start(options: TestRedisOptions = {}): Promise<TestRedis> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'millrace-redis-'));
-    const redis = new TestRedis(await freePort(), folder, options);
-    await redis.startServer();
+    const redis = await TestRedis.open(options);
     after(() => redis.stop());
+    return redis;
+  }
+
+  /** Started; whoever calls it stops it. */
+  static async open(options: TestRedisOptions = {}): Promise<TestRedis> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'millrace-redis-'));
+    const redis = new TestRedis(await freePort('127.0.0.1'), folder, options);
+    await redis.startServer();
     return redis;
   }
 
@@ -53,7 +57,7 @@ export class TestRedis {
     const words = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
     words.push('--appendonly', this.options.durable ? 'yes' : 'no', '--appendfsync', 'always');
     this.#server = spawn('redis-server', words, { stdio: 'ignore' });
-    await until('Redis answers', () => this.#answers());
+    await until('Redis answers', () => redisAnswers(this.url));
   }
 
   /** As a crash does: at once, without a word to its clients. */
@@ -64,42 +68,38 @@ export class TestRedis {
     await once(server, 'exit');
   }
 
-  async #answers(): Promise<boolean> {
-    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return (await client.ping()) === 'PONG';
-    } catch {
-      return false;
-    } finally {
-      client.disconnect();
-    }
-  }
-
   /** A store on a connection of its own, as another process would have; closed after the tests. */
-  async openStore(partitionCount: number, commandTimeoutMs?: number): Promise<Store> {
-    const address = { kind: 'single', url: this.url } as const;
-    const timeout = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
-    const store = await openStore({ address, partitionCount, ...timeout });
+  async openStore(
+    partitionCount: number,
+    { database = 0, ...timeouts }: TestStoreOptions = {},
+  ): Promise<Store> {
+    const address = { kind: 'single', url: `${this.url}/${database}` } as const;
+    const store = await openStore({ address, partitionCount, ...timeouts });
     this.#stores.push(store);
     return store;
   }
 
-  /** As `openStore`, on an emptied Redis. */
-  async openEmptyStore(partitionCount: number): Promise<Store> {
-    await this.flush();
-    return this.openStore(partitionCount);
+  /** As `openStore`, on an emptied database. */
+  async openEmptyStore(partitionCount: number, options: TestStoreOptions = {}): Promise<Store> {
+    await this.flush(options.database);
+    return this.openStore(partitionCount, options);
   }
 
-  async flush(): Promise<void> {
-    const client = new Redis(this.url);
-    await client.flushall();
+  async flush(database = 0): Promise<void> {
+    const client = new Redis(this.url, { db: database });
+    await client.flushdb();
     client.disconnect();
   }
 
+  /** Ends something before the stores are closed. */
+  onEnd(end: () => Promise<unknown>): void {
+    this.#ends.push(end);
+  }
+
+  /** May be called again. */
   async stop(): Promise<void> {
-    await Promise.all(this.#stores.map((store) => store.close()));
+    await Promise.all(this.#ends.splice(0).map((end) => end()));
+    await Promise.all(this.#stores.splice(0).map((store) => store.close()));
     await this.killServer();
     await rm(this.folder, { recursive: true, force: true });
   }

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
+  timeoutMs = 20_000,
 ): Promise<void> {
   const endsMs = performance.now() + timeoutMs;
   while (!(await holds())) {

@@ -5,10 +5,12 @@ import { lookupResultsMax } from '../../src/contract/limits.ts';
 import { readPublished } from '../../src/store/configuration.ts';
 import { liveProcesses } from '../../src/store/registry.ts';
 import { diagnose, type LocatedDiagnostic } from '../../src/verify/diagnose.ts';
-import { Platform, page, startRedis, until } from '../jobs/support/platform.ts';
+import { Platform, page } from '../jobs/support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { configurationFiles, groups, pageEntity } from './fixture.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 
 test('each kind of finding comes with its view id and its place, and is counted in the metrics', async (context) => {
   const platform = await Platform.start(context, redisUrl);

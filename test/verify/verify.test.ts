@@ -7,10 +7,11 @@ import type { Store } from '../../src/store/store.ts';
 import { readViews } from '../../src/store/views.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
-import { environmentId, Platform, page, scope, startRedis, tenant } from '../jobs/support/platform.ts';
+import { environmentId, Platform, page, scope, tenant } from '../jobs/support/platform.ts';
+import { TestRedis } from '../support/redis.ts';
 import { configurationFiles, groups, pageEntity, pages } from './fixture.ts';
 
-const redisUrl = await startRedis();
+const redisUrl = (await TestRedis.start()).url;
 
 async function sound(context: TestContext): Promise<Platform> {
   const platform = await Platform.start(context, redisUrl);

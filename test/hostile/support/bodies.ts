@@ -1,5 +1,6 @@
 /** Bodies of every endpoint, right, nearly right and wrong, as fast-check arbitraries. */
 import fc from 'fast-check';
+import { filterOperators } from '../../../src/contract/filter-operators.ts';
 import { type Json, type JsonObject, setOwn } from '../../../src/contract/json.ts';
 import type { RouteName } from '../../../src/http/route-definition.ts';
 import { entityTypes, indexFields, viewIdOf } from './site.ts';
@@ -133,16 +134,7 @@ const field: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...indexFields),
   text,
 );
-const operator = fc.constantFrom(
-  'equals',
-  'notEquals',
-  'contains',
-  'greaterThan',
-  'greaterThanOrEquals',
-  'lessThan',
-  'lessThanOrEquals',
-  'in',
-);
+const operator = fc.constantFrom(...filterOperators);
 const conditionValue: fc.Arbitrary<Json> = fc.oneof(
   scalar,
   date,

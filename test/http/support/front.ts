@@ -10,7 +10,7 @@ import type { Services } from '../../../src/http/services.ts';
 import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { Progress } from '../../../src/store/progress.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { startRedis, type TestRedis } from './redis.ts';
+import { TestRedis } from '../../support/redis.ts';
 import { testConfiguration } from './site.ts';
 
 export interface TestFront {
@@ -40,18 +40,13 @@ export interface CallAnswer {
 }
 
 export interface FrontOptions {
-  readonly redisPort: number;
   readonly services?: Partial<Services>;
   /** As the setting. */
   readonly rateLimit?: number;
 }
 
-export async function startFront({
-  redisPort,
-  services: given,
-  rateLimit = 0,
-}: FrontOptions): Promise<TestFront> {
-  const redis = await startRedis(redisPort);
+export async function startFront({ services: given, rateLimit = 0 }: FrontOptions = {}): Promise<TestFront> {
+  const redis = await TestRedis.open();
   const store = await openStore({
     address: { kind: 'single', url: redis.url },
     partitionCount: 4,

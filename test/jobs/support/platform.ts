@@ -1,11 +1,7 @@
 /** A whole platform but for its fronts: a Redis of the test's own, real workers, a real jobs process. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { after, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import type { TestContext } from 'node:test';
 import { Worker } from '../../../src/actors/worker.ts';
 import { hashKeys } from '../../../src/config/canonical.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
@@ -21,6 +17,7 @@ import { acceptEntities, encodeEntity, removeEntities } from '../../../src/store
 import { waitUntilSettled } from '../../../src/store/partition-state.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { readViews } from '../../../src/store/views.ts';
+import { until } from '../../support/until.ts';
 
 /** Path relative to the configuration folder -> content. */
 export type Files = Readonly<Record<string, Json>>;
@@ -28,39 +25,6 @@ export type Files = Readonly<Record<string, Json>>;
 export const environmentId = 'env-1';
 export const tenant = 'acme';
 export const scope = { tenant, environmentId };
-
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  timeoutMs = 20_000,
-): Promise<void> {
-  const endsMs = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > endsMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await setTimeout(10);
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Call it once at the top of a test file. @returns URL of a Redis that is gone with the tests */
-export async function startRedis(): Promise<string> {
-  const port = await freePort();
-  const words = ['--port', String(port), '--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
-  const server: ChildProcess = spawn('redis-server', words, { stdio: 'ignore' });
-  after(async () => {
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-  });
-  return `redis://127.0.0.1:${port}`;
-}
 
 /** `tenants/acme/…` of one environment and one source `src-1` in the group `cms`. */
 export function siteFiles(

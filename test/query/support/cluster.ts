@@ -16,9 +16,9 @@ import { indexName } from '../../../src/store/keys.ts';
 import { Progress } from '../../../src/store/progress.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange } from '../../../src/store/types.ts';
-import type { TestRedis } from './redis.ts';
+import type { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
 import { clientOf, configurationOf, environment, sourceId } from './site.ts';
-import { until } from './until.ts';
 import { TestWorker } from './worker.ts';
 
 export interface Layout {
@@ -44,7 +44,7 @@ export class TestCluster {
   ) {}
 
   static async start(redis: TestRedis, tenant: Tenant, layout: Layout, database = 0): Promise<TestCluster> {
-    const store = await redis.openEmpty(layout.partitions, database);
+    const store = await redis.openEmptyStore(layout.partitions, { database });
     const progress = new Progress(store);
     progress.start();
     const autoFields = new AutoFields(store);
@@ -73,7 +73,7 @@ export class TestCluster {
 
   async addWorker(partitions: readonly number[]): Promise<TestWorker> {
     this.#lastWorker += 1;
-    const store = await this.redis.openMore(this.store.partitions.count, this.database);
+    const store = await this.redis.openStore(this.store.partitions.count, { database: this.database });
     const worker = new TestWorker(store, `worker-${this.#lastWorker}`, this.configuration, this.isLinked);
     await worker.start(partitions);
     this.workers.push(worker);

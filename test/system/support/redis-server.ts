@@ -1,8 +1,8 @@
 /** A Redis that keeps everything it acknowledged, and survives being killed. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { Redis } from 'ioredis';
-import { freePort } from '../../support/redis.ts';
+import { freePort } from '../../../src/cli/start/ports.ts';
+import { redisAnswers } from '../../support/redis-answers.ts';
 import { until } from '../../support/until.ts';
 import { SystemProcess } from './process.ts';
 import { SyncedFile } from './synced-file.ts';
@@ -45,7 +45,7 @@ export class RedisServer {
 
   static async start(folder: string, options: RedisOptions = {}): Promise<RedisServer> {
     mkdirSync(folder, { recursive: true });
-    const server = new RedisServer(await freePort(), folder, options);
+    const server = new RedisServer(await freePort('127.0.0.1'), folder, options);
     await server.start();
     return server;
   }
@@ -65,19 +65,6 @@ export class RedisServer {
   /** Starts it, for the first time or again, and waits until it has loaded its file. */
   async start(): Promise<void> {
     this.process.start();
-    await until('Redis answers', () => this.#answers(), 30_000);
-  }
-
-  async #answers(): Promise<boolean> {
-    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return (await client.ping()) === 'PONG';
-    } catch {
-      return false;
-    } finally {
-      client.disconnect();
-    }
+    await until('Redis answers', () => redisAnswers(this.url), 30_000);
   }
 }

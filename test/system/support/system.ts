@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../../src/cli/start/ports.ts';
 import { issueText } from '../../../src/config/issue-text.ts';
 import { readConfiguration } from '../../../src/config/read.ts';
 import type { Configuration } from '../../../src/config/types.ts';
@@ -18,7 +19,6 @@ import { liveProcesses } from '../../../src/store/registry.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { RedisCluster } from '../../cluster/support/cluster.ts';
-import { freePort } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { Client } from './client.ts';
 import { SystemProcess } from './process.ts';
@@ -165,7 +165,7 @@ export class System {
   /** Starts one more process; the name says its role: `worker.4`. A front that comes back takes the port that it had. */
   async add(name: string): Promise<void> {
     const role = name.split('.')[0] as Role;
-    if (role === 'web') this.#ports.set(name, await freePort());
+    if (role === 'web') this.#ports.set(name, await freePort('127.0.0.1'));
     const process_ = new SystemProcess(name, () => ({
       program: process.execPath,
       words: [...typeScriptWords, path.join(root, entryPoints[role])],
