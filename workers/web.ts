@@ -5,6 +5,7 @@ import { checkTlsFiles } from '../src/config/tls-files.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
+import { keepPages } from '../src/http/kept-pages.ts';
 import { Metrics } from '../src/http/metrics.ts';
 import { waitingFor } from '../src/http/readiness.ts';
 import { HttpServer } from '../src/http/server.ts';
@@ -28,7 +29,7 @@ runProcess('web', async () => {
   await query.start();
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
-  configuration.onChange(() => cache.empty());
+  configuration.onChange((current) => keepPages(cache, current));
   progress.start();
   const entityReader = new EntityReader(log);
   const services: Services = {

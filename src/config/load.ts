@@ -19,7 +19,7 @@ import { KeyRing } from './key-ring.ts';
 import { checkNames, type KnownNames } from './named-things.ts';
 import { LoadedTenant } from './tenant.ts';
 import { readTenantFile, type TenantFile } from './tenant-file.ts';
-import type { ConfigDocuments, Configuration, Tenant } from './types.ts';
+import type { ClientPrincipal, ConfigDocuments, Configuration, Tenant } from './types.ts';
 
 export type LoadOutcome =
   | {
@@ -39,9 +39,11 @@ export function loadConfiguration(documents: ConfigDocuments): LoadOutcome {
   const findings: Findings = { mistakes: [], warnings: [] };
   const keys = new KeyRing();
   const tenants = new Map<string, Tenant>();
+  const clients: ClientPrincipal[] = [];
   for (const [alias, files] of parseDocuments(documents, findings)) {
-    const tenant = loadTenant(alias, files, keys, findings);
+    const { tenant, clients: own } = loadTenant(alias, files, keys, findings);
     tenants.set(alias, tenant);
+    clients.push(...own);
   }
   if (findings.mistakes.length > 0) return { ok: false, issues: inFileOrder(findings.mistakes) };
   if (tenants.size === 0) {
@@ -54,6 +56,7 @@ export function loadConfiguration(documents: ConfigDocuments): LoadOutcome {
   const configuration: Configuration = {
     digest: digestOf(documents),
     tenants,
+    clients,
     authenticate: (apiKey) => keys.authenticate(apiKey),
   };
   return { ok: true, configuration, keyCount: keys.size, warnings: inFileOrder(findings.warnings) };
@@ -93,7 +96,12 @@ function parseDocument(file: string, text: string, findings: Findings): Json | u
   return undefined;
 }
 
-function loadTenant(alias: string, documents: TenantDocuments, keys: KeyRing, findings: Findings): Tenant {
+function loadTenant(
+  alias: string,
+  documents: TenantDocuments,
+  keys: KeyRing,
+  findings: Findings,
+): { tenant: Tenant; clients: readonly ClientPrincipal[] } {
   const file = tenantFile(alias);
   const root = new Cursor(file, '$', documents.tenant?.json, findings);
   if (documents.tenant === null) root.issue('the file is missing', missingTenantFileAdvice);
@@ -105,9 +113,9 @@ function loadTenant(alias: string, documents: TenantDocuments, keys: KeyRing, fi
   const compiled = compileSchemas(schemaSources(documents), (issue) => findings.mistakes.push(issue));
   // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
   const tenant = new LoadedTenant(alias, read, compiled, layoutOf);
-  giveKeys(tenant, read, keys);
+  const clients = giveKeys(tenant, read, keys);
   warnOfUnused(read);
-  return tenant;
+  return { tenant, clients };
 }
 
 function checkSchemaNames(
@@ -161,13 +169,16 @@ function parsedOnly(
   );
 }
 
-function giveKeys(tenant: Tenant, read: TenantFile, keys: KeyRing): void {
+/** @returns who asks with the keys of clients */
+function giveKeys(tenant: Tenant, read: TenantFile, keys: KeyRing): ClientPrincipal[] {
   for (const { source, keys: own } of read.sources) {
     for (const key of own) keys.add(key, { kind: 'source', tenant, source });
   }
-  for (const { name, environment, domains, scopes, keys: own } of read.clients) {
-    for (const key of own) keys.add(key, { kind: 'client', tenant, environment, name, domains, scopes });
-  }
+  return read.clients.map(({ name, environment, domains, scopes, keys: own }) => {
+    const client: ClientPrincipal = { kind: 'client', tenant, environment, name, domains, scopes };
+    for (const key of own) keys.add(key, client);
+    return client;
+  });
 }
 
 function warnOfUnused(read: TenantFile): void {

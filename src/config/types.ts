@@ -72,6 +72,8 @@ export interface Configuration {
   /** Digest of the documents. */
   readonly digest: string;
   readonly tenants: ReadonlyMap<string, Tenant>;
+  /** Of all tenants, with or without a key. */
+  readonly clients: readonly ClientPrincipal[];
   /** Constant time over the key's text. Null: no such key. */
   authenticate(apiKey: string): Principal | null;
 }

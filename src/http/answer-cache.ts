@@ -182,6 +182,30 @@ export class AnswerCache {
     this.#bytes = 0;
   }
 
+  /**
+   * After a change of configuration: answers go to whoever gets the same now, all others are dropped. Nothing is kept of
+   * what is being computed.
+   * @param heirOf null: nobody. @param isLasting whether the answer to a query may stay
+   */
+  bequeath(
+    heirOf: (former: ClientPrincipal) => ClientPrincipal | null,
+    isLasting: (query: string) => boolean,
+  ): void {
+    this.#changesSeen += 1;
+    this.#knownSince = this.#changesSeen;
+    const former = [...this.#byPrincipal];
+    this.#byPrincipal.clear();
+    for (const [principal, answers] of former) {
+      const heir = heirOf(principal);
+      const takes = heir !== null && !this.#byPrincipal.has(heir);
+      if (takes) this.#byPrincipal.set(heir, answers);
+      for (const [query, answer] of answers) {
+        const entry = this.#entryOf(answer);
+        if (entry !== undefined && !(takes && isLasting(query))) this.#drop(entry);
+      }
+    }
+  }
+
   /** Second chance: what was asked for since the last pass goes to the end of the line, the rest goes. */
   #sweep(): void {
     for (const [answer, entry] of this.#entries) {

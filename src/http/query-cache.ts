@@ -25,6 +25,11 @@ export function keyOfQuery(call: Call, body: Buffer): string | null {
   return `${call.parameters.join('/')}\n${body.toString('latin1')}`;
 }
 
+/** Whether a text of the cache is a key of a query; else it is the query string of a delivery. */
+export function isKeyOfQuery(text: string): boolean {
+  return text.includes('\n');
+}
+
 /** The kept answer; else it is made, and kept if nothing that it hangs on changed meanwhile. */
 export function keptOrMade(
   services: Services,

@@ -64,6 +64,7 @@ export function configurationOf(...tenants: Tenant[]): Configuration {
   return {
     digest: 'test',
     tenants: new Map(tenants.map((tenant) => [tenant.alias, tenant])),
+    clients: [],
     authenticate: () => null,
   };
 }
