@@ -17,7 +17,6 @@ import {
   encodeAsks,
   isTooLarge,
   PageTooLargeError,
-  RequestWriter,
   type WireRow,
 } from './wire.ts';
 
@@ -71,7 +70,7 @@ export async function answerQueries(
   terms: AnswerTerms,
 ): Promise<(WholeAnswer | null)[]> {
   // As `gather`, without its promise where there is nothing to wait for: this is the way of every query.
-  const replies = await scatter.gather(requests.write({ needs: terms.needs, asks }), terms.deadlineMs);
+  const replies = await scatter.gather({ needs: terms.needs, asks }, terms.deadlineMs);
   const news = newsIn(replies, terms);
   if (news.length > 0) await heard(news, terms);
   const answers = queries.map((one, at) => answerOf(scatter, one, answersTo(replies, at), terms));
@@ -203,11 +202,9 @@ async function withTexts(
   return whole;
 }
 
-const requests = new RequestWriter();
-
 /** What each worker of a complete cover says, in the order of the asks. */
 async function gather(scatter: Scatter, asks: string, terms: AnswerTerms): Promise<GatheredReply[]> {
-  const replies = await scatter.gather(requests.write({ needs: terms.needs, asks }), terms.deadlineMs);
+  const replies = await scatter.gather({ needs: terms.needs, asks }, terms.deadlineMs);
   await heard(newsIn(replies, terms), terms);
   return replies;
 }

@@ -3,13 +3,6 @@ import { takeBytes } from './slab.ts';
 
 const headBytes = 4;
 
-export function frameOf(bytes: Uint8Array): Buffer {
-  const frame = takeBytes(headBytes + bytes.length);
-  frame.writeUInt32LE(bytes.length, 0);
-  frame.set(bytes, headBytes);
-  return frame;
-}
-
 /** Finds the frames in the pieces of a stream, however they are cut. */
 export class FrameReader {
   #pieces: Buffer[] = [];

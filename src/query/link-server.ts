@@ -4,20 +4,21 @@
  */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
-import type { MessageBody } from '../store/message-body.ts';
-import type { InboundRequest } from '../store/messages.ts';
-import { unpack } from '../store/pack.ts';
+import { PlacedTexts } from './ask-texts.ts';
+import { FrameCursor } from './frame-buffer.ts';
 import { FrameReader } from './frames.ts';
+import type { InboundAsks } from './inbound-asks.ts';
 import { newLinkPath } from './link-folder.ts';
+import { readRequest, writeReply } from './link-messages.ts';
 import { LinkWriter } from './link-writer.ts';
-import type { LinkRequest } from './worker-links.ts';
+import { type Answers, NeedsReader, type ScatterRequest } from './wire.ts';
 
 export class LinkServer {
   #server: Server | null = null;
   #path: string | null = null;
   readonly #sockets = new Set<Socket>();
 
-  constructor(private readonly onRequest: (request: InboundRequest) => void) {}
+  constructor(private readonly onAsks: (asks: InboundAsks) => void) {}
 
   /** Where fronts connect to, for the heartbeat; null when there are no links here. */
   get path(): string | null {
@@ -50,30 +51,56 @@ export class LinkServer {
 
   #serve(socket: Socket): void {
     this.#sockets.add(socket);
-    const writer = new LinkWriter(socket);
-    const frames = new FrameReader((bytes) => {
-      for (const request of unpack<LinkRequest[]>(bytes)) this.#take(request, writer);
+    const front = new LinkedFront(socket, this.onAsks);
+    const frames = new FrameReader((frame) => front.take(new FrameCursor(frame)));
+    socket.on('data', (piece) => {
+      try {
+        frames.take(piece);
+      } catch {
+        // Whoever speaks like that is no front of this version.
+        socket.destroy();
+      }
     });
-    socket.on('data', (piece) => frames.take(piece));
     socket.on('error', () => {});
     socket.on('close', () => this.#sockets.delete(socket));
   }
+}
 
-  #take([number, timeoutMs, body]: LinkRequest, writer: LinkWriter): void {
-    this.onRequest(new LinkedRequest(body, performance.now() + timeoutMs, number, writer));
+class LinkedFront {
+  readonly #writer: LinkWriter;
+  readonly #texts = new PlacedTexts();
+  readonly #needs = new NeedsReader();
+
+  constructor(
+    socket: Socket,
+    private readonly onAsks: (asks: InboundAsks) => void,
+  ) {
+    this.#writer = new LinkWriter(socket);
+  }
+
+  /** @throws RangeError for what is no frame of requests */
+  take(frame: FrameCursor): void {
+    const nowMs = performance.now();
+    const needs = this.#needs.read(frame.readText());
+    while (!frame.isAtEnd) {
+      const { number, timeoutMs, asks } = readRequest(frame);
+      const request = { needs, asks: this.#texts.receive(asks) };
+      this.onAsks(new LinkedAsks(request, nowMs + timeoutMs, number, this.#writer));
+    }
   }
 }
 
-class LinkedRequest implements InboundRequest {
+class LinkedAsks implements InboundAsks {
   constructor(
-    readonly body: MessageBody,
+    readonly request: ScatterRequest,
     readonly deadlineMs: number,
     private readonly number: number,
     private readonly writer: LinkWriter,
   ) {}
 
-  reply(answer: MessageBody): void {
-    this.writer.put([this.number, answer]);
+  reply(moment: string, answers: Answers): void {
+    writeReply(this.writer.begin(moment), { number: this.number, answers });
+    this.writer.end();
   }
 }
 

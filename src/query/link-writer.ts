@@ -1,25 +1,35 @@
-/** Writes messages to a link: what is said within one turn of the event loop travels together. */
+/** Writes messages to a link: what is said within one turn of the event loop travels together, under one head. */
 import type { Socket } from 'node:net';
-import type { MessageBody } from '../store/message-body.ts';
-import { bodyBytes } from '../store/messages.ts';
-import { packBriefly } from '../store/pack.ts';
-import { frameOf } from './frames.ts';
+import { FrameBuffer } from './frame-buffer.ts';
 
 /** A frame goes out as soon as it has so many: the other side works on them while this one goes on. */
 const messagesPerFrame = 8;
 const frameBytesMax = 256 * 1024;
 
 export class LinkWriter {
-  #waiting: (readonly MessageBody[])[] = [];
-  #waitingBytes = 0;
+  readonly #frame = new FrameBuffer();
+  #head = '';
+  #messages = 0;
   #isScheduled = false;
 
   constructor(private readonly socket: Socket) {}
 
-  put(message: readonly MessageBody[]): void {
-    this.#waiting.push(message);
-    this.#waitingBytes += bodyBytes(message);
-    if (this.#waiting.length >= messagesPerFrame || this.#waitingBytes >= frameBytesMax) {
+  /**
+   * Where a message is to be written now; `end` must follow.
+   * @param head what it shares with others of its frame; the first text of the frame
+   */
+  begin(head: string): FrameBuffer {
+    if (this.#messages > 0 && head !== this.#head) this.#flush();
+    if (this.#messages === 0) {
+      this.#head = head;
+      this.#frame.writeText(head);
+    }
+    this.#messages += 1;
+    return this.#frame;
+  }
+
+  end(): void {
+    if (this.#messages >= messagesPerFrame || this.#frame.bytes >= frameBytesMax) {
       this.#flush();
     } else if (!this.#isScheduled) {
       this.#isScheduled = true;
@@ -31,11 +41,8 @@ export class LinkWriter {
   }
 
   #flush(): void {
-    if (this.#waiting.length === 0) return;
-    const messages = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    // What is written to a broken link is lost with it, and asked again.
-    if (this.socket.writable) this.socket.write(frameOf(packBriefly(messages)));
+    if (this.#messages === 0) return;
+    this.#messages = 0;
+    this.#frame.send(this.socket);
   }
 }

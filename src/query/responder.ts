@@ -2,23 +2,21 @@
 import { setImmediate } from 'node:timers/promises';
 import { facetGroupsPerShardMax } from '../search/facet.ts';
 import type { MessageBody } from '../store/message-body.ts';
-import { type InboundRequest, RequestReceiver } from '../store/messages.ts';
+import { RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
+import { type InboundAsks, StreamedAsks } from './inbound-asks.ts';
 import { type KnownAsk, KnownAsks } from './known-asks.ts';
 import { LinkServer } from './link-server.ts';
 import type { ShardSet } from './shard-set.ts';
 import {
-  cannotAnswer,
   emptyAnswer,
   encodeAnswer,
   encodeCounts,
-  encodeReply,
   encodeResult,
   encodeTexts,
-  packCoverage,
-  RequestReader,
-  type ScatterRequest,
+  NeedsReader,
+  packMoment,
 } from './wire.ts';
 
 /** Queries run one after the other; leases and changes get a turn after this long. */
@@ -37,28 +35,15 @@ export interface ResponderOptions {
   onTrouble(error: unknown): void;
 }
 
-interface Waiting {
-  readonly inbound: InboundRequest;
-  readonly request: ScatterRequest;
-}
-
-/** What all answers of one moment share. */
-interface Moment {
-  /** From `packCoverage`. */
-  readonly covers: string;
-  /** This worker has all partitions. */
-  readonly isWhole: boolean;
-}
-
 export class Responder {
   readonly #receiver: RequestReceiver;
   readonly #links: LinkServer;
   readonly #asks: KnownAsks;
-  readonly #requests = new RequestReader();
+  readonly #needs = new NeedsReader();
   /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
-  #waiting: Waiting[] = [];
+  #waiting: InboundAsks[] = [];
   /** Requests to run. */
-  #ready: Waiting[] = [];
+  #ready: InboundAsks[] = [];
   #running = false;
   #isRechecking = false;
   #timer: NodeJS.Timeout | null = null;
@@ -67,8 +52,10 @@ export class Responder {
 
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards } = options;
-    this.#receiver = new RequestReceiver(store.messages, workerId, (inbound) => this.#receive(inbound));
-    this.#links = new LinkServer((inbound) => this.#receive(inbound));
+    this.#receiver = new RequestReceiver(store.messages, workerId, (inbound) =>
+      this.#runSoon(new StreamedAsks(inbound, this.#needs)),
+    );
+    this.#links = new LinkServer((inbound) => this.#runSoon(inbound));
     this.#asks = new KnownAsks(store.secret);
     shards.onProgress(() => this.#recheckSoon());
   }
@@ -104,10 +91,6 @@ export class Responder {
     return this.#receiver.stale;
   }
 
-  #receive(inbound: InboundRequest): void {
-    this.#runSoon({ inbound, request: this.#requests.read(inbound.body) });
-  }
-
   /** Not at once: who owns a loaded partition learns of it in the same turn of the event loop. */
   #recheckSoon(): void {
     if (this.#waiting.length === 0 || this.#isRechecking) return;
@@ -125,18 +108,18 @@ export class Responder {
     const nowMs = performance.now();
     const coverage = this.options.covered();
     for (const one of waiting) {
-      if (one.inbound.deadlineMs < nowMs) continue;
-      if (this.#canAnswer(one.request, coverage)) this.#runSoon(one);
+      if (one.deadlineMs < nowMs) continue;
+      if (this.#canAnswer(one, coverage)) this.#runSoon(one);
       else this.#waiting.push(one);
     }
   }
 
-  #canAnswer(request: ScatterRequest, coverage: Coverage): boolean {
-    return this.#isSettled(coverage) && this.#isReached(request, coverage);
+  #canAnswer({ request }: InboundAsks, coverage: Coverage): boolean {
+    return this.#isSettled(coverage) && this.#isReached(request.needs, coverage);
   }
 
   /** True when every partition of ours has applied what the front has seen of it. */
-  #isReached({ needs }: ScatterRequest, coverage: Coverage): boolean {
+  #isReached(needs: readonly number[], coverage: Coverage): boolean {
     for (const partition of coverage.keys()) {
       const applied = this.options.shards.applied(partition);
       if (applied !== null && applied < (needs[partition] ?? 0)) return false;
@@ -144,8 +127,8 @@ export class Responder {
     return true;
   }
 
-  #runSoon(waiting: Waiting): void {
-    this.#ready.push(waiting);
+  #runSoon(inbound: InboundAsks): void {
+    this.#ready.push(inbound);
     if (this.#running) return;
     this.#running = true;
     void this.#run();
@@ -166,45 +149,44 @@ export class Responder {
   }
 
   /** State, coverage and answers are of one moment: nothing in here waits. @returns place behind the last one done */
-  #answerSlice(batch: readonly Waiting[], from: number): number {
+  #answerSlice(batch: readonly InboundAsks[], from: number): number {
     const startedMs = performance.now();
+    const { shards, store } = this.options;
     const coverage = this.options.covered();
     const isSettled = this.#isSettled(coverage);
-    const moment = {
-      covers: packCoverage(coverage, (partition) => this.options.shards.applied(partition) ?? 0),
-      isWhole: coverage.size === this.options.store.partitions.count,
-    };
+    const isWhole = coverage.size === store.partitions.count;
+    const moment = packMoment(coverage, (partition) => shards.applied(partition) ?? 0, shards.followed);
     let nowMs = startedMs;
     let at = from;
     /** Of the last request that was looked at; most of a moment's requests have the same. */
     let needs: readonly number[] | null = null;
     let isReached = false;
     for (; at < batch.length && nowMs < startedMs + sliceMs; at += 1) {
-      const waiting = batch[at];
-      if (waiting === undefined) break;
-      const { inbound, request } = waiting;
+      const inbound = batch[at];
+      if (inbound === undefined) break;
+      const { request, deadlineMs } = inbound;
       if (request.needs !== needs) {
         needs = request.needs;
-        isReached = this.#isReached(request, coverage);
+        isReached = this.#isReached(needs, coverage);
       }
-      if (!isSettled || !isReached) this.#waiting.push(waiting);
-      else if (inbound.deadlineMs > nowMs) this.#answer(inbound, request, moment);
+      if (!isSettled || !isReached) this.#waiting.push(inbound);
+      else if (deadlineMs > nowMs) this.#answer(inbound, moment, isWhole);
       nowMs = performance.now();
     }
     this.#busyMs += nowMs - startedMs;
     return at;
   }
 
-  #answer(inbound: InboundRequest, request: ScatterRequest, { covers, isWhole }: Moment): void {
-    const { shards, onTrouble } = this.options;
+  /** @param isWhole this worker has all partitions */
+  #answer(inbound: InboundAsks, moment: string, isWhole: boolean): void {
     try {
-      const answers = this.#asks.read(request.asks).map((known) => this.#answerOne(known, isWhole));
-      inbound.reply(encodeReply(covers, answers, shards.followed));
+      const answers = this.#asks.read(inbound.request.asks).map((known) => this.#answerOne(known, isWhole));
+      inbound.reply(moment, answers);
       this.#answered += 1;
     } catch (error) {
       // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.
-      onTrouble(error);
-      inbound.reply(cannotAnswer);
+      this.options.onTrouble(error);
+      inbound.reply(moment, null);
     }
   }
 

@@ -3,11 +3,19 @@
  * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
  */
 import { Roster } from '../contract/roster.ts';
-import type { MessageBody } from '../store/message-body.ts';
+import type { MessageBody, Reply } from '../store/message-body.ts';
 import type { RequestSender } from '../store/messages.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import { UnavailableError } from './types.ts';
-import { ReplyReader, type WorkerReply } from './wire.ts';
+import {
+  type Moment,
+  MomentReader,
+  NeedsWriter,
+  packRequest,
+  type ScatterRequest,
+  unpackReply,
+  type WorkerAnswers,
+} from './wire.ts';
 import type { WorkerLinks } from './worker-links.ts';
 import type { WorkerList } from './worker-list.ts';
 
@@ -16,13 +24,27 @@ const backOffMaxMs = 160;
 /** When an answer takes this long, somebody may have died: the list is looked at more often. */
 const suspicionMs = 200;
 
-export type GatheredReply = CoveringReply & WorkerReply;
+export interface GatheredReply extends CoveringReply, Moment {
+  /** One for each query of the request. */
+  readonly answers: readonly MessageBody[];
+}
+
+/** A request until every partition is covered. */
+interface Gathering {
+  readonly request: ScatterRequest;
+  readonly startedMs: number;
+  readonly deadlineMs: number;
+  backOffMs: number;
+  readonly resolve: (replies: GatheredReply[]) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 export class Scatter {
-  readonly #replies = new ReplyReader();
+  readonly #needs = new NeedsWriter();
+  readonly #moments = new MomentReader();
   #scatters = 0;
   #attempts = 0;
-  readonly #gathering = new Roster<{ readonly startedMs: number }>();
+  readonly #gatherings = new Roster<Gathering>();
   readonly #attemptsNow = new Roster<Attempt>();
   #watch: NodeJS.Timeout | null = null;
 
@@ -47,56 +69,70 @@ export class Scatter {
   }
 
   /**
+   * One promise for the whole way, and calls below it: this is the way of every query.
    * @param deadlineMs on the clock of `performance.now()`
    * @throws UnavailableError when no complete cover came in time
    */
-  async gather(body: MessageBody, deadlineMs: number): Promise<GatheredReply[]> {
+  gather(request: ScatterRequest, deadlineMs: number): Promise<GatheredReply[]> {
     this.#scatters += 1;
-    let backOffMs = backOffFirstMs;
-    const place = this.#gathering.add({ startedMs: performance.now() });
     this.#watch ??= setInterval(() => this.#suspect(), suspicionMs);
-    try {
-      for (;;) {
-        this.#attempts += 1;
-        const replies = await this.#attempt(body, deadlineMs);
-        if (replies !== null) return replies;
-        if (performance.now() + backOffMs >= deadlineMs)
-          throw new UnavailableError('partitions do not answer');
-        await Promise.all([this.workers.refresh(), pause(backOffMs)]);
-        backOffMs = Math.min(backOffMs * 2, backOffMaxMs);
+    return new Promise((resolve, reject) => {
+      const startedMs = performance.now();
+      const gathering = { request, startedMs, deadlineMs, backOffMs: backOffFirstMs, resolve, reject };
+      this.#attempt(gathering, this.#gatherings.add(gathering));
+    });
+  }
+
+  /** @param place of the gathering */
+  #attempt(gathering: Gathering, place: number): void {
+    this.#attempts += 1;
+    const { ids } = this.workers;
+    const attempt = new Attempt(ids.length, this.partitionCount, this.#attemptsNow, (cover) => {
+      if (cover === null) {
+        this.#tryAgain(gathering, place).catch((error: unknown) => {
+          this.#gatherings.remove(place);
+          gathering.reject(error);
+        });
+        return;
       }
-    } finally {
-      this.#gathering.remove(place);
-    }
+      this.#gatherings.remove(place);
+      gathering.resolve(cover);
+    });
+    const timeoutMs = Math.max(1, gathering.deadlineMs - performance.now());
+    for (const workerId of ids) this.#ask(workerId, gathering.request, timeoutMs, attempt);
+    if (ids.length === 0) attempt.end(null);
+  }
+
+  /** @throws UnavailableError */
+  async #tryAgain(gathering: Gathering, place: number): Promise<void> {
+    const { backOffMs, deadlineMs } = gathering;
+    if (performance.now() + backOffMs >= deadlineMs) throw new UnavailableError('partitions do not answer');
+    await Promise.all([this.workers.refresh(), pause(backOffMs)]);
+    gathering.backOffMs = Math.min(backOffMs * 2, backOffMaxMs);
+    this.#attempt(gathering, place);
+  }
+
+  #ask(workerId: string, request: ScatterRequest, timeoutMs: number, attempt: Attempt): void {
+    const take = (reply: Reply<WorkerAnswers>) =>
+      attempt.take(workerId, reply.kind === 'answer' ? reply.body : null);
+    if (this.links.ask(workerId, request, timeoutMs, take)) return;
+    const asked = this.sender.ask(workerId, packRequest(request, this.#needs), timeoutMs);
+    void asked.then((reply) => {
+      attempt.take(workerId, reply.kind === 'answer' ? unpackReply(reply.body, this.#moments) : null);
+    });
   }
 
   #suspect(): void {
-    if (this.#gathering.size === 0) {
+    if (this.#gatherings.size === 0) {
       if (this.#watch !== null) clearInterval(this.#watch);
       this.#watch = null;
       return;
     }
     let oldestMs = Number.POSITIVE_INFINITY;
-    this.#gathering.each(({ startedMs }) => {
+    this.#gatherings.each(({ startedMs }) => {
       oldestMs = Math.min(oldestMs, startedMs);
     });
     if (performance.now() - oldestMs >= suspicionMs) void this.workers.refresh();
-  }
-
-  /** Null when this try cannot end in a complete cover any more. */
-  #attempt(body: MessageBody, deadlineMs: number): Promise<GatheredReply[] | null> {
-    const { ids } = this.workers;
-    if (ids.length === 0) return Promise.resolve(null);
-    const timeoutMs = Math.max(1, deadlineMs - performance.now());
-    return new Promise((resolve) => {
-      const attempt = new Attempt(ids.length, this.partitionCount, this.#attemptsNow, resolve);
-      for (const workerId of ids) {
-        const asked = this.links.ask(workerId, body, timeoutMs) ?? this.sender.ask(workerId, body, timeoutMs);
-        void asked.then((reply) => {
-          attempt.take(workerId, reply.kind === 'answer' ? this.#replies.read(reply.body) : null);
-        });
-      }
-    });
   }
 }
 
@@ -109,15 +145,19 @@ class Attempt {
     private outstanding: number,
     private readonly partitionCount: number,
     private readonly underWay: Roster<Attempt>,
-    private readonly resolve: (cover: GatheredReply[] | null) => void,
+    /** Called once, with null when this try cannot end in a complete cover any more. */
+    private readonly onEnd: (cover: GatheredReply[] | null) => void,
   ) {
     this.#place = underWay.add(this);
   }
 
-  /** @param reply null when there is none, or the worker could not answer */
-  take(workerId: string, reply: WorkerReply | null): void {
+  /** @param said null when there is no reply */
+  take(workerId: string, said: WorkerAnswers | null): void {
     this.outstanding -= 1;
-    if (reply !== null) this.#replies.push({ workerId, ...reply });
+    if (said !== null && said.answers !== null) {
+      const { covers, applied, configuration } = said.moment;
+      this.#replies.push({ workerId, covers, applied, configuration, answers: said.answers });
+    }
     const cover = completeCover(this.#replies, this.partitionCount);
     if (cover !== null || this.outstanding === 0) this.end(cover);
   }
@@ -126,7 +166,7 @@ class Attempt {
     if (this.#place === null) return;
     this.underWay.remove(this.#place);
     this.#place = null;
-    this.resolve(cover);
+    this.onEnd(cover);
   }
 }
 

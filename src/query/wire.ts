@@ -42,93 +42,112 @@ export function decodeAsks(asks: string): ScatterQuery[] {
   return JSON.parse(asks) as ScatterQuery[];
 }
 
-/** Writes requests. The needs are the same list in thousands of them, which is written once. */
-export class RequestWriter {
-  #needs: readonly number[] | null = null;
+/** Needs as text. They are the same list in thousands of requests, which is written once. */
+export class NeedsWriter {
+  #needs: readonly number[] = [];
   #text = '';
 
-  write({ needs, asks }: ScatterRequest): MessageBody {
+  write(needs: readonly number[]): string {
     if (needs !== this.#needs) {
       this.#needs = needs;
       this.#text = needs.join();
     }
-    return [this.#text, asks];
+    return this.#text;
   }
 }
 
-/** Reads requests. Equal needs that follow one another are one list. */
-export class RequestReader {
+/** Reads needs. Equal ones that follow one another are one list. */
+export class NeedsReader {
   #needs: readonly number[] = [];
   #text = '';
 
-  read(body: MessageBody): ScatterRequest {
-    const [text, asks] = body as [string, string];
+  read(text: string): readonly number[] {
     if (text !== this.#text) {
       this.#text = text;
       this.#needs = text.split(',').map(Number);
     }
-    return { needs: this.#needs, asks };
+    return this.#needs;
   }
 }
 
-export interface WorkerReply {
+/** A request as it goes through the streams. */
+export function packRequest({ needs, asks }: ScatterRequest, writer: NeedsWriter): MessageBody {
+  return [writer.write(needs), asks];
+}
+
+export function unpackRequest(body: MessageBody, reader: NeedsReader): ScatterRequest {
+  const [needs, asks] = body as [string, string];
+  return { needs: reader.read(needs), asks };
+}
+
+/** What a worker was when it answered. */
+export interface Moment {
   readonly covers: Coverage;
   /** Partition -> number of the last commit that the answers can show. */
   readonly applied: ReadonlyMap<number, number>;
-  /** One for each query of the request, read by the decoder of what was asked. */
-  readonly answers: readonly MessageBody[];
   /** Digest of the configuration that all shards follow; null while one is being built anew. */
   readonly configuration: string | null;
 }
 
-/** What a worker says that cannot answer at the moment. */
-export const cannotAnswer: MessageBody = null;
+/** Answers in the order of the asks, each read by the decoder of what was asked; null: the worker cannot answer now. */
+export type Answers = readonly MessageBody[] | null;
+
+/** What a worker says. */
+export interface WorkerAnswers {
+  readonly moment: Moment;
+  readonly answers: Answers;
+}
 
 /**
- * Coverage as replies carry it; made once for all replies of one moment.
+ * What all replies of one moment share, as text; it is made once for them.
  * @param appliedOf number of a partition's last commit that the shards have
  */
-export function packCoverage(covers: Coverage, appliedOf: (partition: number) => number): string {
+export function packMoment(
+  covers: Coverage,
+  appliedOf: (partition: number) => number,
+  configuration: string | null,
+): string {
   const flat: number[] = [];
   for (const [partition, epoch] of covers) flat.push(partition, epoch, appliedOf(partition));
-  return flat.join();
+  return `${flat.join()} ${configuration ?? ''}`;
 }
 
-/** @param covers from `packCoverage` */
-export function encodeReply(
-  covers: string,
-  answers: readonly MessageBody[],
-  configuration: string | null,
-): MessageBody {
-  return [covers, answers, configuration];
-}
+/** Moments remembered: one of each worker, and a few that it had before. */
+const momentsRemembered = 256;
 
-type ReadCoverage = Pick<WorkerReply, 'covers' | 'applied'>;
+/** Reads moments. Thousands of replies are of the same one, which is read once. */
+export class MomentReader {
+  readonly #moments = new Map<string, Moment>();
 
-/** Coverages remembered: one of each worker, and a few that it had before. */
-const coveragesRemembered = 256;
-
-/** Reads replies. What they cover is the same text in thousands of them, and read once. */
-export class ReplyReader {
-  readonly #coverages = new Map<string, ReadCoverage>();
-
-  /** Null when the worker cannot answer at the moment. */
-  read(body: MessageBody): WorkerReply | null {
-    if (body === cannotAnswer) return null;
-    const [covers, answers, configuration] = body as [string, MessageBody[], string | null];
-    const read = this.#coverages.get(covers) ?? this.#remember(covers);
-    return { covers: read.covers, applied: read.applied, answers, configuration };
+  /** @param text from `packMoment` */
+  read(text: string): Moment {
+    return this.#moments.get(text) ?? this.#remember(text);
   }
 
-  #remember(text: string): ReadCoverage {
-    if (this.#coverages.size >= coveragesRemembered) this.#coverages.clear();
-    const read = unpackCoverage(text);
-    this.#coverages.set(text, read);
+  #remember(text: string): Moment {
+    if (this.#moments.size >= momentsRemembered) this.#moments.clear();
+    const end = text.indexOf(' ');
+    const configuration = text.slice(end + 1);
+    const coverage = unpackCoverage(text.slice(0, end));
+    const read = { ...coverage, configuration: configuration === '' ? null : configuration };
+    this.#moments.set(text, read);
     return read;
   }
 }
 
-function unpackCoverage(text: string): ReadCoverage {
+/** A reply as it goes through the streams. @param moment from `packMoment` */
+export function packReply(moment: string, answers: Answers): MessageBody {
+  return [moment, answers];
+}
+
+/** Null for a reply of another version, which can come while processes are replaced one by one. */
+export function unpackReply(body: MessageBody, reader: MomentReader): WorkerAnswers | null {
+  if (!Array.isArray(body) || body.length !== 2) return null;
+  const [moment, answers] = body as [string, Answers];
+  return { moment: reader.read(moment), answers };
+}
+
+function unpackCoverage(text: string): Pick<Moment, 'covers' | 'applied'> {
   const flat = text === '' ? [] : text.split(',').map(Number);
   const covers = new Map<number, number>();
   const applied = new Map<number, number>();
@@ -257,7 +276,7 @@ export function isTooLarge(body: MessageBody): boolean {
 /** The whole result, where it is one; null for what `encodeAnswer` made. */
 export function decodeResult(body: MessageBody): Buffer | null {
   if (!(body instanceof Uint8Array)) return null;
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
 /** @throws PageTooLargeError */

@@ -1,18 +1,20 @@
 /** The front's end of direct links to the workers on its machine. Whom there is none to is asked through the streams. */
 import { createConnection, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import type { MessageBody, Reply } from '../store/message-body.ts';
-import { unpack } from '../store/pack.ts';
+import type { Reply } from '../store/message-body.ts';
 import { PendingReplies } from '../store/pending-replies.ts';
+import { TextPlaces } from './ask-texts.ts';
+import { FrameCursor } from './frame-buffer.ts';
 import { FrameReader } from './frames.ts';
+import { readReply, writeRequest } from './link-messages.ts';
 import { LinkWriter } from './link-writer.ts';
 import { takeBytes } from './slab.ts';
+import { MomentReader, NeedsWriter, type ScatterRequest, type WorkerAnswers } from './wire.ts';
 
 /** Read at a time, into memory that is used again: a buffer for each read would keep the garbage collector busy. */
 const readBytesMax = 256 * 1024;
 
-export type LinkRequest = readonly [number: number, timeoutMs: number, body: MessageBody];
-export type LinkReply = readonly [number: number, body: MessageBody];
+export type LinkReply = Reply<WorkerAnswers>;
 
 /** A worker that may be linked to. */
 export interface LinkedWorker {
@@ -42,12 +44,21 @@ export class WorkerLinks {
     }
   }
 
-  /** Null when there is no link to the worker at the moment. Otherwise it resolves, at the latest when the time is over. */
-  ask(workerId: string, body: MessageBody, timeoutMs: number): Promise<Reply> | null {
+  /**
+   * @param end called with what becomes of it, at the latest when the time is over
+   * @returns false when there is no link to the worker at the moment, and nothing was asked
+   */
+  ask(
+    workerId: string,
+    request: ScatterRequest,
+    timeoutMs: number,
+    end: (reply: LinkReply) => void,
+  ): boolean {
     const link = this.#links.get(workerId);
-    if (!link?.isOpen) return null;
+    if (!link?.isOpen) return false;
     this.#asked += 1;
-    return link.ask(body, timeoutMs);
+    link.ask(request, timeoutMs, end);
+    return true;
   }
 
   close(): void {
@@ -58,15 +69,15 @@ export class WorkerLinks {
 class WorkerLink {
   readonly #socket: Socket;
   readonly #writer: LinkWriter;
-  readonly #pending = new PendingReplies();
+  readonly #texts = new TextPlaces();
+  readonly #needs = new NeedsWriter();
+  readonly #moments = new MomentReader();
+  readonly #pending = new PendingReplies<WorkerAnswers>();
   #isOpen = false;
 
   /** @param onEnd called once it is over, whatever ended it */
   constructor(file: string, onEnd: () => void) {
-    const frames = new FrameReader((bytes) => {
-      for (const [number, body] of unpack<LinkReply[]>(bytes))
-        this.#pending.settle(number, { kind: 'answer', body });
-    });
+    const frames = new FrameReader((frame) => this.#takeReplies(new FrameCursor(frame)));
     this.#socket = createConnection({
       path: file,
       onread: {
@@ -94,8 +105,21 @@ class WorkerLink {
     return this.#isOpen;
   }
 
-  ask(body: MessageBody, timeoutMs: number): Promise<Reply> {
-    return this.#pending.ask(timeoutMs, (number) => this.#writer.put([number, timeoutMs, body]));
+  ask({ needs, asks }: ScatterRequest, timeoutMs: number, end: (reply: LinkReply) => void): void {
+    const send = (number: number) => {
+      const frame = this.#writer.begin(this.#needs.write(needs));
+      writeRequest(frame, { number, timeoutMs, asks: this.#texts.send(asks) });
+      this.#writer.end();
+    };
+    this.#pending.ask(timeoutMs, send, end);
+  }
+
+  #takeReplies(frame: FrameCursor): void {
+    const moment = this.#moments.read(frame.readText());
+    while (!frame.isAtEnd) {
+      const { number, answers } = readReply(frame);
+      this.#pending.settle(number, { kind: 'answer', body: { moment, answers } });
+    }
   }
 
   close(reason: 'gone' | 'closed'): void {

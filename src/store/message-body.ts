@@ -6,7 +6,7 @@
  */
 export type MessageBody = null | boolean | number | string | Uint8Array | readonly MessageBody[];
 
-export type Reply =
-  | { readonly kind: 'answer'; readonly body: MessageBody }
+export type Reply<Body = MessageBody> =
+  | { readonly kind: 'answer'; readonly body: Body }
   /** `gone`: nobody reads there. `unavailable`: Redis did not take it. `late`: no reply before the deadline. */
   | { readonly kind: 'lost'; readonly reason: 'gone' | 'unavailable' | 'late' | 'closed' };

@@ -87,7 +87,7 @@ class Outbox<Message> {
 export class RequestSender {
   readonly #outbox: Outbox<RequestMessage>;
   readonly #replies: OwnStream;
-  readonly #pending = new PendingReplies();
+  readonly #pending = new PendingReplies<MessageBody>();
 
   constructor(
     host: RedisHost,
@@ -114,9 +114,9 @@ export class RequestSender {
 
   /** Asks a process. Always resolves, at the latest when the time is over. */
   ask(processId: string, body: MessageBody, timeoutMs: number): Promise<Reply> {
-    return this.#pending.ask(timeoutMs, (number) =>
-      this.#outbox.put(keys.requests(processId), [this.processId, number, timeoutMs, body], bodyBytes(body)),
-    );
+    const send = (number: number) =>
+      this.#outbox.put(keys.requests(processId), [this.processId, number, timeoutMs, body], bodyBytes(body));
+    return new Promise((resolve) => this.#pending.ask(timeoutMs, send, resolve));
   }
 
   async close(): Promise<void> {
@@ -177,7 +177,7 @@ export class RequestReceiver {
 }
 
 /** About how many bytes a body takes; enough to keep entries from growing without bound. */
-export function bodyBytes(body: MessageBody): number {
+function bodyBytes(body: MessageBody): number {
   if (typeof body === 'string') return body.length;
   if (typeof body !== 'object' || body === null) return 8;
   if (body instanceof Uint8Array) return body.length;

@@ -10,14 +10,14 @@ const sweepMs = 20;
 const placesMax = 2 ** 20;
 const serialsMax = 2 ** 33;
 
-interface Pending {
+interface Pending<Body> {
   readonly number: number;
   readonly deadlineMs: number;
-  readonly resolve: (reply: Reply) => void;
+  readonly end: (reply: Reply<Body>) => void;
 }
 
-export class PendingReplies {
-  readonly #pending = new Roster<Pending>();
+export class PendingReplies<Body> {
+  readonly #pending = new Roster<Pending<Body>>();
   #timer: NodeJS.Timeout | null = null;
   /** Starts anywhere, so that a reply meant for a former process of this id answers nothing. */
   #lastSerial = randomInt(serialsMax);
@@ -25,27 +25,27 @@ export class PendingReplies {
   /**
    * Something is asked.
    * @param send asks it, by its number
-   * @returns what becomes of it, at the latest when the time is over
+   * @param end called with what becomes of it, at the latest when the time is over
    */
-  ask(timeoutMs: number, send: (number: number) => void): Promise<Reply> {
-    if (this.#pending.size >= placesMax) return Promise.resolve({ kind: 'lost', reason: 'unavailable' });
+  ask(timeoutMs: number, send: (number: number) => void, end: (reply: Reply<Body>) => void): void {
+    if (this.#pending.size >= placesMax) {
+      end({ kind: 'lost', reason: 'unavailable' });
+      return;
+    }
     this.#lastSerial = (this.#lastSerial + 1) % serialsMax;
-    const serial = this.#lastSerial;
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
-    return new Promise((resolve) => {
-      const pending = { number: 0, deadlineMs: performance.now() + timeoutMs, resolve };
-      pending.number = serial * placesMax + this.#pending.add(pending);
-      send(pending.number);
-    });
+    const pending = { number: 0, deadlineMs: performance.now() + timeoutMs, end };
+    pending.number = this.#lastSerial * placesMax + this.#pending.add(pending);
+    send(pending.number);
   }
 
   /** A reply that nobody waits for any more is dropped: its request was late, or was sent twice by a reconnect. */
-  settle(number: number, reply: Reply): void {
+  settle(number: number, reply: Reply<Body>): void {
     const place = number % placesMax;
     const pending = this.#pending.at(place);
     if (pending?.number !== number) return;
     this.#pending.remove(place);
-    pending.resolve(reply);
+    pending.end(reply);
   }
 
   /** Ends all that is under way as lost. */

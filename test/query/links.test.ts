@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises';
+import { createConnection } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import fc from 'fast-check';
-import { FrameReader, frameOf } from '../../src/query/frames.ts';
+import type { InboundAsks } from '../../src/query/inbound-asks.ts';
 import { LinkServer } from '../../src/query/link-server.ts';
-import { WorkerLinks } from '../../src/query/worker-links.ts';
-import type { InboundRequest } from '../../src/store/messages.ts';
+import { packMoment } from '../../src/query/wire.ts';
+import { type LinkReply, WorkerLinks } from '../../src/query/worker-links.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { schemaIndex, TestCluster } from './support/cluster.ts';
@@ -16,11 +17,8 @@ import { tenantOf } from './support/site.ts';
 const redis = await TestRedis.start();
 const host = hostname();
 
-async function startServer(
-  context: TestContext,
-  onRequest: (request: InboundRequest) => void,
-): Promise<LinkServer> {
-  const server = new LinkServer(onRequest);
+async function startServer(context: TestContext, onAsks: (asks: InboundAsks) => void): Promise<LinkServer> {
+  const server = new LinkServer(onAsks);
   await server.start();
   context.after(() => server.close());
   return server;
@@ -44,45 +42,62 @@ async function linkTo(context: TestContext, link: string | null): Promise<Worker
   const links = new WorkerLinks();
   context.after(() => links.close());
   links.follow([{ id: 'worker', host, link }]);
-  await until('the link is open', () => links.ask('worker', null, 1) !== null);
+  await until('the link is open', () => canAsk(links, 'worker'));
   return links;
 }
 
-test('frames are found however their stream is cut', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.uint8Array({ maxLength: 40 })),
-      fc.infiniteStream(fc.integer({ min: 1, max: 60 })),
-      (payloads, cuts) => {
-        const stream = Buffer.concat(payloads.map(frameOf));
-        const found: Uint8Array[] = [];
-        const reader = new FrameReader((bytes) => found.push(Uint8Array.from(bytes)));
-        for (let at = 0; at < stream.length; ) {
-          const end = at + (cuts.next().value ?? 1);
-          reader.take(stream.subarray(at, end));
-          at = end;
-        }
-        assert.deepEqual(found, payloads);
-      },
-    ),
-  );
-});
+const needs = [3, 4];
+const moment = packMoment(new Map([[0, 7]]), () => 5, 'a configuration');
+
+function canAsk(links: WorkerLinks, id: string): boolean {
+  return links.ask(id, { needs, asks: 'anybody' }, 1, () => {});
+}
+
+function ask(links: WorkerLinks, asks: string, timeoutMs: number): Promise<LinkReply> {
+  return new Promise((resolve) => {
+    assert.ok(links.ask('worker', { needs, asks }, timeoutMs, resolve));
+  });
+}
+
+function answersOf(reply: LinkReply): unknown {
+  return reply.kind === 'answer' ? reply.body.answers : reply.reason;
+}
 
 test('every request over a link gets its own reply, however many and however large', async (context) => {
-  const server = await startServer(context, (request) => request.reply(['answer to', request.body]));
+  const server = await startServer(context, (asks) =>
+    asks.reply(moment, ['answer to', asks.request.asks, [...asks.request.needs]]),
+  );
   const links = await linkTo(context, server.path);
-  const bodies = [...Array.from({ length: 300 }, (_, number) => number), 'x'.repeat(20_000_000), null];
-  const replies = await Promise.all(bodies.map((body) => links.ask('worker', body, 20_000)));
+  const texts = [...Array.from({ length: 300 }, (_, number) => `ask ${number % 50}`), 'ä'.repeat(10_000_000)];
+  const replies = await Promise.all(texts.map((text) => ask(links, text, 20_000)));
   for (const [at, reply] of replies.entries()) {
-    assert.deepEqual(reply, { kind: 'answer', body: ['answer to', bodies[at]] });
+    assert.deepEqual(answersOf(reply), ['answer to', texts[at], needs]);
   }
+});
+
+test('a reply says what the worker was when it answered, and that it could not', async (context) => {
+  const text = Buffer.from('result');
+  const server = await startServer(context, (asks) =>
+    asks.reply(
+      asks.request.asks === 'none' ? packMoment(new Map(), () => 0, null) : moment,
+      asks.request.asks === 'none' ? null : [text],
+    ),
+  );
+  const links = await linkTo(context, server.path);
+  const [one, none, other] = await Promise.all(['a', 'none', 'b'].map((asks) => ask(links, asks, 20_000)));
+  const said = { covers: new Map([[0, 7]]), applied: new Map([[0, 5]]), configuration: 'a configuration' };
+  for (const reply of [one, other]) {
+    assert.deepEqual(reply, { kind: 'answer', body: { moment: said, answers: [text] } });
+  }
+  const nothing = { covers: new Map(), applied: new Map(), configuration: null };
+  assert.deepEqual(none, { kind: 'answer', body: { moment: nothing, answers: null } });
 });
 
 test('a request without a reply ends at its deadline, and the answering side knows the time left', async (context) => {
   const left: number[] = [];
   const server = await startServer(context, ({ deadlineMs }) => left.push(deadlineMs - performance.now()));
   const links = await linkTo(context, server.path);
-  assert.deepEqual(await links.ask('worker', 1, 100), { kind: 'lost', reason: 'late' });
+  assert.deepEqual(await ask(links, 'late', 100), { kind: 'lost', reason: 'late' });
   const last = left.at(-1) ?? 0;
   assert.ok(last > 0 && last <= 100, `${last} ms`);
 });
@@ -90,14 +105,27 @@ test('a request without a reply ends at its deadline, and the answering side kno
 test('a worker that ends loses what it was asked at once, and has no link any more', async (context) => {
   const server = await startServer(context, () => {});
   const links = await linkTo(context, server.path);
-  const asked = links.ask('worker', 1, 60_000);
+  const asked = ask(links, 'lost', 60_000);
   await server.close();
   assert.deepEqual(await asked, { kind: 'lost', reason: 'gone' });
-  assert.equal(links.ask('worker', 1, 60_000), null);
+  assert.equal(canAsk(links, 'worker'), false);
+});
+
+test('whoever says over a link what is no request is cut off, and others are answered', async (context) => {
+  const server = await startServer(context, (asks) => asks.reply(moment, ['answer']));
+  const links = await linkTo(context, server.path);
+  const unknownPlace = Buffer.alloc(4 + 4 + 24);
+  unknownPlace.writeUInt32LE(4 + 24, 0);
+  for (const said of [Buffer.from([1, 0, 0, 0, 9]), unknownPlace]) {
+    const stranger = createConnection(server.path ?? '');
+    stranger.write(said);
+    await once(stranger, 'close');
+  }
+  assert.deepEqual(answersOf(await ask(links, 'a', 20_000)), ['answer']);
 });
 
 test('there is no link to a worker elsewhere, to one that is not told of, nor where nobody listens', async (context) => {
-  const server = await startServer(context, (request) => request.reply('here'));
+  const server = await startServer(context, (asks) => asks.reply(moment, ['here']));
   const links = await linkTo(context, server.path);
   links.follow([
     { id: 'elsewhere', host: `${host}-2`, link: server.path },
@@ -105,7 +133,7 @@ test('there is no link to a worker elsewhere, to one that is not told of, nor wh
     { id: 'unlinked', host, link: null },
   ]);
   await new Promise((resolve) => setImmediate(resolve));
-  for (const id of ['worker', 'elsewhere', 'silent', 'unlinked']) assert.equal(links.ask(id, 1, 50), null);
+  for (const id of ['worker', 'elsewhere', 'silent', 'unlinked']) assert.equal(canAsk(links, id), false);
 });
 
 test('a link lies where nobody else can enter, or there is none', async (context) => {
@@ -120,7 +148,7 @@ test('a link lies where nobody else can enter, or there is none', async (context
 
 test('what a killed worker left behind is removed, what another one listens on is not', async (context) => {
   await ownTemporaryFolder(context);
-  const other = await startServer(context, (request) => request.reply('alive'));
+  const other = await startServer(context, (asks) => asks.reply(moment, ['alive']));
   const old = new Date(Date.now() - 3_600_000);
   await utimes(other.path ?? '', old, old);
   const killed = await startServer(context, () => {});
@@ -132,7 +160,7 @@ test('what a killed worker left behind is removed, what another one listens on i
   await startServer(context, () => {});
   await assert.rejects(stat(dead), { code: 'ENOENT' });
   const links = await linkTo(context, other.path);
-  assert.deepEqual(await links.ask('worker', 1, 1000), { kind: 'answer', body: 'alive' });
+  assert.deepEqual(answersOf(await ask(links, 'a', 1000)), ['alive']);
 });
 
 const tenant = tenantOf({ things: { size: 'integer' } });

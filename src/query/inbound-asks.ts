@@ -1,0 +1,31 @@
+/** What a front asks a worker, over whichever way it came. */
+import type { InboundRequest } from '../store/messages.ts';
+import { type Answers, type NeedsReader, packReply, type ScatterRequest, unpackRequest } from './wire.ts';
+
+export interface InboundAsks {
+  readonly request: ScatterRequest;
+  /** On the clock of `performance.now()`; after it nobody waits for the reply. */
+  readonly deadlineMs: number;
+  /** @param moment from `packMoment` */
+  reply(moment: string, answers: Answers): void;
+}
+
+/** Through the streams. */
+export class StreamedAsks implements InboundAsks {
+  readonly request: ScatterRequest;
+
+  constructor(
+    private readonly inbound: InboundRequest,
+    reader: NeedsReader,
+  ) {
+    this.request = unpackRequest(inbound.body, reader);
+  }
+
+  get deadlineMs(): number {
+    return this.inbound.deadlineMs;
+  }
+
+  reply(moment: string, answers: Answers): void {
+    this.inbound.reply(packReply(moment, answers));
+  }
+}

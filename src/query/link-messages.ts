@@ -1,0 +1,64 @@
+/**
+ * What is said over a link. A frame of requests begins with the commits that all of them need, a frame of replies with
+ * the moment that all of them are of; see `wire.ts` for both.
+ */
+import type { MessageBody } from '../store/message-body.ts';
+import { packBriefly, unpack } from '../store/pack.ts';
+import type { SentText } from './ask-texts.ts';
+import type { FrameBuffer, FrameCursor } from './frame-buffer.ts';
+import type { Answers } from './wire.ts';
+
+export interface LinkRequest {
+  /** Its reply has the same. */
+  readonly number: number;
+  readonly timeoutMs: number;
+  readonly asks: SentText;
+}
+
+export function writeRequest(frame: FrameBuffer, { number, timeoutMs, asks }: LinkRequest): void {
+  frame.writeNumber(number);
+  frame.writeNumber(timeoutMs);
+  frame.writeWord(asks.place);
+  frame.writeText(asks.text);
+}
+
+/** @throws RangeError for what is no request */
+export function readRequest(frame: FrameCursor): LinkRequest {
+  const number = frame.readNumber();
+  const timeoutMs = frame.readNumber();
+  const place = frame.readWord();
+  return { number, timeoutMs, asks: { place, text: frame.readText() } };
+}
+
+/** What a worker answers to a request. */
+export interface NumberedAnswers {
+  readonly number: number;
+  readonly answers: Answers;
+}
+
+const none = 0;
+/** One answer, in bytes: nearly every one is. */
+const plain = 1;
+const packed = 2;
+
+export function writeReply(frame: FrameBuffer, { number, answers }: NumberedAnswers): void {
+  frame.writeNumber(number);
+  const only = answers?.length === 1 ? answers[0] : null;
+  if (answers === null) frame.writeWord(none);
+  else if (only instanceof Uint8Array) {
+    frame.writeWord(plain);
+    frame.writeBytes(only);
+  } else {
+    frame.writeWord(packed);
+    frame.writeBytes(packBriefly(answers));
+  }
+}
+
+/** @throws RangeError for what is no reply */
+export function readReply(frame: FrameCursor): NumberedAnswers {
+  const number = frame.readNumber();
+  const kind = frame.readWord();
+  if (kind === none) return { number, answers: null };
+  const body = frame.readBytes();
+  return { number, answers: kind === plain ? [body] : unpack<MessageBody[]>(body) };
+}
