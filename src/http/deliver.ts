@@ -79,7 +79,7 @@ export async function deliver(
   if (loading !== null) await loading;
   plan.foresee(views.met);
   const routeView = routeTarget === null ? null : views.get(routeTarget);
-  const body = bodyOf({ request, withRoute, claim, routeView, asked, views });
+  const body = bodyOf({ request, scope, withRoute, claim, routeView, asked, views });
   return new Delivered(body, store, plan, views);
 }
 
@@ -105,6 +105,7 @@ function askedViews(
 
 interface AnswerParts {
   readonly request: DeliveryRequest;
+  readonly scope: EnvironmentScope;
   readonly withRoute: boolean;
   readonly claim: Claim | null;
   readonly routeView: LoadedView | null;
@@ -119,8 +120,8 @@ const end = Buffer.from('}}');
 /** What nearly every answer begins with. */
 const plainMeta = Buffer.from(metaText(200, null, []));
 
-function bodyOf({ request, withRoute, claim, routeView, asked, views }: AnswerParts): Buffer {
-  const rendering = new Rendering((target) => views.get(target));
+function bodyOf({ request, scope, withRoute, claim, routeView, asked, views }: AnswerParts): Buffer {
+  const rendering = new Rendering(scope.environmentId, (target) => views.get(target));
   if (withRoute) {
     rendering.write(routeStart);
     if (routeView === null) rendering.write(noRoute);

@@ -20,7 +20,7 @@ export async function viewsOfRows(
   const targetsOf = ({ sourceId, originId }: QueryRow) =>
     aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
   await views.load(store, scope, rows.flatMap(targetsOf));
-  const rendering = new Rendering((target) => views.get(target));
+  const rendering = new Rendering(scope.environmentId, (target) => views.get(target));
   return rows.map((row) => {
     const from = rendering.pieces.length;
     targetsOf(row).forEach((target, index) => {

@@ -3,6 +3,7 @@
  * Pure; the views have been loaded. Work is bounded by the limits of an answer, not by the number of ways through a graph.
  */
 import { ProblemError, problems } from '../contract/errors.ts';
+import { formatViewId } from '../contract/ids.ts';
 import { deliveryBodyBytesMax, deliveryReferencesMax } from '../contract/limits.ts';
 import type { StoredBody, StoredReference } from '../store/types.ts';
 
@@ -32,13 +33,15 @@ const nullBytes = Buffer.from('null');
 
 /** Gathers the bytes of one answer and counts what its limits count. */
 export class Rendering {
+  readonly #environmentId: string;
   readonly #viewOf: ViewOf;
   readonly #pieces: Uint8Array[] = [];
   readonly #missing: MissingReference[] = [];
   #bytes = 0;
   #references = 0;
 
-  constructor(viewOf: ViewOf) {
+  constructor(environmentId: string, viewOf: ViewOf) {
+    this.#environmentId = environmentId;
     this.#viewOf = viewOf;
   }
 
@@ -94,17 +97,23 @@ export class Rendering {
     return true;
   }
 
-  #resolve({ target, viewId, path }: StoredReference, frames: readonly Frame[]): LoadedView | null {
+  #resolve(reference: StoredReference, frames: readonly Frame[]): LoadedView | null {
     this.#references += 1;
     if (this.#references > deliveryReferencesMax) throw new ProblemError(problems.tooManyReferences);
+    const { target } = reference;
     const view = target === null ? null : this.#viewOf(target);
-    if (view === null) this.#addMissing({ path: frames.map((frame) => frame.path).join('') + path, viewId });
+    if (view === null) this.#addMissing(reference, frames);
     return view;
   }
 
-  #addMissing(reference: MissingReference): void {
-    this.#count(reference.path.length + reference.viewId.length);
-    this.#missing.push(reference);
+  #addMissing({ target, viewId, path }: StoredReference, frames: readonly Frame[]): void {
+    const environmentId = this.#environmentId;
+    const missing = {
+      path: frames.map((frame) => frame.path).join('') + path,
+      viewId: target === null ? (viewId ?? '') : formatViewId({ environmentId, ...target }),
+    };
+    this.#count(missing.path.length + missing.viewId.length);
+    this.#missing.push(missing);
   }
 
   #count(bytes: number): void {

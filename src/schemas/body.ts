@@ -49,8 +49,8 @@ export class BodyWriter {
     this.#path.pop();
   }
 
-  reference(target: ViewRef | null, viewId: string): void {
-    if (!this.#take(viewId.length)) {
+  reference({ target, viewId }: Pick<ReferencePiece, 'target' | 'viewId'>): void {
+    if (!this.#take(charactersOf(target) + (viewId?.length ?? 0))) {
       this.#text += 'null';
       return;
     }
@@ -70,6 +70,10 @@ export class BodyWriter {
     this.#build.limitReached('$', message);
     return false;
   }
+}
+
+function charactersOf(target: ViewRef | null): number {
+  return target === null ? 0 : target.sourceId.length + target.alias.length + target.originId.length;
 }
 
 /** Writes the JSON of an index item, in which a reference has no place: a partial that brings one gets null there. */

@@ -3,12 +3,9 @@ import type { Cursor } from './cursor.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from './definition.ts';
 import type { EvaluateText, Frame, Scope } from './scope.ts';
 import { compileRequiredSlot, compileSlot } from './slot.ts';
+import type { ReferencePiece } from './types.ts';
 
-/** A view that a reference means, and the id that says so when there is none. */
-interface Meant {
-  readonly target: ViewRef | null;
-  readonly viewId: string;
-}
+type Meant = Pick<ReferencePiece, 'target' | 'viewId'>;
 
 type Resolve = (frame: Frame, alias: string) => Meant | null;
 
@@ -26,7 +23,7 @@ export function compileReference(at: Cursor, { scope, needs }: DefinitionContext
       const alias = aliasOf(frame);
       const meant = alias ? resolve(frame, alias) : null;
       if (meant === null) body.value('null');
-      else body.reference(meant.target, meant.viewId);
+      else body.reference(meant);
     },
   };
 }
@@ -80,5 +77,7 @@ function byOriginId(text: EvaluateText, source: EvaluateText | null): Resolve {
 const aliasPattern = /^[A-Za-z0-9_-]+$/;
 
 function meantView(view: ViewRef): Meant {
-  return { target: aliasPattern.test(view.alias) ? view : null, viewId: formatViewId(view) };
+  return aliasPattern.test(view.alias)
+    ? { target: view, viewId: null }
+    : { target: null, viewId: formatViewId(view) };
 }

@@ -78,9 +78,10 @@ export interface BuildInput {
 
 /** A place of a view where another view is put at delivery. */
 export interface ReferencePiece {
-  /** The view meant; null when the id given is none, then `viewId` alone says what was asked. */
+  /** The view meant; null when what was given names none. */
   readonly target: ViewRef | null;
-  readonly viewId: string;
+  /** What was given where there is no target, else null. */
+  readonly viewId: string | null;
   /** Where in the view, as it follows the view's own path: `.author`, `.related[1]`, `['a b'].x`. */
   readonly path: string;
 }

@@ -41,7 +41,8 @@ export interface ViewTarget extends EntityRef {
 export interface StoredReference {
   /** Null when the schema gave an id that is none; then nothing can be found. */
   readonly target: ViewTarget | null;
-  readonly viewId: string;
+  /** What the schema gave where there is no target, else null. */
+  readonly viewId: string | null;
   /** Place inside the view: `.author`, `.related[1]`. */
   readonly path: string;
 }

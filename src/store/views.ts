@@ -51,7 +51,7 @@ function writeCut(stored: Buffer, { texts, references }: ViewBody, names: string
     lengthAt = stored.writeUInt32LE(target === null ? noTarget : target.sourceId.length, lengthAt);
     lengthAt = stored.writeUInt32LE(target === null ? 0 : target.alias.length, lengthAt);
     lengthAt = stored.writeUInt32LE(target === null ? 0 : target.originId.length, lengthAt);
-    lengthAt = stored.writeUInt32LE(viewId.length, lengthAt);
+    lengthAt = stored.writeUInt32LE(viewId?.length ?? 0, lengthAt);
     lengthAt = stored.writeUInt32LE(path.length, lengthAt);
   }
   const namesBytes = stored.write(names, headBytes);
@@ -69,7 +69,7 @@ function namesOf(references: ViewBody['references']): string {
   let names = '';
   for (const { target, viewId, path } of references) {
     if (target !== null) names += viewField(target.sourceId, target.alias, target.originId);
-    names += viewId + path;
+    names += (viewId ?? '') + path;
   }
   return names;
 }
@@ -140,7 +140,8 @@ function decodeReferences(
             field: names.slice(from, viewFrom),
           }
         : null,
-      viewId: names.slice(viewFrom, pathFrom),
+      // An earlier release wrote it of every reference.
+      viewId: hasTarget ? null : names.slice(viewFrom, pathFrom),
       path: names.slice(pathFrom, end),
     });
     lengthAt += namesPerReference * numberBytes;

@@ -18,7 +18,7 @@ function storedView(graph: Graph, originId: string): LoadedView | null {
   if (edges === undefined) return null;
   const references = edges.map<StoredReference>((edge, index) => ({
     target: target(String(edge)),
-    viewId: `id-${edge}`,
+    viewId: null,
     path: `.refs[${index}]`,
   }));
   const texts = edges.map((_, index) => (index === 0 ? `{"n":${originId},"refs":[` : ','));
@@ -27,7 +27,7 @@ function storedView(graph: Graph, originId: string): LoadedView | null {
 }
 
 function render(graph: Graph, from: number) {
-  const rendering = new Rendering(({ originId }) => storedView(graph, originId));
+  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId));
   const view = storedView(graph, String(from));
   assert.ok(view !== null);
   rendering.view(view, 'route');
@@ -42,7 +42,7 @@ function naive(graph: Graph, at: number, above: readonly number[], path: string,
     refs: edges.map((edge, index) => {
       const place = `${path}.refs[${index}]`;
       if (edge >= graph.length) {
-        missing.push({ path: place, viewId: `id-${edge}` });
+        missing.push({ path: place, viewId: `gid://Environment/e/Source/s/Entity/${edge}/View/v` });
         return null;
       }
       if (edge === at || above.includes(edge)) return null;
@@ -77,7 +77,7 @@ test('a graph with exponentially many ways ends with the limit of references', (
 
 test('a chain of thousands of views is rendered', () => {
   const graph = Array.from({ length: 9000 }, (_, at) => (at < 8999 ? [at + 1] : []));
-  const rendering = new Rendering(({ originId }) => storedView(graph, originId));
+  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId));
   const view = storedView(graph, '0');
   assert.ok(view !== null);
   rendering.view(view, 'route');

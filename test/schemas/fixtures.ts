@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ConfigIssue, Diagnostic } from '../../src/contract/diagnostic.ts';
 import type { StoredEntity } from '../../src/contract/entity.ts';
+import { formatViewId } from '../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { Build } from '../../src/schemas/build.ts';
 import { compileSchemas } from '../../src/schemas/compile.ts';
@@ -162,12 +163,17 @@ export function candidates(
   );
 }
 
+/** The id of the view that is meant, or what was given in its place. */
+export function viewIdOf({ target, viewId }: ReferencePiece): string | null {
+  return target === null ? viewId : formatViewId(target);
+}
+
 /** A body's JSON, each reference written as its view id in angle brackets. */
 export function textOf({ texts, references }: ViewBody): string {
   return texts
     .map((text, index) => {
       const reference = references[index];
-      return reference === undefined ? text : text + JSON.stringify(`<${reference.viewId}>`);
+      return reference === undefined ? text : text + JSON.stringify(`<${viewIdOf(reference)}>`);
     })
     .join('');
 }

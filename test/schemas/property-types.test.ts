@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
-import { buildView, entityOf } from './fixtures.ts';
+import { buildView, entityOf, viewIdOf } from './fixtures.ts';
 
 const entity = entityOf({
   title: 'Hello',
@@ -185,7 +185,7 @@ test('reference: the place of a view, by id or originId; an empty id is null and
     world,
   );
   assert.deepEqual(
-    built.references.map(({ path, viewId }) => [path, viewId]),
+    built.references.map((reference) => [reference.path, viewIdOf(reference)]),
     [
       ['.byId', `${prefix}/other/Entity/a/b/View/card`],
       ['.byGid', `${prefix}/other/Entity/a/b/View/card`],

@@ -2,13 +2,14 @@
 
 import { loadConfiguration } from '../../../src/config/load.ts';
 import type { Tenant } from '../../../src/config/types.ts';
+import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
 import { unpackClaims } from '../../../src/store/claims.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Claim } from '../../../src/store/types.ts';
+import type { Claim, StoredReference } from '../../../src/store/types.ts';
 import { decodeBody } from '../../../src/store/views.ts';
 
 /** Parts of a partition that are made from its entities. */
@@ -40,19 +41,25 @@ export async function storedViews(
   const views = new Map<string, Json>();
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.views(tag, tenant, environmentId));
-    for (const [field, stored] of Object.entries(hash)) views.set(field, viewOf(stored));
+    for (const [field, stored] of Object.entries(hash)) views.set(field, viewOf(environmentId, stored));
   }
   return views;
 }
 
 /** A stored view; a reference is written `→<view id>`. */
-export function viewOf(stored: Buffer): Json {
+export function viewOf(environmentId: string, stored: Buffer): Json {
   const { texts, references } = decodeBody(stored);
   const text = texts.map((piece, index) => {
     const reference = references[index];
-    return `${piece.toString()}${reference === undefined ? '' : JSON.stringify(`→${reference.viewId}`)}`;
+    return (
+      piece.toString() + (reference === undefined ? '' : JSON.stringify(`→${idOf(environmentId, reference)}`))
+    );
   });
   return JSON.parse(text.join('')) as Json;
+}
+
+function idOf(environmentId: string, { target, viewId }: StoredReference): string | null {
+  return target === null ? viewId : formatViewId({ environmentId, ...target });
 }
 
 /** Claims of an environment by their field. */

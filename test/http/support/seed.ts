@@ -33,7 +33,7 @@ export async function putView(
     texts,
     references: entries.map(([name, other]) => ({
       target: { environmentId, sourceId, originId: other, alias: 'page' },
-      viewId: viewIdOf(other),
+      viewId: null,
       path: `.${name}`,
     })),
   });

@@ -124,7 +124,7 @@ class Decoded<T> {
 }
 
 const decodedMax = 5_000;
-const decodedViews = new Decoded(viewOf);
+const decodedViews = new Decoded((stored) => viewOf(environmentId, stored));
 const decodedItems = new Decoded((bytes, field) => {
   const item = decodeItem(field, bytes);
   return { item, text: JSON.stringify(item.fields) };
