@@ -154,6 +154,7 @@ class Assembly {
     this.counts.entities += turn.only === null ? 1 : 0;
     const formerMade = formerThings(turn);
     const made: MadeThing[] = [];
+    const kept: MadeThing[] = [];
     for (const build of builds) {
       const former = formerMade.get(build.maker.key) ?? null;
       if (build.isDeferred) {
@@ -167,18 +168,19 @@ class Assembly {
       if (builds.some(({ maker }) => maker.key === key)) continue;
       // A part that was asked for and has no maker goes too: nothing would tell later that it missed a change.
       if (turn.only === null || turn.only.has(memberOfThing(turn, former))) this.#removeThing(turn, former);
-      else made.push(former);
+      else kept.push(former);
     }
-    this.#addRecord(turn, made);
+    // Builds stand in the order of their keys already.
+    this.#addRecord(turn, kept.length === 0 ? made : [...made, ...kept].sort(byKey));
   }
 
-  #addRecord(turn: Turn, made: MadeThing[]): void {
+  /** @param made by their keys, so that equal records have equal bytes */
+  #addRecord(turn: Turn, made: readonly MadeThing[]): void {
     const { tenantAlias, sourceId, originId, entity, former, only } = turn;
     if (entity === null) {
       if (former !== null) this.writes.delete(keys.processed(this.tag, tenantAlias, sourceId), originId);
       return;
     }
-    if (made.length > 1) made.sort((a, b) => (thingKey(a) < thingKey(b) ? -1 : 1));
     // A part that was rebuilt does not stand for the entity's change: that still waits in the stream.
     const record: ProcessedRecord =
       only !== null && former !== null
@@ -354,6 +356,10 @@ class Assembly {
       this.unregistrations.push({ action: 'drop', tenant: turn.tenantAlias, sourceId, lookupKey, member });
     }
   }
+}
+
+function byKey(a: MadeThing, b: MadeThing): number {
+  return thingKey(a) < thingKey(b) ? -1 : 1;
 }
 
 function memberOfThing(turn: Turn, { kind, environmentId, name }: MadeThing): string {

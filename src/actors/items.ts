@@ -1,7 +1,7 @@
 /** Index items of a batch: mapped or auto-indexed values, fitted to the types of their index. */
 import { groupBy } from '../contract/group-by.ts';
 import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
-import { fitField } from '../search/fit.ts';
+import { fitField, fitsAsItIs } from '../search/fit.ts';
 import { decidesNothing, inferFieldType } from '../search/infer.ts';
 import type { FieldType } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
@@ -35,11 +35,7 @@ function fitWholly(values: JsonObject, types: ReadonlyMap<string, FieldType>): b
   for (const name of Object.keys(values)) {
     const value: Json = values[name] ?? null;
     const type = types.get(name);
-    if (value === null || type === undefined) return false;
-    const fitted = fitField(type, value);
-    if (!fitted.ok || fitted.leftOut > 0) return false;
-    // Of a list the nulls are left out without being counted.
-    if (fitted.value !== value && Array.isArray(value) && value.includes(null)) return false;
+    if (value === null || type === undefined || !fitsAsItIs(type, value)) return false;
   }
   return true;
 }

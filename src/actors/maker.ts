@@ -38,7 +38,7 @@ export function placeOf(
 const cachedTypesMax = 1000;
 const makersOfTenant = new WeakMap<Tenant, Map<string, readonly Maker[]>>();
 
-/** In a fixed order: environments as configured, then schemas, then indexes, by alias. */
+/** By their keys. */
 export function makersFor(tenant: Tenant, source: Source, type: string): readonly Maker[] {
   const cached = makersOfTenant.get(tenant) ?? new Map<string, readonly Maker[]>();
   makersOfTenant.set(tenant, cached);
@@ -46,6 +46,7 @@ export function makersFor(tenant: Tenant, source: Source, type: string): readonl
   const known = cached.get(key);
   if (known !== undefined) return known;
   const makers = source.environments.flatMap(({ id }) => makersIn(id, tenant, source, type));
+  makers.sort((a, b) => (a.key < b.key ? -1 : 1));
   // Types come from entities, so there may be any number of them.
   if (cached.size < cachedTypesMax) cached.set(key, makers);
   return makers;

@@ -20,6 +20,10 @@ export class Build {
     this.root = entityValue(input.entity);
   }
 
+  get stepsLeft(): number {
+    return this.#stepsLeft;
+  }
+
   /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;
@@ -68,6 +72,8 @@ export class Build {
   }
 }
 
+const none: readonly never[] = [];
+
 function valuesOf<T>(things: ReadonlyMap<string, T> | null): readonly T[] {
-  return things === null ? [] : [...things.values()];
+  return things === null ? none : [...things.values()];
 }

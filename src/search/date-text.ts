@@ -1,5 +1,5 @@
-const datePattern =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const dayCharacters = 10;
+const timePattern = /^T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 const longestDateText = 35;
 /** The range of ECMAScript's time values. */
 const epochMsMax = 8.64e15;
@@ -9,17 +9,11 @@ const epochMsMax = 8.64e15;
  * `Z`, an offset or nothing, which means UTC). Digits beyond the millisecond are cut. Null: not such a text.
  */
 export function parseDateText(text: string): number | null {
-  if (text.length < 10 || text.length > longestDateText) return null;
-  const match = datePattern.exec(text);
-  if (match === null) return null;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match;
-  const dayMs = calendarDayMs(Number(year), Number(month), Number(day));
-  if (dayMs === null) return null;
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
-  const offsetMinutes = parseZoneMinutes(zone);
-  if (offsetMinutes === null) return null;
-  const timeMs = ((Number(hour) * 60 + Number(minute) - offsetMinutes) * 60 + Number(second)) * 1000;
-  return dayMs + timeMs + Number(fraction.padEnd(3, '0').slice(0, 3));
+  if (text.length < dayCharacters || text.length > longestDateText) return null;
+  const dayMs = parseDayMs(text);
+  if (dayMs === null || text.length === dayCharacters) return dayMs;
+  const timeMs = parseTimeMs(text.slice(dayCharacters));
+  return timeMs === null ? null : dayMs + timeMs;
 }
 
 /** Milliseconds of a date as it may be sent: ISO 8601 text or epoch milliseconds. Null: neither. */
@@ -29,12 +23,49 @@ export function parseDate(value: unknown): number | null {
   return value;
 }
 
+const hyphen = 0x2d;
+const digitZero = 0x30;
+
+/** Of the first ten characters: most dates are no more, and there are many. */
+function parseDayMs(text: string): number | null {
+  if (text.charCodeAt(4) !== hyphen || text.charCodeAt(7) !== hyphen) return null;
+  const [year, month, day] = [digitsIn(text, 0, 4), digitsIn(text, 5, 7), digitsIn(text, 8, dayCharacters)];
+  return calendarDayMs(year, month, day);
+}
+
+/** NaN when there is something else among them. */
+function digitsIn(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at += 1) {
+    const digit = text.charCodeAt(at) - digitZero;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+function parseTimeMs(text: string): number | null {
+  const match = timePattern.exec(text);
+  if (match === null) return null;
+  const [, hour, minute, second = '0', fraction = '', zone = 'Z'] = match;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const offsetMinutes = parseZoneMinutes(zone);
+  if (offsetMinutes === null) return null;
+  const minutes = Number(hour) * 60 + Number(minute) - offsetMinutes;
+  return (minutes * 60 + Number(second)) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
+}
+
 function calendarDayMs(year: number, month: number, day: number): number | null {
-  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999; `setUTCFullYear` does not.
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
-  return date.getTime();
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month))) return null;
+  // The years 0 to 99 it reads as 1900 to 1999. 400 years later the calendar is the same.
+  return Date.UTC(year + 400, month - 1, day) - fourCenturiesMs;
+}
+
+const fourCenturiesMs = 146_097 * 86_400_000;
+
+function daysOf(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 function parseZoneMinutes(zone: string): number | null {

@@ -1,7 +1,7 @@
 import type { Json } from '../contract/json.ts';
 import { isJsonObject } from '../contract/json.ts';
 import { traitsOf, type ValueKind } from './field-type.ts';
-import { pointOf } from './number-point.ts';
+import { hasPoint } from './number-point.ts';
 import { intervalOf } from './range-value.ts';
 import type { FieldType } from './types.ts';
 
@@ -31,6 +31,13 @@ export function fitField(type: FieldType, value: Json): Fit {
   return fitsScalar(kind, value) ? whole(value) : misfit;
 }
 
+/** Whether `fitField` would take the value as it is: of a list every item, none of them null. Makes nothing on the way. */
+export function fitsAsItIs(type: FieldType, value: Json): boolean {
+  const { shape, kind } = traitsOf(type);
+  if (shape === 'list') return Array.isArray(value) && value.every((item) => fitsScalar(kind, item));
+  return shape === 'scalar' ? fitsScalar(kind, value) : fitField(type, value).ok;
+}
+
 function whole(value: Json): Fit {
   return { ok: true, value, leftOut: 0 };
 }
@@ -45,5 +52,5 @@ function fitList(kind: ValueKind, items: readonly Json[]): Fit {
 function fitsScalar(kind: ValueKind, value: Json): boolean {
   if (kind === 'text') return typeof value === 'string';
   if (kind === 'boolean') return typeof value === 'boolean';
-  return pointOf(kind, value) !== null;
+  return hasPoint(kind, value);
 }

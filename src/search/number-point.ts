@@ -55,8 +55,19 @@ export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
     const whole = parseLong(value);
     return whole === null ? null : pointOfWhole(whole);
   }
-  const approx = kind === 'date' ? parseDate(value) : plainNumber(kind, value);
+  const approx = approxOf(kind, value);
   return approx === null ? null : { approx, residual: 0 };
+}
+
+/** Whether there is a `pointOf` it. */
+export function hasPoint(kind: ValueKind, value: Json): boolean {
+  return kind === 'long'
+    ? Number.isSafeInteger(value) || parseLong(value) !== null
+    : approxOf(kind, value) !== null;
+}
+
+function approxOf(kind: ValueKind, value: Json): number | null {
+  return kind === 'date' ? parseDate(value) : plainNumber(kind, value);
 }
 
 function plainNumber(kind: ValueKind, value: Json): number | null {
