@@ -5,7 +5,7 @@ import type { FacetNeed } from '../search/merge-facets.ts';
 import type { CheckedQuery } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/message-body.ts';
-import { isScored, rowText } from './row-text.ts';
+import { isScored, rowText, scoredRow, unscoredRow } from './row-text.ts';
 import type { GatheredReply, Scatter } from './scatter.ts';
 import { UnavailableError } from './types.ts';
 import {
@@ -191,13 +191,13 @@ async function withTexts(
   };
   const replies = await gather(scatter, encodeAsks([{ ...index, ask }]), terms);
   const ofWorkers = replies.map(({ answers: [body = null] }) => decodeTexts(body));
+  const inPieces = isScored(index.index) ? scoredRow : unscoredRow;
   const whole: AnswerRow[] = [];
   for (const [at, row] of rows.entries()) {
-    const fields = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
-    if (fields === null) return null;
+    const fieldsBytes = ofWorkers.find((texts) => texts[at] !== null)?.[at] ?? null;
+    if (fieldsBytes === null) return null;
     const { place, updatedAtMs, score } = row;
-    const parts = { ...place, updatedAtMs, score: isScored(index.index) ? score : null, fieldsText: fields };
-    whole.push({ ...row, text: rowText(parts) });
+    whole.push({ ...row, text: rowText(inPieces({ ...place, updatedAtMs, score, fieldsBytes })) });
   }
   return whole;
 }

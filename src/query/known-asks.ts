@@ -1,7 +1,7 @@
 /** What workers were asked before: front ends ask the same queries again and again, and their text is read once. */
 import { queryIdentity } from '../search/check-query.ts';
 import type { RowPlace } from '../search/types.ts';
-import type { ScopedIndex } from '../store/items.ts';
+import { itemIndexField, type ScopedIndex } from '../store/items.ts';
 import { sealToken } from './token.ts';
 import { type Ask, decodeAsks } from './wire.ts';
 
@@ -10,7 +10,10 @@ const asksRemembered = 2000;
 const asksLengthMax = 8192;
 
 export interface KnownAsk {
-  readonly index: ScopedIndex;
+  /** From `itemIndexField`. */
+  readonly shardName: string;
+  /** Of the index that is asked. */
+  readonly index: string;
   readonly ask: Ask;
   /** Token of the page behind a row of it; only for the kind `answer`. */
   readonly seal: (last: RowPlace) => string;
@@ -28,7 +31,8 @@ export class KnownAsks {
 
   #readAnew(asks: string): readonly KnownAsk[] {
     const read = decodeAsks(asks).map(({ ask, scope, index }) => ({
-      index: { scope, index },
+      shardName: itemIndexField({ scope, index }),
+      index,
       ask,
       seal: sealerOf(this.secret, { scope, index }, ask),
     }));

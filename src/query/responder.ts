@@ -191,16 +191,16 @@ export class Responder {
   }
 
   /** @param isWhole this worker has all partitions */
-  #answerOne({ ask, index, seal }: KnownAsk, isWhole: boolean): MessageBody {
-    const shard = this.options.shards.shard(index);
+  #answerOne({ ask, shardName, index, seal }: KnownAsk, isWhole: boolean): MessageBody {
+    const shard = this.options.shards.shard(shardName);
     switch (ask.kind) {
       case 'answer': {
         const { query, isText } = ask;
         // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
         const answer = shard?.query(query, isWhole ? 0 : facetGroupsPerShardMax) ?? emptyAnswer;
         return isWhole && isText
-          ? encodeResult(answer, index.index, query, seal)
-          : encodeAnswer(answer, index.index, query.offset, isWhole);
+          ? encodeResult(answer, index, query, seal)
+          : encodeAnswer(answer, index, query.offset, isWhole);
       }
       case 'counts':
         return encodeCounts(

@@ -3,9 +3,9 @@
  * it has all partitions and by the front where several workers' rows are merged.
  */
 import type { CheckedQuery, FacetGroups } from '../search/types.ts';
-import { writeAscii, writeBytes } from './json-bytes.ts';
-import { type RowParts, rowBytesMax, writeRow } from './row-text.ts';
-import { keepFirst, takeBytes } from './slab.ts';
+import { asciiBytes, writeAscii, writeBytes } from './json-bytes.ts';
+import { type RowPieces, writeRow } from './row-text.ts';
+import { takeBytes } from './slab.ts';
 import type { QueryFacet } from './types.ts';
 
 /** What every result begins with. */
@@ -30,16 +30,17 @@ export function resultText(totalResults: number, rows: readonly Uint8Array[], ta
   return Buffer.concat(pieces);
 }
 
-/** As `resultText`, of rows that are not written yet. */
-export function writeResult(totalResults: number, rows: readonly RowParts[], tail: ResultTail): Buffer {
+/** As `resultText`, of rows in pieces. @param rowBytes of all rows together */
+export function resultOfPieces(
+  totalResults: number,
+  rows: readonly RowPieces[],
+  rowBytes: number,
+  tail: ResultTail,
+): Buffer {
   const before = headText(totalResults);
   const behind = tailText(tail);
-  let bytesMax = before.length + Buffer.byteLength(behind);
-  for (let at = 0; at < rows.length; at += 1) {
-    const row = rows[at];
-    if (row !== undefined) bytesMax += rowBytesMax(row) + comma.length;
-  }
-  const text = takeBytes(bytesMax);
+  const commas = Math.max(0, rows.length - 1);
+  const text = takeBytes(before.length + rowBytes + commas + Buffer.byteLength(behind));
   let end = writeAscii(before, text, 0);
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at];
@@ -47,8 +48,8 @@ export function writeResult(totalResults: number, rows: readonly RowParts[], tai
     if (at > 0) end = writeBytes(comma, text, end);
     end = writeRow(row, text, end);
   }
-  end += text.write(behind, end);
-  return keepFirst(text, end);
+  text.write(behind, end);
+  return text;
 }
 
 /** A result with members that are told of this one alone, behind its status. @param labels an object's JSON text */
@@ -69,7 +70,7 @@ export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]):
   });
 }
 
-const comma = Buffer.from(',');
+const comma = asciiBytes(',');
 
 function headText(totalResults: number): string {
   return `${head}"totalResults":${totalResults},"results":[`;

@@ -83,9 +83,9 @@ export class ShardSet implements ItemSink {
     return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
   }
 
-  /** The items of an index that are here; null when there are none. */
-  shard(index: ScopedIndex): Shard | null {
-    return this.#shards.get(itemIndexField(index))?.shard ?? null;
+  /** The items of an index that are here; null when there are none. @param name from `itemIndexField` */
+  shard(name: string): Shard | null {
+    return this.#shards.get(name)?.shard ?? null;
   }
 
   /** @throws StoreUnavailableError; then the partition is closed again */

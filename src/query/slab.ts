@@ -20,11 +20,3 @@ export function takeBytes(bytes: number): Buffer {
   usedBytes += bytes;
   return share;
 }
-
-/** Of a share just the first bytes are needed; the rest can be had again if nothing was taken since. */
-export function keepFirst(share: Buffer, bytes: number): Buffer {
-  const isLast =
-    share.buffer === slab.buffer && share.byteOffset + share.length === slab.byteOffset + usedBytes;
-  if (isLast) usedBytes -= share.length - bytes;
-  return share.subarray(0, bytes);
-}

@@ -10,8 +10,8 @@ import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../s
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/message-body.ts';
 import type { Coverage } from './coverage.ts';
-import { facetsOf, writeResult } from './result-text.ts';
-import { isScored, type RowParts, rowBytes, rowBytesMax, writeRow } from './row-text.ts';
+import { facetsOf, resultOfPieces } from './result-text.ts';
+import { isScored, type RowPieces, scoredRow, unscoredRow, writeRow } from './row-text.ts';
 
 /** What a worker is asked of one index. */
 export type Ask =
@@ -202,16 +202,15 @@ export function encodeAnswer(
   isWhole: boolean,
 ): MessageBody {
   const sent = isWhole && offset > 0 ? rows.slice(offset) : rows;
-  const parts = partsOf(sent, index);
-  const bytesOf = parts.map(rowBytes);
-  const textBytes = bytesOf.reduce((sum, bytes) => sum + bytes, 0);
+  const pieces = piecesOf(sent, index);
+  const textBytes = bytesOf(pieces);
   const places = sent.map(({ place, score, updatedAtMs }, at): PackedPlace => {
     const { values, originId, sourceId } = place;
-    return [values, originId, sourceId, score, updatedAtMs, bytesOf[at] ?? 0];
+    return [values, originId, sourceId, score, updatedAtMs, pieces[at]?.bytes ?? 0];
   });
   if (placeUnitsOf(sent) > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax))
     return pageTooLarge;
-  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(parts, textBytes) : null;
+  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(pieces, textBytes) : null;
   // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
   return [total, JSON.stringify(places), texts, JSON.stringify(facets)];
 }
@@ -227,19 +226,12 @@ export function encodeResult(
   seal: (last: RowPlace) => string,
 ): MessageBody {
   const page = query.offset > 0 ? rows.slice(query.offset) : rows;
-  const parts = partsOf(page, index);
-  if (isTooLong(parts) || placeUnitsOf(page) > queryPageUnitsMax) return pageTooLarge;
+  const pieces = piecesOf(page, index);
+  const bytes = bytesOf(pieces);
+  if (bytes > queryPageUnitsMax || placeUnitsOf(page) > queryPageUnitsMax) return pageTooLarge;
   const last = page.length === query.pageSize ? page.at(-1) : undefined;
   const nextPageToken = last === undefined ? null : seal(last.place);
-  return writeResult(total, parts, { facets: facetsOf(query, facets), nextPageToken });
-}
-
-/** Whether rows have more bytes than a page may; hardly ever are they near that, and need to be counted. */
-function isTooLong(rows: readonly RowParts[]): boolean {
-  let bytesMax = 0;
-  for (const row of rows) bytesMax += rowBytesMax(row);
-  if (bytesMax <= queryPageUnitsMax) return false;
-  return rows.reduce((sum, row) => sum + rowBytes(row), 0) > queryPageUnitsMax;
+  return resultOfPieces(total, pieces, bytes, { facets: facetsOf(query, facets), nextPageToken });
 }
 
 /** UTF-16 units of the values by which rows were found. */
@@ -251,18 +243,27 @@ function placeUnitsOf(rows: readonly Row[]): number {
   return units;
 }
 
-function partsOf(rows: readonly Row[], index: string): RowParts[] {
-  const isWithScore = isScored(index);
-  return rows.map(({ place: { originId, sourceId }, score, updatedAtMs, fieldsBytes }) => ({
-    originId,
-    sourceId,
-    updatedAtMs,
-    score: isWithScore ? score : null,
-    fieldsText: fieldsBytes,
-  }));
+function piecesOf(rows: readonly Row[], index: string): RowPieces[] {
+  const inPieces = isScored(index) ? scoredRow : unscoredRow;
+  const pieces: RowPieces[] = [];
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row === undefined) break;
+    const { place, score, updatedAtMs, fieldsBytes } = row;
+    pieces.push(
+      inPieces({ originId: place.originId, sourceId: place.sourceId, updatedAtMs, score, fieldsBytes }),
+    );
+  }
+  return pieces;
 }
 
-function joinedTexts(rows: readonly RowParts[], bytes: number): Buffer {
+function bytesOf(rows: readonly RowPieces[]): number {
+  let sum = 0;
+  for (const { bytes } of rows) sum += bytes;
+  return sum;
+}
+
+function joinedTexts(rows: readonly RowPieces[], bytes: number): Buffer {
   const texts = Buffer.allocUnsafe(bytes);
   let at = 0;
   for (const row of rows) at = writeRow(row, texts, at);

@@ -43,7 +43,8 @@ export class ScalarCodes extends CodeColumn {
 
   /** The value of a doc that has one, as text. */
   textAt(doc: number): string {
-    return String(this.dictionary.valueOf(this.codeAt(doc)));
+    const value = this.dictionary.valueOf(this.codeAt(doc));
+    return typeof value === 'string' ? value : String(value);
   }
 
   override set(doc: number, value: Json): void {

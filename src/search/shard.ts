@@ -207,15 +207,19 @@ export class Shard {
     };
     const limit = pageSize === 0 ? 0 : offset + pageSize;
     const docs = topDocs(ranking, scratch.hits, scratch.keys, count, limit, after);
-    return Array.from(docs, (doc) => {
-      const place = {
-        values: ranking.orders.map((order) => order.value(doc)),
-        originId: this.#docs.originIdOf(doc),
-        sourceId: this.#docs.sourceIdOf(doc),
-      };
-      const score = scoreOf(scores?.[doc] ?? 0);
-      return new ShardRow(place, score, this.#docs.updatedAtMsOf(doc), this.#docs.textBytesOf(doc));
-    });
+    const rows: Row[] = [];
+    for (let at = 0; at < docs.length; at += 1) rows.push(this.#row(docs[at] ?? 0, ranking.orders, scores));
+    return rows;
+  }
+
+  #row(doc: number, orders: readonly Order[], scores: Uint32Array | null): Row {
+    const place = {
+      values: orders.map((order) => order.value(doc)),
+      originId: this.#docs.originIdOf(doc),
+      sourceId: this.#docs.sourceIdOf(doc),
+    };
+    const score = scoreOf(scores?.[doc] ?? 0);
+    return new ShardRow(place, score, this.#docs.updatedAtMsOf(doc), this.#docs.textBytesOf(doc));
   }
 
   #column(name: string): Column | undefined {

@@ -2,17 +2,28 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { builtInFields } from '../../src/contract/built-in-fields.ts';
-import { isScored, rowBytes, rowBytesMax, rowText, writeRow } from '../../src/query/row-text.ts';
+import { RowHeads } from '../../src/query/row-heads.ts';
+import {
+  isScored,
+  type RowPieces,
+  rowText,
+  scoredRow,
+  unscoredRow,
+  writeRow,
+} from '../../src/query/row-text.ts';
 import { indexName } from '../../src/store/keys.ts';
 
 const builtIns = { originId: 'ä"\ud800', sourceId: 's', updatedAtMs: 0, score: 0.5 };
 
-function partsOf(fields: object, score: number | null = builtIns.score) {
-  return { ...builtIns, score, fieldsText: Buffer.from(JSON.stringify(fields)) };
+function piecesOf(fields: object, score: number | null): RowPieces {
+  const fieldsBytes = Buffer.from(JSON.stringify(fields));
+  return score === null
+    ? unscoredRow({ ...builtIns, score: 0, fieldsBytes })
+    : scoredRow({ ...builtIns, score, fieldsBytes });
 }
 
 function textOf(fields: object, score: number | null = builtIns.score): string {
-  return rowText(partsOf(fields, score)).toString();
+  return rowText(piecesOf(fields, score)).toString();
 }
 
 test('a row begins with its built-in fields', () => {
@@ -45,8 +56,9 @@ test('a row is what JSON writes, in exactly the bytes that were counted', () => 
         Object.entries(fields).filter(([name]) => !builtInFields.includes(name)),
       );
       // An index has no fields that are named like built-in ones.
-      const fieldsText = Buffer.from(JSON.stringify(score === null ? fields : own));
-      const parts = { originId, sourceId, updatedAtMs, score, fieldsText };
+      const fieldsBytes = Buffer.from(JSON.stringify(score === null ? fields : own));
+      const values = { originId, sourceId, updatedAtMs, score: score ?? 0, fieldsBytes };
+      const pieces = score === null ? unscoredRow(values) : scoredRow(values);
       const head = JSON.stringify({
         _originId: originId,
         _sourceGuid: sourceId,
@@ -55,14 +67,31 @@ test('a row is what JSON writes, in exactly the bytes that were counted', () => 
       });
       const behind = Object.keys(own).length === 0 ? '}' : `,${JSON.stringify(own).slice(1)}`;
       const expected = Buffer.from(head.slice(0, -1) + behind);
-      const into = Buffer.alloc(rowBytesMax(parts) + 2, '.');
-      const end = writeRow(parts, into, 1);
-      assert.deepEqual(into.subarray(1, end), expected);
-      assert.equal(into.toString('latin1', end, end + 1), '.');
-      assert.equal(rowBytes(parts), expected.length);
-      assert.deepEqual(rowText(parts), expected);
+      const into = Buffer.alloc(expected.length + 2, '.');
+      assert.equal(writeRow(pieces, into, 1), expected.length + 1);
+      assert.deepEqual(into, Buffer.concat([Buffer.from('.'), expected, Buffer.from('.')]));
+      assert.equal(pieces.bytes, expected.length);
+      assert.deepEqual(rowText(pieces), expected);
     }),
   );
+});
+
+test('a head is that of its own row, whichever were asked for before', () => {
+  const heads = new RowHeads();
+  const ids = fc.constantFrom('a', 'b', 'ä', 'x'.repeat(600));
+  const sources = fc.constantFrom('s', 't');
+  const asked = fc.array(fc.tuple(ids, sources, fc.nat(2)), { minLength: 50, maxLength: 500 });
+  const many = fc.array(fc.tuple(fc.nat(9000).map(String), sources, fc.nat(2)), { minLength: 9000 });
+  for (const rows of [...fc.sample(asked, 50), ...fc.sample(many, 2)]) {
+    for (const [originId, sourceId, updatedAtMs] of rows) {
+      const expected = JSON.stringify({
+        _originId: originId,
+        _sourceGuid: sourceId,
+        _updatedAt: new Date(updatedAtMs).toISOString(),
+      }).slice(0, -1);
+      assert.equal(Buffer.from(heads.of(originId, sourceId, updatedAtMs)).toString(), expected);
+    }
+  }
 });
 
 test('rows of an index schema have a score', () => {
