@@ -48,6 +48,7 @@ export interface BatchContext {
   readonly autoFields: AutoFields;
   readonly intents: Intents;
   readonly namedFields: NamedFields;
+  readonly claimsPerCommit: number;
 }
 
 /** What happened, for the metrics. */
@@ -63,6 +64,8 @@ export interface BatchCounts {
 /** What the commit has to store and to tell. */
 export interface BatchResult {
   readonly writes: HashWrites;
+  /** Those that have not been put: they move with the commit. */
+  readonly claimWrites: readonly ClaimWrite[];
   readonly itemChanges: ItemChange[];
   /** Digests of what requests can see changed. */
   readonly digests: DigestList;
@@ -107,16 +110,27 @@ async function tryBatch(
   assembly.addTurns(turns, builds);
   assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
 
+  const { writes, itemChanges, digests, counts } = assembly;
+  const [claimsBefore, claimWrites] = mayGoWithCommit(context, assembly.claimWrites)
+    ? [[], assembly.claimWrites]
+    : [assembly.claimWrites, []];
   // Of dropped claims too: without a commit the record goes on saying that they are there.
-  await intents.note(assembly.claimWrites.map(intentOf));
-  if (assembly.claimWrites.length > 0) await footing.confirmInside();
+  await intents.note(claimsBefore.map(intentOf));
+  if (claimsBefore.length > 0) await footing.confirmInside();
   await Promise.all([
-    writeClaims(store, footing.caller, assembly.claimWrites),
+    writeClaims(store, footing.caller, claimsBefore),
     registerDependents(store, footing.caller, assembly.unregistrations),
   ]);
-  const { writes, itemChanges, digests, counts } = assembly;
   for (const field of intents.settledBy(turns)) writes.delete(keys.intents(lease.tag), field);
-  return { writes, itemChanges, digests, caused: caused.list, counts };
+  return { writes, claimWrites, itemChanges, digests, caused: caused.list, counts };
+}
+
+/**
+ * On one Redis a commit reaches all partitions, and claims that move with it need no notes. Many would keep Redis from
+ * everything else for too long.
+ */
+function mayGoWithCommit({ store, claimsPerCommit }: BatchContext, writes: readonly ClaimWrite[]): boolean {
+  return store.address.kind === 'single' && writes.length <= claimsPerCommit;
 }
 
 /** Compares what was made with what was made before, and gathers the difference. */

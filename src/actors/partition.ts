@@ -42,6 +42,8 @@ export interface PartitionContext {
   readonly rebuildTurns: TurnQueue;
   /** For the batches of fresh changes of all partitions of the worker. */
   readonly batchSlots: Slots;
+  /** So many claims may move with a commit on one Redis; more are put before it. */
+  readonly claimsPerCommit: number;
   /** What a batch that begins now works by. */
   basis(): Basis & { readonly generation: number };
   /** Called for what ends a batch but not the worker. */
@@ -238,7 +240,7 @@ export class PartitionActor {
   }
 
   async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
-    const { store, autoFields } = this.context;
+    const { store, autoFields, claimsPerCommit } = this.context;
     const intents = await this.#openIntents();
     const basis = this.context.basis();
     const context = {
@@ -248,6 +250,7 @@ export class PartitionActor {
       autoFields,
       intents,
       namedFields: this.#namedFields,
+      claimsPerCommit,
     };
     this.#batchBasis = basis;
     try {
@@ -277,7 +280,8 @@ export class PartitionActor {
       caused: result.caused,
       digests: result.digests.bytes,
     };
-    const commits = await commit(store, this.lease, result.writes, announcement, this.#commits);
+    const { writes, claimWrites } = result;
+    const commits = await commit(store, this.lease, writes, announcement, this.#commits, claimWrites);
     this.#checkpoint = checkpoint;
     this.#commits = commits;
     this.#batchBasis = null;

@@ -29,6 +29,8 @@ const newsMs = 50;
  */
 const batchesAtOnce = 4;
 const batchPatienceMs = 1000;
+/** Two of each entity of a full portion. */
+const claimsPerCommitDefault = 800;
 
 export interface WorkerOptions {
   readonly store: Store;
@@ -37,6 +39,8 @@ export interface WorkerOptions {
   readonly items: ItemSink;
   /** After this long without a word of this worker others take its partitions; absent: as in the contract. */
   readonly leaseMs?: number;
+  /** So many claims may move with a commit on one Redis; absent: those of most batches. */
+  readonly claimsPerCommit?: number;
   /** What index shards still have to load, for `/health/ready`. */
   waitingFor(): readonly string[];
   /** Where fronts of this host can ask it without Redis, as in its heartbeat; absent or null: nowhere. */
@@ -215,6 +219,7 @@ export class Worker {
         metrics: this.metrics,
         rebuildTurns: this.#rebuildTurns,
         batchSlots: this.#batchSlots,
+        claimsPerCommit: this.options.claimsPerCommit ?? claimsPerCommitDefault,
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

@@ -13,7 +13,7 @@ import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
 import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
 
-const claimScript = new OwnerScript<number>('claim', 1);
+const claimScript = new OwnerScript<number>('claim', 1, 'claims');
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
 const claimsPerCall = 400;
 
@@ -51,6 +51,25 @@ export async function writeClaims(
   writes: readonly ClaimWrite[],
 ): Promise<void> {
   if (writes.length === 0) return;
+  const groups = byPartition(store, writes);
+  for (const partition of groups.keys()) caller.reached?.add(store.partitions.tag(partition));
+  await Promise.all(lanesOf(store, groups).map((calls) => makeCalls(store, caller, calls)));
+}
+
+/** As the commit takes them, on one Redis. */
+export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
+  const groups = byPartition(store, writes);
+  return packCall(
+    [...groups].map(([partition, claims]) => ({ tag: store.partitions.tag(partition), claims })),
+  );
+}
+
+interface PlacedClaim {
+  readonly write: ClaimWrite;
+  readonly subject: string;
+}
+
+function byPartition(store: Store, writes: readonly ClaimWrite[]): Map<number, PlacedClaim[]> {
   const groups = new Map<number, PlacedClaim[]>();
   for (const write of writes) {
     const subject = claimSubject(write.scope, write.field);
@@ -59,13 +78,7 @@ export async function writeClaims(
     if (group === undefined) groups.set(partition, [{ write, subject }]);
     else group.push({ write, subject });
   }
-  for (const partition of groups.keys()) caller.reached?.add(store.partitions.tag(partition));
-  await Promise.all(lanesOf(store, groups).map((calls) => makeCalls(store, caller, calls)));
-}
-
-interface PlacedClaim {
-  readonly write: ClaimWrite;
-  readonly subject: string;
+  return groups;
 }
 
 /** Claims of one partition that go in one call. */
@@ -118,7 +131,7 @@ async function makeCalls(
 
 const writer = new PackWriter();
 
-/** As `scripts/claim.lua` reads it. */
+/** As `scripts/parts/claims.lua` reads it. */
 function packCall(groups: readonly ClaimGroup[]): Buffer {
   writer.begin();
   writer.list(groups.length);

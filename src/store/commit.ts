@@ -1,5 +1,5 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
-import { changesKept } from './claims.ts';
+import { type ClaimWrite, changesKept, packClaims } from './claims.ts';
 import { storeError } from './connection.ts';
 import { digestBytes } from './digest.ts';
 import { keys } from './keys.ts';
@@ -9,7 +9,7 @@ import { pack, unpack } from './pack.ts';
 import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 
-const commitScript = new OwnerScript<number>('commit', 5);
+const commitScript = new OwnerScript<number>('commit', 5, 'claims');
 
 const partBytesMax = 32 * 1024 * 1024;
 
@@ -128,6 +128,7 @@ export function causedField(tenant: string, partition: number): string {
 /**
  * @param after number of the owner's last commit. Then a call that is sent twice is done once, and an owner of a
  * store that went back to an earlier state (a failover, a restore) is refused: what it believes done is not.
+ * @param claims that move with it, on one Redis: in a cluster a call reaches one slot alone
  * @returns number of the commit. @throws FencedError, StoreUnavailableError
  */
 export function commit(
@@ -136,6 +137,7 @@ export function commit(
   writes: HashWrites,
   announcement: Announcement,
   after: number | null = null,
+  claims: readonly ClaimWrite[] = [],
 ): Promise<number> {
   const { tag, epoch } = lease;
   const { checkpoint, dirty, caused, digests } = announcement;
@@ -161,6 +163,7 @@ export function commit(
       packForLua(
         caused.flatMap(({ tenant, partition, sequence }) => [causedField(tenant, partition), sequence]),
       ),
+      packClaims(store, claims),
       ...writes.packed(),
     ],
   );

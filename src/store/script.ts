@@ -33,7 +33,7 @@ export class Script<Reply> {
     private readonly keyCount: number,
     before = '',
   ) {
-    const lua = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
+    const lua = luaOf(name);
     this.#text = new ScriptText(firstLine + before + lua.slice(firstLine.length));
   }
 
@@ -66,9 +66,16 @@ export class Script<Reply> {
 export class OwnerScript<Reply> {
   readonly #script: Script<Reply>;
 
-  /** As `Script`. */
-  constructor(name: string, keyCount: number) {
-    this.#script = new Script(name, keyCount, ownerLua);
+  /**
+   * As `Script`.
+   * @param part in `scripts/parts`, what it has in common with other scripts
+   */
+  constructor(name: string, keyCount: number, part: string | null = null) {
+    this.#script = new Script(
+      name,
+      keyCount,
+      part === null ? ownerLua : `${ownerLua}\n${luaOf(`parts/${part}`)}`,
+    );
   }
 
   /**
@@ -83,6 +90,10 @@ export class OwnerScript<Reply> {
   ): Promise<Reply> {
     return this.#script.run(client, keys, [...scriptArguments, onlyIn]);
   }
+}
+
+function luaOf(name: string): string {
+  return readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
 }
 
 class ScriptText {

@@ -233,6 +233,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       autoFields: new AutoFields(store),
       intents: await Intents.load(store, lease),
       namedFields: new NamedFields(),
+      claimsPerCommit: 0,
     },
     [{ tenant: 'acme', sourceId: 'src-cms', originId: 'e0', only: null, repair: null }],
   );
@@ -284,6 +285,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         items: new RecordingSink(store),
         rebuildTurns,
         batchSlots: new Slots(1, 1000),
+        claimsPerCommit: 100,
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

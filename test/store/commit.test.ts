@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesKept } from '../../src/store/claims.ts';
+import { type ClaimWrite, changesKept, readClaims } from '../../src/store/claims.ts';
 import { type Announcement, commit, encodeDirty, HashWrites, readDirty } from '../../src/store/commit.ts';
 import { FencedError } from '../../src/store/connection.ts';
 import { IntakeReader, markForRebuild, outsideCaller } from '../../src/store/intake.ts';
 import { noteIntents, readIntents } from '../../src/store/intents.ts';
-import { keys } from '../../src/store/keys.ts';
+import { claimField, keys } from '../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../src/store/lease.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -68,6 +68,27 @@ test('a commit sent twice is one commit', async () => {
   assert.deepEqual(await Promise.all([send(), send()]), [1, 1]);
   assert.equal(await changesLength(store), 1);
   assert.equal(await commit(store, lease, new HashWrites(), announcing({ checkpoint: 3 }), 1), 2);
+});
+
+test('claims move with a commit, in all partitions, and not with one that is refused', async () => {
+  const { store, lease } = await owned();
+  const scope = { tenant: 'acme', environmentId: 'env' };
+  const paths = ['/a', '/b', '/c', '/d', '/e', '/f'];
+  const claims = paths.map((path): ClaimWrite => {
+    const view = { sourceId: 's', alias: 'page', originId: path };
+    const claim = { host: null, kind: 'page' as const, sinceStamp: 1, view, display: path, redirect: null };
+    return { action: 'put', scope, field: claimField.url(path), claim };
+  });
+  const claimed = async () => {
+    const { paths: found } = await readClaims(store, scope, { paths, handles: [] });
+    return found.flat().map(({ display }) => display);
+  };
+  const send = (epoch: number) =>
+    commit(store, { ...lease, epoch }, new HashWrites(), announcing(), null, claims);
+  await assert.rejects(send(lease.epoch + 1), FencedError);
+  assert.deepEqual(await claimed(), []);
+  await send(lease.epoch);
+  assert.deepEqual(await claimed(), paths);
 });
 
 test('an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {

@@ -1,10 +1,11 @@
 #!lua
 -- Stores what a partition's owner made of a batch, moves its checkpoint and announces the change, all or nothing.
--- In an owner's name (`script.ts`).
+-- In an owner's name, behind `parts/claims.lua` (`script.ts`).
 --
 -- KEYS  1 owner   2 clock   3 changes   4 caused   5 stream
 -- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 waiting rebuilds (packed)   5 changes kept
 --       6 number of the commit before, or ''   7 packed list of the caused marks: field, sequence, field …
+--       8 packed list of groups of claims, as in `parts/claims.lua`; none but on one Redis, whose keys lie in other slots
 --       then packed lists of hash writes, each {key, fields and values to set, fields to delete}
 -- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
 local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits', 'checkpoint')
@@ -15,23 +16,19 @@ if expected then
   if before == expected + 1 then return before end
   if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
 end
-local caused, writes, written = cmsgpack.unpack(ARGV[7]), {}, {}
-for at = 8, #ARGV do
+local caused, claims = cmsgpack.unpack(ARGV[7]), cmsgpack.unpack(ARGV[8])
+local writes, written = {}, {}
+for at = 9, #ARGV do
   for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
     writes[#writes + 1], written[#written + 1] = write, write[1]
-  end
-end
--- Arguments of one call are bounded by Lua's stack.
-local chunk = 1000
-local function callEach(command, key, list)
-  for from = 1, #list, chunk do
-    redis.call(command, key, unpack(list, from, math.min(#list, from + chunk - 1)))
   end
 end
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
 for from = 1, #written, chunk do
   redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
 end
+lookAtClaimKeys(claims)
+moveClaims(claims, ARGV[5])
 callEach('HSET', KEYS[4], caused)
 for _, write in ipairs(writes) do
   callEach('HSET', write[1], write[2])

@@ -19,6 +19,7 @@ export class Member {
     readonly host: string,
     private readonly store: Store,
     private readonly configuration: ActiveConfiguration,
+    claimsPerCommit: number,
     onTrouble: (message: string, error: unknown) => void,
   ) {
     this.sink = new RecordingSink(store);
@@ -28,6 +29,7 @@ export class Member {
       autoFields: new AutoFields(store),
       items: this.sink,
       leaseMs,
+      claimsPerCommit,
       waitingFor: () => [],
       onTrouble,
     });
@@ -52,11 +54,12 @@ export class Member {
   static async start(
     host: string,
     store: Store,
+    claimsPerCommit: number,
     onTrouble: (message: string, error: unknown) => void,
   ): Promise<Member> {
     const configuration = new ActiveConfiguration(store, loadOnce);
     await configuration.start();
-    const member = new Member(host, store, configuration, onTrouble);
+    const member = new Member(host, store, configuration, claimsPerCommit, onTrouble);
     member.worker.start();
     return member;
   }

@@ -25,6 +25,7 @@ redis.call('HSET', KEYS[1], 'checkpoint', redis.call('HGET', string.sub(KEYS[1],
 return 1`;
 const ofOwners = new Set(['commit', 'intend']);
 const outside = new Set(['claim', 'mark', 'register', 'touch']);
+const ofClaims = new Set(['claim', 'commit']);
 
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'an owner whose epoch nobody looks at': {
@@ -68,13 +69,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'a claim on top of others that is not put into its place': {
     alter: (script, source) =>
-      script === 'claim' ? replaced(source, 'table.sort(new, before)', '') : source,
+      ofClaims.has(script) ? replaced(source, 'table.sort(new, precedes)', '') : source,
     seed: 1,
     faults: ['links'],
   },
   'other claims on a field that fronts do not hear of': {
     alter: (script, source) =>
-      script === 'claim' ? replaced(source, /^ *if visible\(old\) ~= .*$/m, '') : source,
+      ofClaims.has(script) ? replaced(source, /^ *if visible\(old\) ~= .*$/m, '') : source,
     seed: 1,
     faults: ['links'],
   },

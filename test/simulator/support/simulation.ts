@@ -227,7 +227,9 @@ export class Simulation {
   async #addMember(): Promise<void> {
     this.#hosts += 1;
     const host = `worker-${this.#hosts}`;
-    const member = await Member.start(host, await this.#open(host), (message, error) =>
+    // Every other one does as in a cluster, where claims are put before the commit.
+    const claimsPerCommit = this.#hosts % 2 === 0 ? 0 : 100;
+    const member = await Member.start(host, await this.#open(host), claimsPerCommit, (message, error) =>
       this.#note(`${host}: ${message}: ${error}`),
     );
     this.members.add(member);
