@@ -111,10 +111,26 @@ function matchAny(matchers: readonly Matcher[]): Matcher {
   };
 }
 
+/** Those of the condition that the fewest docs meet; each is left to pass the others. */
 function fewestOf(matchers: readonly Matcher[]): Candidates | null {
-  let fewest: Candidates | null = null;
-  for (const { few } of matchers) {
-    if (few !== null && (fewest === null || few.count < fewest.count)) fewest = few;
+  let fewest: Matcher | null = null;
+  for (const matcher of matchers) {
+    if (matcher.few !== null && matcher.few.count < (fewest?.few?.count ?? Infinity)) fewest = matcher;
   }
-  return fewest;
+  const few = fewest?.few ?? null;
+  if (few === null) return null;
+  const others = matchers.filter((matcher) => matcher !== fewest);
+  const { count, rest } = few;
+  return { count, list: (out) => few.list(out), rest: bothOf(rest, restOf(others)) };
+}
+
+function restOf(matchers: readonly Matcher[]): Candidates['rest'] {
+  const [only] = matchers;
+  if (only === undefined) return null;
+  return matchers.length === 1 ? only.test : (doc) => passesAll(matchers, doc);
+}
+
+function bothOf(one: Candidates['rest'], other: Candidates['rest']): Candidates['rest'] {
+  if (one === null || other === null) return one ?? other;
+  return (doc) => one(doc) && other(doc);
 }

@@ -28,10 +28,6 @@ export class Postings {
     ).map;
   }
 
-  has(term: string): boolean {
-    return this.#map.has(term);
-  }
-
   /**
    * @param words distinct; the id must not be under any of them
    * @returns those that the store did not have before
@@ -51,7 +47,10 @@ export class Postings {
     return added;
   }
 
-  /** The ids under a term, dead ones included: FlexSearch's own list, in no order to rely on; only `keep` changes it. */
+  /**
+   * The ids under a term, dead ones included: FlexSearch's own list, in no order to rely on, the same one until the term is
+   * dropped. Only `add` and `keep` change it.
+   */
   list(term: string): readonly number[] {
     return this.#map.get(term)?.[0] ?? noIds;
   }

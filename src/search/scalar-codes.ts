@@ -114,7 +114,7 @@ export class ScalarCodes extends CodeColumn {
     return {
       test: (doc) => codes[doc] === code,
       scan: (into, docCount) => scanEqual(codes, code, into, docCount),
-      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out) },
+      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out), rest: null },
     };
   }
 

@@ -21,8 +21,8 @@ export function runSearch(
     ordinal += 1;
     const bound = search.literal ? 0 : allowedDistance(word);
     // The nearest terms come first: the first that a doc has is the one that counts.
-    for (const { term, distance } of index.expand(word, bound)) {
-      found = addDocs(index.docs(term), wordWeight - distance, ordinal, found, live, scratch);
+    for (const { docs, distance } of index.expand(word, bound)) {
+      found = addDocs(docs, wordWeight - distance, ordinal, found, live, scratch);
     }
   }
   return found;

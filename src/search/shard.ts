@@ -174,8 +174,10 @@ export class Shard {
     const { live, docCount } = this.#docs;
     if (filter === null) return live.list(scratch.hits);
     const matcher = bindFilter(filter, { live, column: (name) => this.#column(name) });
-    if (matcher.few !== null && matcher.few.count * sparseShare < docCount) {
-      return keepHits(matcher.few.list(scratch.hits), (doc) => matcher.test(doc));
+    const { few } = matcher;
+    if (few !== null && few.count * sparseShare < docCount) {
+      const count = few.list(scratch.hits);
+      return few.rest === null ? count : keepListed(count, few.rest);
     }
     const matching = new Bitmap(docCount);
     matcher.scan(matching, docCount);
@@ -253,7 +255,20 @@ export class Shard {
   }
 }
 
-/** Keeps the hits that pass, in their order; the scores of the others are set back. */
+/** Keeps the hits that pass, in their order. */
+function keepListed(count: number, passes: (doc: number) => boolean): number {
+  const { hits } = scratch;
+  let kept = 0;
+  for (let at = 0; at < count; at += 1) {
+    const doc = hits[at] ?? 0;
+    if (!passes(doc)) continue;
+    hits[kept] = doc;
+    kept += 1;
+  }
+  return kept;
+}
+
+/** As `keepListed`, of hits that have scores: those of the others are set back. */
 function keepHits(count: number, passes: (doc: number) => boolean): number {
   const { hits, scores, stamps } = scratch;
   let kept = 0;

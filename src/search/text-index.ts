@@ -1,10 +1,19 @@
 import type { Bitmap } from './bitmap.ts';
 import { Postings } from './postings.ts';
-import { type SweepCursor, TermDictionary, type TermMatch } from './term-dictionary.ts';
+import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
 const expansionsMax = 256;
 /** Longer expansions are not remembered, to keep their memory small. */
 const expansionTermsMax = 500;
+
+/** A term near a word that was asked for. */
+export interface NearTerm {
+  readonly distance: number;
+  /** Docs that have the term, dead ones among them: the live list, which is not to be changed nor kept for long. */
+  readonly docs: readonly number[];
+}
+
+const noTerms: readonly NearTerm[] = [];
 
 /** The inverted index of one text field: its terms, and the docs that have them. */
 export class TextIndex {
@@ -12,8 +21,8 @@ export class TextIndex {
   readonly #postings = new Postings();
   #postingCount = 0;
   #cursor: SweepCursor | null = null;
-  /** Expansions of words that were asked for since the dictionary last changed. */
-  readonly #expansions = new Map<string, readonly TermMatch[]>();
+  /** Expansions of words that were asked for since terms last came or went; until then a term has the same list. */
+  readonly #expansions = new Map<string, readonly NearTerm[]>();
 
   get termCount(): number {
     return this.#terms.size;
@@ -39,20 +48,20 @@ export class TextIndex {
   }
 
   /** Terms within a distance of a word, the nearest first. */
-  expand(word: string, bound: number): readonly TermMatch[] {
-    if (bound === 0) return this.#postings.has(word) ? [{ term: word, distance: 0 }] : [];
+  expand(word: string, bound: number): readonly NearTerm[] {
+    if (bound === 0) {
+      const docs = this.#postings.list(word);
+      return docs.length === 0 ? noTerms : [{ distance: 0, docs }];
+    }
     const key = `${bound}${word}`;
     const known = this.#expansions.get(key);
     if (known !== undefined) return known;
-    const matches = this.#terms.within(word, bound);
+    const matches = this.#terms
+      .within(word, bound)
+      .map(({ term, distance }) => ({ distance, docs: this.#postings.list(term) }));
     if (this.#expansions.size === expansionsMax) this.#expansions.clear();
     if (matches.length <= expansionTermsMax) this.#expansions.set(key, matches);
     return matches;
-  }
-
-  /** Docs that have the term; dead ones may be among them. */
-  docs(term: string): readonly number[] {
-    return this.#postings.list(term);
   }
 
   /** Takes dead docs out of the lists, about `budget` postings of work; true when no list has any left. */

@@ -55,6 +55,27 @@ test('a literal search has no fuzziness but still any word may match', () => {
   assert.equal(ask({ search: { field: 'f', value: '!?' } }).total, 0);
 });
 
+test('words that are asked for again find what came and went since', () => {
+  const fields = new Map<string, FieldType>([['f', 'text']]);
+  const shard = new Shard({ fields });
+  const found = () => idsOf(shard.query(checked(fields, { search: { field: 'f', value: 'hause' } }))).sort();
+  const put = (originId: string, text: string) => shard.upsert(itemOf(originId, { f: text }));
+  put('a', 'house');
+  assert.deepEqual(found(), ['a']);
+  put('b', 'house');
+  put('c', 'mause');
+  assert.deepEqual(found(), ['a', 'b', 'c']);
+  for (const originId of ['a', 'b', 'c']) shard.remove('s', originId);
+  assert.deepEqual(found(), []);
+  // So many that the lists of those that went are swept away.
+  for (let number = 0; number < 500; number += 1) put(`other ${number}`, `word${number}`);
+  for (let number = 0; number < 500; number += 1) shard.remove('s', `other ${number}`);
+  put('d', 'house');
+  assert.deepEqual(found(), ['d']);
+  put('d', 'pause');
+  assert.deepEqual(found(), ['d']);
+});
+
 test('a swap of neighbours is one edit, and short words allow none', () => {
   const ask = shardOf('keywordText', ['ab', 'abc', 'abcdef']);
   assert.deepEqual(idsOf(ask({ search: { field: 'f', value: 'ba' } })), []);

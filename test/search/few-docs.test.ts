@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonObject } from '../../src/contract/json.ts';
+import { checkQuery } from '../../src/search/check-query.ts';
+import { Shard } from '../../src/search/shard.ts';
+import type { FieldType, IndexItem } from '../../src/search/types.ts';
+import { naiveQuery } from './naive.ts';
+
+const fields = new Map<string, FieldType>([
+  ['rare', 'keyword'],
+  ['common', 'keyword'],
+  ['size', 'integer'],
+  ['title', 'text'],
+]);
+
+/** So many that what one condition in a hundred docs meets is not looked for among all of them. */
+const itemCount = 600;
+
+function itemOf(number: number): IndexItem {
+  const at = (number * 7919) % itemCount;
+  return {
+    partition: 0,
+    sourceId: 's',
+    originId: String(number),
+    updatedAtMs: number,
+    fields: { rare: `r${at % 100}`, common: `c${at % 3}`, size: at % 11, title: `word${at % 5}` },
+  };
+}
+
+const rare = fc.nat(120).map((number) => ({ field: 'rare', operator: 'equals', value: `r${number}` }));
+const common = fc.nat(3).map((number) => ({ field: 'common', operator: 'equals', value: `c${number}` }));
+const size = fc.nat(11).map((value) => ({ field: 'size', operator: 'greaterThan', value }));
+const condition = fc.oneof(rare, common, size);
+const group = fc.array(condition, { maxLength: 3 });
+const filters = fc.oneof(
+  fc.record({ and: fc.array(fc.oneof(condition, fc.record({ or: group })), { maxLength: 4 }) }),
+  fc.record({ or: fc.array(fc.oneof(condition, fc.record({ and: group })), { maxLength: 4 }) }),
+);
+const search = fc.constantFrom({}, { search: { field: 'title', value: 'word1' } });
+
+test('conditions that few docs meet are joined as a scan of all items joins them', () => {
+  const shard = new Shard({ fields });
+  const items = Array.from({ length: itemCount }, (_, number) => itemOf(number));
+  for (const item of items) shard.upsert(item);
+  for (const item of items.splice(0, 50)) shard.remove(item.sourceId, item.originId);
+  fc.assert(
+    fc.property(filters, search, (group, searched) => {
+      const body = { filters: group, ...searched } as JsonObject;
+      const checked = checkQuery(body, { fields, isOpen: false, isSchemaAlias: null });
+      assert.ok(checked.ok);
+      const { total, rows } = shard.query(checked.query);
+      const expected = naiveQuery(items, fields, body);
+      assert.equal(total, expected.total);
+      assert.deepEqual(
+        rows.map(({ place, score }) => [place.originId, score]),
+        expected.page.map(({ item, score }) => [item.originId, score]),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
