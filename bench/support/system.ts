@@ -15,7 +15,6 @@ import { waitUntilReady } from '../../src/cli/start/readiness.ts';
 import { supervisedVariable } from '../../src/cli/start/supervised.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { typeScriptWords } from '../../src/typescript/words.ts';
 import type { BenchContext } from './bench.ts';
 import { host, ports } from './ports.ts';
 import { type BenchTenant, writeTenants } from './tenant.ts';
@@ -28,7 +27,7 @@ export interface SystemOptions {
   readonly frontPrefix?: readonly string[];
 }
 
-const applyFile = fileURLToPath(new URL('../../src/cli/apply.ts', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
 const stopGraceMs = 8_000;
 const watchMs = 100;
@@ -138,8 +137,8 @@ export class System {
   /** `npm run apply` of other tenant files, until everything is rebuilt. @throws Error with what it said when it fails */
   async apply(tenants: readonly BenchTenant[]): Promise<void> {
     writeTenants(readSettings(this.environment).configDir, tenants);
-    const words = [...typeScriptWords, applyFile];
-    const child = spawn(process.execPath, words, {
+    const child = spawn(process.execPath, wordsOfScript('apply'), {
+      cwd: root,
       env: this.environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -177,6 +176,16 @@ function startProcess(
     endBy: 'signal',
     follow: (lines) => lines.pipe(process.stderr, { end: false }),
   });
+}
+
+/** What npm would run, without npm. */
+function wordsOfScript(name: string): string[] {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync(path.join(root, 'package.json'), 'utf8'),
+  );
+  const [exec, program, ...words] = scripts[name]?.split(' ') ?? [];
+  if (exec !== 'exec' || program !== 'node') throw new Error(`npm run ${name} is not one node`);
+  return words;
 }
 
 function entryOf(name: string): ProcfileEntry {

@@ -7,6 +7,9 @@ import { CommandStop } from './command-stop.ts';
 import type { PercentBar } from './percent-bar.ts';
 
 const pollMs = 200;
+/** A look at all jobs costs Redis and us some milliseconds; the longer it takes, the less it matters to hear of the end at once. */
+const pollMsMax = 500;
+const pollShare = 0.05;
 /** How long a process that is needed may be away: time for a restart. */
 const missingMs = 15_000;
 
@@ -26,7 +29,8 @@ export async function waitForRebuild(
   generation: number,
   bar: PercentBar,
 ): Promise<void> {
-  let presentMs = performance.now();
+  const startedMs = performance.now();
+  let presentMs = startedMs;
   for (;;) {
     const state = await rebuildState(store, queue, generation);
     bar.show(
@@ -48,7 +52,8 @@ export async function waitForRebuild(
         `The rebuild does not go on because no ${missing} process runs: start one (npm run ${missing}); it goes on by itself then.`,
       );
     }
-    await sleep(pollMs);
+    const waitedMs = performance.now() - startedMs;
+    await sleep(Math.min(pollMsMax, Math.max(pollMs, waitedMs * pollShare)));
   }
 }
 

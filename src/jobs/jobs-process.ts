@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { Slots } from '../actors/slots.ts';
 import type { Configuration } from '../config/types.ts';
 import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
 import { AutoFields } from '../store/auto-fields.ts';
@@ -14,6 +13,7 @@ import { beat, heartbeatMs, leave } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
+import { OwnerSlots } from './owner-slots.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,
@@ -28,8 +28,6 @@ import { Throttle } from './throttle.ts';
 const enqueueTickMs = 300;
 const measureMs = 2_000;
 const clashesMs = 15_000;
-/** Partitions that are rebuilt at a time. */
-const slots = 2;
 
 export interface JobsOptions {
   readonly store: Store;
@@ -55,7 +53,7 @@ export class JobsProcess {
       store,
       configuration,
       autoFields: new AutoFields(store),
-      slots: new Slots(slots),
+      slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
       throttle: new Throttle(rebuildEntitiesPerSecondMax),
       onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),

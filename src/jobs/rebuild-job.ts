@@ -11,7 +11,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../actors/rescan.ts';
-import type { Slots } from '../actors/slots.ts';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
@@ -20,7 +19,7 @@ import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/
 import { markForRebuild, outsideCaller } from '../store/intake.ts';
 import type { JobRun } from '../store/jobs-queue.ts';
 import { readLayouts } from '../store/layouts.ts';
-import { readOwners } from '../store/lease.ts';
+import { readOwner, readOwners } from '../store/lease.ts';
 import {
   lastSequence,
   readCommittedState,
@@ -38,17 +37,19 @@ import type { ScanPlace } from '../store/scan.ts';
 import type { Store } from '../store/store.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
+import type { OwnerSlots } from './owner-slots.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 import type { Throttle } from './throttle.ts';
 
 const pollMs = 20;
+const markPollMsMin = 4;
 /** How often the jobs of all partitions look whether lookup indexes are whole. */
 const layoutsPollMs = 200;
 const saveEveryMs = 500;
-/** Marks that travel in one stream entry. */
-const marksPerEntry = 50;
-/** A rest of twice the rebuild before it leaves two thirds of the owner's time to fresh changes, and to requests. */
-const restFactor = 2;
+/** Marks that travel in one stream entry: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
+const marksPerEntry = 20;
+/** A rest of three times the rebuild before it leaves three quarters of the owner's time to fresh changes, and to requests. */
+const restFactor = 3;
 const restMaxMs = 2_000;
 /** An entity that no rebuild brings up to date must not keep the job going for ever. */
 const passesMax = 5;
@@ -58,7 +59,7 @@ export interface RebuildContext {
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
   readonly throttle: Throttle;
-  readonly slots: Slots;
+  readonly slots: OwnerSlots;
   readonly layoutWatch: LayoutWatch;
   onMarked(count: number): void;
 }
@@ -122,7 +123,9 @@ class RebuildRun {
 
   /** Jobs that only wait for others hold no slot. */
   async #inSlot<T>(work: () => Promise<T>): Promise<T> {
-    const release = await this.context.slots.take();
+    const { store, slots } = this.context;
+    const { workerId } = await readOwner(store, this.#partition);
+    const release = await slots.take(workerId);
     try {
       return await work();
     } finally {
@@ -345,9 +348,15 @@ class RebuildRun {
     await setTimeout(restMs, undefined, { signal: this.job.signal });
   }
 
+  /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */
   async #waitForMark(partition: number, tenant: string, sequence: number): Promise<void> {
     const { store } = this.context;
-    while (rebuiltUpTo(await readCommittedState(store, partition), tenant) < sequence) await this.#pause();
+    const startMs = performance.now();
+    for (;;) {
+      const waitedMs = performance.now() - startMs;
+      await this.#pause(Math.min(pollMs, Math.max(markPollMsMin, waitedMs / 4)));
+      if (rebuiltUpTo(await readCommittedState(store, partition), tenant) >= sequence) return;
+    }
   }
 
   async #waitForCheckpoint(sequence: number): Promise<void> {

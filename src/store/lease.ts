@@ -98,24 +98,25 @@ export interface PartitionOwner {
 
 /** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
 export async function readOwners(store: Store): Promise<PartitionOwner[]> {
+  return await Promise.all(store.partitions.tags.map((_, partition) => readOwner(store, partition)));
+}
+
+/** @throws StoreUnavailableError */
+export async function readOwner(store: Store, partition: number): Promise<PartitionOwner> {
   try {
-    return await Promise.all(
-      store.partitions.tags.map(async (tag) => {
-        const [worker, leaseUntilMs, epoch, checkpoint] = await store.client.hmget(
-          keys.owner(tag),
-          'worker',
-          'leaseUntilMs',
-          'epoch',
-          'checkpoint',
-        );
-        return {
-          workerId: worker ? worker : null,
-          leaseUntilMs: Number(leaseUntilMs ?? 0),
-          epoch: Number(epoch ?? 0),
-          checkpoint: Number(checkpoint ?? 0),
-        };
-      }),
+    const [worker, leaseUntilMs, epoch, checkpoint] = await store.client.hmget(
+      keys.owner(store.partitions.tag(partition)),
+      'worker',
+      'leaseUntilMs',
+      'epoch',
+      'checkpoint',
     );
+    return {
+      workerId: worker ? worker : null,
+      leaseUntilMs: Number(leaseUntilMs ?? 0),
+      epoch: Number(epoch ?? 0),
+      checkpoint: Number(checkpoint ?? 0),
+    };
   } catch (error) {
     throw storeError(error);
   }

@@ -181,7 +181,7 @@ export async function readProcessedStamps(
   return stored.map((record) => (record === null ? null : decodeProcessed(record).stamp));
 }
 
-const recordsPerPortion = 500;
+const recordsPerPortion = 100;
 
 export interface ProcessedPortion {
   /** Where the next portion begins; null when this was the last. */

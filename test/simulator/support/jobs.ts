@@ -3,8 +3,8 @@
  * which keeps them until they are done and gives them to any jobs process, even to several at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Slots } from '../../../src/actors/slots.ts';
 import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
+import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
 import { Throttle } from '../../../src/jobs/throttle.ts';
@@ -13,7 +13,6 @@ import { ActiveConfiguration } from '../../../src/store/configuration.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { loadOnce } from './site.ts';
 
-const slots = 2;
 const lookMs = 50;
 const againMs = 100;
 const perSecondMax = 1_000_000;
@@ -101,7 +100,7 @@ export class JobsMember {
       configuration,
       autoFields: new AutoFields(store),
       throttle: new Throttle(perSecondMax),
-      slots: new Slots(slots),
+      slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
       onMarked: () => {},
     };

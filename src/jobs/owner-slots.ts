@@ -1,0 +1,29 @@
+import { Slots } from '../actors/slots.ts';
+
+/**
+ * One partition of each worker at a time is rebuilt: two would meet on their worker now and then, and on the cores that
+ * readers need, and a worker that does not go on holds up its own partitions alone.
+ */
+export class OwnerSlots {
+  readonly #users = new Map<string, { readonly slots: Slots; count: number }>();
+
+  /** @param owner null for partitions that nobody owns now, which are treated as those of one worker. @returns see `Slots` */
+  async take(owner: string | null): Promise<() => void> {
+    const key = owner ?? '';
+    const user = this.#users.get(key) ?? { slots: new Slots(1), count: 0 };
+    this.#users.set(key, user);
+    user.count += 1;
+    const release = await user.slots.take();
+    return () => {
+      release();
+      user.count -= 1;
+      // Workers come and go under new names.
+      if (user.count === 0) this.#users.delete(key);
+    };
+  }
+
+  /** Owners with a partition that is rebuilt or waits for it. */
+  get size(): number {
+    return this.#users.size;
+  }
+}

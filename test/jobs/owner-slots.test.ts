@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OwnerSlots } from '../../src/jobs/owner-slots.ts';
+
+test('partitions of one worker are rebuilt one after the other, those of others meanwhile', async () => {
+  const slots = new OwnerSlots();
+  const entered: string[] = [];
+  const enter = async (owner: string | null, name: string) => {
+    const release = await slots.take(owner);
+    entered.push(name);
+    return release;
+  };
+  const first = await enter('a', 'a1');
+  const second = enter('a', 'a2');
+  const other = await enter('b', 'b1');
+  const nobodys = await enter(null, 'n1');
+  assert.deepEqual(entered, ['a1', 'b1', 'n1']);
+  first();
+  const release = await second;
+  assert.deepEqual(entered, ['a1', 'b1', 'n1', 'a2']);
+  assert.equal(slots.size, 3);
+  for (const end of [release, other, nobodys]) end();
+  assert.equal(slots.size, 0, 'workers that are gone are forgotten');
+});
