@@ -4,9 +4,10 @@ import { BodyWriter, ItemWriter } from './body.ts';
 import { Build } from './build.ts';
 import { compileRoute } from './claims.ts';
 import { Cursor, type Report } from './cursor.ts';
-import { type Definition, Needs } from './definition.ts';
+import { type Definition, Needs, type Read, type Write } from './definition.ts';
 import { digestOf, type PartialSource, reachablePartials } from './digest.ts';
 import { readIndexFields } from './index-fields.ts';
+import { viewCharactersMax } from './limits.ts';
 import { CompiledPartial } from './partial.ts';
 import { type Compile, compileSchemaProperties } from './property.ts';
 import { compileAnyValue, compileShorthand } from './property-string.ts';
@@ -14,6 +15,7 @@ import { Frame, Scope } from './scope.ts';
 import { readTriggers } from './triggers.ts';
 import type {
   BuildInput,
+  BuiltItem,
   CompiledSchemas,
   FieldTypeName,
   FullSchema,
@@ -102,7 +104,7 @@ function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchem
   const fields = readIndexFields(at.member('index'));
   const needs = new Needs();
   const shorthandAt = shorthandOfFields(fields, properties);
-  const { write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace, shorthandAt);
+  const { read, write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace, shorthandAt);
   refuseReferences(properties, needs, partials);
   const isInOrder = keepsOrder(properties.json ?? null) && needsNoPartial(needs, partials);
   return {
@@ -110,15 +112,27 @@ function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchem
     triggers,
     ...reached(at, needs, partials),
     fields,
-    build: (input) => {
-      const frame = rootFrame(input);
-      const body = new ItemWriter(frame.build);
-      write(frame, body);
-      const text = body.finish().texts.join('');
-      const mapped: JsonObject = JSON.parse(text);
-      return { fields: mapped, fieldsText: isInOrder ? text : null, ...frame.build.outcome() };
-    },
+    build: (input) =>
+      (isInOrder && read !== undefined ? readItem(read, input) : null) ?? parsedItem(write, input, isInOrder),
   };
+}
+
+/** Null for an item that only its text can tell, or that a limit may cut. */
+function readItem(read: Read, input: BuildInput): BuiltItem | null {
+  const frame = rootFrame(input);
+  const fields = read(frame);
+  if (!isJsonObject(fields)) return null;
+  const fieldsText = JSON.stringify(fields);
+  return fieldsText.length > viewCharactersMax ? null : { fields, fieldsText, ...frame.build.outcome() };
+}
+
+function parsedItem(write: Write, input: BuildInput, isInOrder: boolean): BuiltItem {
+  const frame = rootFrame(input);
+  const body = new ItemWriter(frame.build);
+  write(frame, body);
+  const text = body.finish().texts.join('');
+  const fields: JsonObject = JSON.parse(text);
+  return { fields, fieldsText: isInOrder ? text : null, ...frame.build.outcome() };
 }
 
 const movingName = /^(?:\*|[0-9]+)$/;

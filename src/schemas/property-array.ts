@@ -1,6 +1,12 @@
 import { isJsonObject, type Json } from '../contract/json.ts';
 import type { Cursor } from './cursor.ts';
-import { type Definition, type DefinitionContext, nullDefinition, type Write } from './definition.ts';
+import {
+  type Definition,
+  type DefinitionContext,
+  nullDefinition,
+  type Read,
+  type Write,
+} from './definition.ts';
 import { compilePath } from './json-path.ts';
 import { compileLookup } from './lookup.ts';
 import { listOf } from './member.ts';
@@ -23,7 +29,7 @@ export function compileArray(at: Cursor, context: DefinitionContext): Definition
   const { isLookup, list } = compileInput(at.member('input'), context);
   const variable = readVariable(at.member('var'));
   const items = at.member('items');
-  if (items.isAbsent) return { mayRefer: false, write: writeCopies(list) };
+  if (items.isAbsent) return { mayRefer: false, read: readCopies(list), write: writeCopies(list) };
   const item = context.inner(items, context.scope.inside(variable, isLookup));
   return {
     mayRefer: item.mayRefer,
@@ -47,16 +53,27 @@ function followed(write: Write): WriteElement {
 const shortListMax = 1_000;
 const shortTextMax = 1_000;
 
+/** Of short lists alone. */
+function readCopies(list: ArrayInput['list']): Read {
+  return (frame) => {
+    const values = list(frame);
+    return isShortList(values, frame) && frame.build.spend(values.length) ? [...values] : undefined;
+  };
+}
+
 /** A short list goes in one go where it passes no limit. */
 function writeCopies(list: ArrayInput['list']): Write {
   return (frame, body) => {
     const values = list(frame);
-    const mayGo = values.length <= Math.min(shortListMax, frame.build.stepsLeft) && values.every(isShort);
-    const json = mayGo ? JSON.stringify(values) : null;
+    const json = isShortList(values, frame) ? JSON.stringify(values) : null;
     if (json === null || !body.hasRoom(json.length)) return writeEach(values, writeCopy, frame, body);
     frame.build.spend(values.length);
     body.value(json);
   };
+}
+
+function isShortList(values: readonly Json[], { build }: Frame): boolean {
+  return values.length <= Math.min(shortListMax, build.stepsLeft) && values.every(isShort);
 }
 
 function isShort(value: Json): boolean {

@@ -1,6 +1,6 @@
 import type { Json } from '../contract/json.ts';
 import type { Cursor } from './cursor.ts';
-import { type Definition, type DefinitionContext, nullDefinition } from './definition.ts';
+import { type Definition, type DefinitionContext, nullDefinition, scalarDefinition } from './definition.ts';
 import type { Evaluate, Scope } from './scope.ts';
 import { compileRequiredSlot, compileSlot } from './slot.ts';
 
@@ -10,17 +10,15 @@ export function compileBoolean(at: Cursor, context: DefinitionContext): Definiti
   const { value } = compileRequiredSlot(at.member('value'), context.scope);
   const fallback = compileDefault(at.member('default'), context.scope);
   const place = context.placeOf(at);
-  return {
-    mayRefer: false,
-    write: (frame, body) => {
-      const given = value(frame);
-      const boolean = parseBoolean(given) ?? (fallback === null ? null : parseBoolean(fallback(frame)));
-      body.value(boolean === null ? 'null' : String(boolean));
-      if (boolean !== null || given === null || fallback !== null) return;
+  return scalarDefinition((frame) => {
+    const given = value(frame);
+    const boolean = parseBoolean(given) ?? (fallback === null ? null : parseBoolean(fallback(frame)));
+    if (boolean === null && given !== null && fallback === null) {
       const message = 'the value is neither true nor false; null stands in its place';
       frame.build.report({ kind: 'valueDoesNotFit', place, message });
-    },
-  };
+    }
+    return boolean;
+  });
 }
 
 function parseBoolean(value: Json): boolean | null {

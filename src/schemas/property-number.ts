@@ -1,6 +1,6 @@
 import type { Json } from '../contract/json.ts';
 import type { Cursor } from './cursor.ts';
-import { type Definition, type DefinitionContext, nullDefinition } from './definition.ts';
+import { type Definition, type DefinitionContext, nullDefinition, scalarDefinition } from './definition.ts';
 import { parseJsonNumber, roundNumber, roundText } from './rounding.ts';
 import type { Evaluate, Scope } from './scope.ts';
 import { compileRequiredSlot, compileSlot } from './slot.ts';
@@ -15,23 +15,20 @@ export function compileNumber(at: Cursor, context: DefinitionContext): Definitio
   const precision = readPrecision(at.member('precision'));
   const fallback = compileDefault(at.member('default'), context.scope);
   const place = context.placeOf(at);
-  return {
-    mayRefer: false,
-    write: (frame, body) => {
-      const given = value(frame);
-      const number = rounded(given, precision);
-      if (number !== null) return body.value(String(number));
-      if (fallback !== null) return body.value(numberJson(fallback(frame)));
-      if (given !== null) {
-        frame.build.report({
-          kind: 'valueDoesNotFit',
-          place,
-          message: 'the value is no number; null stands in its place',
-        });
-      }
-      body.value('null');
-    },
-  };
+  return scalarDefinition((frame) => {
+    const given = value(frame);
+    const number = rounded(given, precision);
+    if (number !== null) return number;
+    if (fallback !== null) return numberOf(fallback(frame));
+    if (given !== null) {
+      frame.build.report({
+        kind: 'valueDoesNotFit',
+        place,
+        message: 'the value is no number; null stands in its place',
+      });
+    }
+    return null;
+  });
 }
 
 function rounded(value: Json, precision: number): number | null {
@@ -39,9 +36,9 @@ function rounded(value: Json, precision: number): number | null {
   return typeof value === 'string' ? roundText(value, precision) : null;
 }
 
-function numberJson(value: Json): string {
+function numberOf(value: Json): number | null {
   const number = typeof value === 'string' ? parseJsonNumber(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? String(number) : 'null';
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
 function readPrecision(at: Cursor): number {

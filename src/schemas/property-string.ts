@@ -1,5 +1,6 @@
+import type { Json } from '../contract/json.ts';
 import type { Cursor } from './cursor.ts';
-import { type Definition, type DefinitionContext, nullDefinition } from './definition.ts';
+import { type Definition, type DefinitionContext, nullDefinition, scalarDefinition } from './definition.ts';
 import type { Expression } from './expression.ts';
 import type { EvaluateText } from './scope.ts';
 import { compileRequiredSlot, compileSlot } from './slot.ts';
@@ -26,22 +27,24 @@ export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Defi
 /** A bare text where any value is wanted: a hole that is the whole text keeps its value's type. */
 export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Definition {
   const { value } = compileSlot(at, scope);
-  return { mayRefer: false, write: (frame, body) => body.value(JSON.stringify(value(frame))) };
+  return {
+    mayRefer: false,
+    read: (frame) => scalarOf(value(frame)),
+    write: (frame, body) => body.value(JSON.stringify(value(frame))),
+  };
+}
+
+function scalarOf(value: Json): Json | undefined {
+  return typeof value === 'object' && value !== null ? undefined : value;
 }
 
 function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {
   if (constant !== null) return constantDefinition(constant);
-  return {
-    mayRefer: false,
-    write: (frame, body) => {
-      const value = text(frame);
-      body.value(value === null ? 'null' : JSON.stringify(value));
-    },
-  };
+  return scalarDefinition(text);
 }
 
 /** A value that is the same for every entity. */
 export function constantDefinition(value: string | number | boolean | null): Definition {
   const json = JSON.stringify(value);
-  return { mayRefer: false, write: (_frame, body) => body.value(json) };
+  return { mayRefer: false, read: () => value, write: (_frame, body) => body.value(json) };
 }
