@@ -83,7 +83,7 @@ export class RequestBody {
   read(consume: (piece: Uint8Array) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#receive((piece, isLast) => {
-        if (piece.byteLength > 0) consume(piece);
+        if (piece.byteLength > 0) consume(new Uint8Array(piece));
         if (isLast) resolve();
       }, reject);
     });
@@ -116,7 +116,7 @@ export class RequestBody {
     }
     const pieces: Buffer[] = [];
     this.#receive((piece, isLast) => {
-      const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      const bytes = Buffer.from(piece);
       if (isLast && pieces.length === 0) use(bytes);
       else {
         pieces.push(Buffer.from(bytes));
@@ -125,10 +125,7 @@ export class RequestBody {
     }, fail);
   }
 
-  #receive(
-    consume: (piece: Uint8Array<ArrayBuffer>, isLast: boolean) => void,
-    fail: (error: Error) => void,
-  ): void {
+  #receive(consume: (piece: ArrayBuffer, isLast: boolean) => void, fail: (error: Error) => void): void {
     this.#reject = fail;
     this.#lastPieceAtMs = performance.now();
     this.#place = this.#intake.watch(this);
@@ -139,7 +136,7 @@ export class RequestBody {
         this.#intake.take(buffer.byteLength);
         this.#takenBytes += buffer.byteLength;
         if (isLast) this.#unwatch();
-        consume(new Uint8Array(buffer), isLast);
+        consume(buffer, isLast);
       } catch (error) {
         this.#fail(error instanceof Error ? error : new Error(String(error)));
         return;

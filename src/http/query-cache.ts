@@ -18,11 +18,14 @@ export interface MadeAnswer {
   readonly outcomes: readonly GoodOutcome[];
 }
 
-/** Text that, with the principal, decides the answer of a query; null for one that is not kept. */
-export function keyOfQuery(call: Call, body: Buffer): string | null {
+/**
+ * Text that, with the principal, decides the answer of a query; null for one that is not kept.
+ * @param body as text, a character a byte
+ */
+export function keyOfQuery(call: Call, body: string): string | null {
   if (body.length > bodyBytesMax) return null;
   // A query string of the delivery interface has no line break.
-  return `${call.parameters.join('/')}\n${body.toString('latin1')}`;
+  return `${call.parameters.join('/')}\n${body}`;
 }
 
 /** Whether a text of the cache is a key of a query; else it is the query string of a delivery. */
@@ -37,7 +40,8 @@ export function keptOrMade(
   key: string | null,
   make: () => Promise<MadeAnswer>,
 ): Answer | Promise<Answer> {
-  const kept = key === null ? null : services.cache.find(call.client, key);
+  if (key === null) return make().then(({ answer }) => answer);
+  const kept = services.cache.find(call.client, key);
   return kept === null ? made(services, call, key, make) : answerOf(kept.body);
 }
 
@@ -50,13 +54,13 @@ export function answerOf(body: Uint8Array): Answer {
 async function made(
   { cache, configuration }: Services,
   call: Call,
-  key: string | null,
+  key: string,
   make: () => Promise<MadeAnswer>,
 ): Promise<Answer> {
   const computation = cache.begin();
   try {
     const { answer, outcomes } = await make();
-    if (key === null || typeof answer.body === 'string') return answer;
+    if (typeof answer.body === 'string') return answer;
     if (!isLasting(outcomes, configuration.current.digest)) return answer;
     const subjects = () => outcomes.map(({ subject }) => subject);
     const finished = new FinishedAnswer(answer.body);

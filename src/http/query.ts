@@ -52,12 +52,13 @@ class QueryText {
     /** See `AskedQueries`. */
     readonly key: string | null,
     readonly minVersion: VersionVector | null,
-    private readonly bytes: Buffer,
+    /** The body, a character a byte: what came is only valid for a moment, and is a key most often. */
+    private readonly body: string,
   ) {}
 
   /** @throws ProblemError 400 for what is no JSON that can be stored */
   parse(): Json {
-    return parsedBody(this.bytes);
+    return parsedBody(Buffer.from(this.body, 'latin1'));
   }
 }
 
@@ -86,10 +87,11 @@ function answered(
 ): AnswerToBody {
   return new AnswerToBody(smallBodyBytesMax, tooLarge, (bytes) => {
     const minVersion = askedVersion(call, 400);
-    const key = keyOfQuery(call, bytes);
+    const body = bytes.toString('latin1');
+    const key = keyOfQuery(call, body);
     // Who asks for a version wants more than what was true a while ago.
     return keptOrMade(services, call, minVersion === null ? key : null, () =>
-      answer(new QueryText(key, minVersion, Buffer.from(bytes))),
+      answer(new QueryText(key, minVersion, body)),
     );
   });
 }

@@ -59,22 +59,30 @@ export type WholeAnswer =
   | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null };
 
 /**
- * Answers in the order of the queries, all of one scatter; null for a page beyond `queryPageUnitsMax`.
- * @param asks from `asksOf` these queries
- * @throws UnavailableError
+ * Answers in the order of the queries; null for a page beyond `queryPageUnitsMax`. At once where nothing is to be waited
+ * for, which is so of nearly every query.
+ * @param replies to `asksOf` these queries. @throws UnavailableError, at once or later
  */
-export async function answerQueries(
+export function answersIn(
+  replies: readonly GatheredReply[],
   scatter: Scatter,
   queries: readonly AnswerableQuery[],
-  asks: string,
   terms: AnswerTerms,
-): Promise<(WholeAnswer | null)[]> {
-  // As `gather`, without its promise where there is nothing to wait for: this is the way of every query.
-  const replies = await scatter.gather({ needs: terms.needs, asks }, terms.deadlineMs);
+): (WholeAnswer | null)[] | Promise<(WholeAnswer | null)[]> {
   const news = newsIn(replies, terms);
-  if (news.length > 0) await heard(news, terms);
+  if (news.length > 0) return heard(news, terms).then(() => settled(replies, scatter, queries, terms));
+  return settled(replies, scatter, queries, terms);
+}
+
+/** As `answersIn`, of replies whose news this front has heard. */
+function settled(
+  replies: readonly GatheredReply[],
+  scatter: Scatter,
+  queries: readonly AnswerableQuery[],
+  terms: AnswerTerms,
+): (WholeAnswer | null)[] | Promise<(WholeAnswer | null)[]> {
   const answers = queries.map((one, at) => answerOf(scatter, one, answersTo(replies, at), terms));
-  return areThere(answers) ? answers : await Promise.all(answers);
+  return areThere(answers) ? answers : Promise.all(answers);
 }
 
 /** What is there already needs no further turns. */
@@ -150,7 +158,9 @@ async function mergedAnswer(
   // An item of the page went away in between: the page is another one now.
   if (performance.now() > terms.deadlineMs)
     throw new UnavailableError('items change faster than they are read');
-  const [again = null] = await answerQueries(scatter, [one], asksOf([one]), terms);
+  const request = { needs: terms.needs, asks: asksOf([one]) };
+  const replies = await scatter.gather(request, terms.deadlineMs);
+  const [again = null] = await answersIn(replies, scatter, [one], terms);
   return again;
 }
 

@@ -12,7 +12,7 @@ import { RequestSender } from '../store/messages.ts';
 import type { Progress } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
 import { itemsSubject } from '../store/subjects.ts';
-import { answerQueries, asksOf, type Hearing, type RowsAnswer, type WholeAnswer } from './answer.ts';
+import { answersIn, asksOf, type Hearing, type RowsAnswer, type WholeAnswer } from './answer.ts';
 import { type PreparedQuery, type PreparedRequest, PreparedRequests } from './prepared-requests.ts';
 import { resultText } from './result-text.ts';
 import { Scatter } from './scatter.ts';
@@ -121,8 +121,10 @@ export class ScatterQueryService implements QueryService {
       const prepared = known ?? (await this.#prepareAll(principal, asked, needs));
       if (!('asks' in prepared)) return prepared;
       startedMs = performance.now();
+      const replies = await this.#scatter.gather({ needs, asks: prepared.asks }, deadlineMs);
       const terms = { needs, deadlineMs, hearing: this.#hearing };
-      const answers = await answerQueries(this.#scatter, prepared.queries, prepared.asks, terms);
+      const found = answersIn(replies, this.#scatter, prepared.queries, terms);
+      const answers = found instanceof Promise ? await found : found;
       return prepared.queries.map((one, index) => this.#outcome(one, answers[index]));
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;

@@ -5,6 +5,7 @@ import { createConnection } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { JsonObject } from '../../src/contract/json.ts';
 import type { InboundAsks } from '../../src/query/inbound-asks.ts';
 import { LinkServer } from '../../src/query/link-server.ts';
 import { packMoment } from '../../src/query/wire.ts';
@@ -204,3 +205,30 @@ test('a front whose link breaks asks through the streams until there is one agai
   await worker.beat();
   await until('a query goes over a link again', goesOver);
 });
+
+for (const isLinked of [true, false]) {
+  const way = isLinked ? 'over a link' : 'through the streams';
+  test(`results that are asked for together are what each is alone, ${way}`, async (context) => {
+    const cluster = await TestCluster.start(redis, tenant, { partitions: 2, workers: 1, isLinked });
+    context.after(() => cluster.stop());
+    const items = new Map(Array.from({ length: 60 }, (_, size) => [`item-${size}`, { size }]));
+    await cluster.write(schemaIndex('things'), items);
+    const target = { kind: 'index', alias: 'things' } as const;
+    const bodies = Array.from({ length: 20 }, (_, size) => ({
+      filters: { and: [{ field: 'size', operator: 'greaterThan', value: size * 3 }] },
+      pagination: { pageSize: 60 },
+    }));
+    const texts = async (...asked: JsonObject[]) => {
+      const outcomes = await cluster.run(target, ...asked);
+      return outcomes.map((outcome) =>
+        outcome.ok && outcome.result.kind === 'text' ? outcome.result.text.toString() : 'none',
+      );
+    };
+    const alone: string[] = [];
+    for (const body of bodies) alone.push(...(await texts(body)));
+    assert.equal(new Set(alone).size, bodies.length);
+    assert.deepEqual(await texts(...bodies), alone);
+    assert.deepEqual((await Promise.all(bodies.map((body) => texts(body)))).flat(), alone);
+    if (isLinked) assert.ok(cluster.service.counters.linked > 0);
+  });
+}
