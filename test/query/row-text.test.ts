@@ -47,7 +47,11 @@ test('a row is what JSON writes, in exactly the bytes that were counted', () => 
     originId: text,
     sourceId: text,
     updatedAtMs: fc.integer({ min: 0, max: 4e12 }),
-    score: fc.oneof(fc.constant(null), fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), fc.nat(3)),
+    score: fc.oneof(
+      fc.constant(null),
+      fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+      fc.nat(3),
+    ),
     fields: fc.dictionary(fc.oneof(text, fc.constantFrom(...builtInFields)), fc.jsonValue()),
   });
   fc.assert(
