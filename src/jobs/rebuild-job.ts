@@ -48,8 +48,11 @@ const layoutsPollMs = 200;
 const saveEveryMs = 500;
 /** Marks that travel in one stream entry: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
 const marksPerEntry = 20;
-/** A rest of three times the rebuild before it leaves three quarters of the owner's time to fresh changes, and to requests. */
-const restFactor = 3;
+/**
+ * A rest of five times the rebuild before it leaves most of the owner's time to fresh changes, and the cores to requests: the
+ * slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With three times it was over that.
+ */
+const restFactor = 5;
 const restMaxMs = 2_000;
 /** An entity that no rebuild brings up to date must not keep the job going for ever. */
 const passesMax = 5;
