@@ -256,13 +256,21 @@ test('absent values sort last in both orders, lists by their smallest or largest
       'b a E c d',
     ],
     [[{ field: 'nothing' }], 'E a b c d'],
-    [[], 'E a b c d'],
-    [null, 'E a b c d'],
   ];
+  const path = '/v1/sourceGroupAlias/cms/type/thing';
   for (const [sort, expected] of sorts) {
-    const { json } = await ask({ sort }, '/v1/sourceGroupAlias/cms/type/thing');
+    const { json } = await ask({ sort }, path);
     const ids = json.results.map(({ _originId }: JsonObject) => _originId).join(' ');
     assert.equal(ids, expected, JSON.stringify(sort));
+  }
+  for (const sort of [[], null]) {
+    const { json } = await ask({ sort }, path);
+    const rows: { _originId: string; _updatedAt: string }[] = json.results;
+    const latestFirst = rows.toSorted(
+      (a, b) => Date.parse(b._updatedAt) - Date.parse(a._updatedAt) || (a._originId < b._originId ? -1 : 1),
+    );
+    assert.deepEqual(rows, latestFirst, JSON.stringify(sort));
+    assert.equal(rows.length, 5);
   }
 });
 
