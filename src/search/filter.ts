@@ -2,7 +2,7 @@ import type { Json } from '../contract/json.ts';
 import { Bitmap } from './bitmap.ts';
 import type { Column } from './column.ts';
 import type { PositiveOperator } from './condition.ts';
-import { type Candidates, type Matcher, matchNothing, matchSet } from './matcher.ts';
+import { type Candidates, type Matcher, matchNothing, matchSet, sparseShare } from './matcher.ts';
 import type { FilterNode } from './types.ts';
 
 /** What a filter is bound to. */
@@ -12,9 +12,6 @@ export interface FilterScope {
   /** Undefined: no doc has the field. */
   column(field: string): Column | undefined;
 }
-
-/** Below this share of the docs, those that are left are tested one by one. */
-const sparseShare = 16;
 
 /** A filter bound to the docs of a shard (contract section 7). */
 export function bindFilter(node: FilterNode, scope: FilterScope): Matcher {

@@ -9,6 +9,12 @@ export interface Matcher {
   readonly few: Candidates | null;
 }
 
+/**
+ * Docs that are fewer than one in so many are tested one by one. A scan takes about a fifth of that for each doc, because it
+ * goes through memory in order, but looks at all of them.
+ */
+export const sparseShare = 5;
+
 export interface Candidates {
   readonly count: number;
   /** Writes them into `out`, each once, and returns how many. */

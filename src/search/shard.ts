@@ -9,6 +9,7 @@ import { countGroups, countValues, facetGroupsPerShardMax } from './facet.ts';
 import { Field } from './field.ts';
 import { isFacetable } from './field-type.ts';
 import { bindFilter } from './filter.ts';
+import { sparseShare } from './matcher.ts';
 import { absentOrder, type Order } from './order.ts';
 import { ScoreOrder, scoreOf } from './score.ts';
 import { Scratch } from './scratch.ts';
@@ -30,8 +31,6 @@ import type {
 const scratch = new Scratch();
 
 const noGroups: FacetGroups = { groups: [] };
-/** Fewer found docs than this share of all are tested one by one against a filter. */
-const sparseShare = 16;
 
 /**
  * An index in memory: the items of some partitions, ready for queries. It follows `upsert` and `remove`, each in time
