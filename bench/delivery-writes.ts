@@ -16,7 +16,7 @@ const writtenSecondsPerRound = 7;
 const names = { quiet: 'without writes', busy: '200 changes/s' };
 
 const whereTheTimeGoes =
-  'Where the time goes, in processor time a change, once all are warm: 0.33 ms of the worker, 0.27 of Redis, 0.31 of the front; half as much again right after a start. Together that is a fifth of a core, where wrk and the front use both when nobody writes. Each change also makes up to four pages stale: the front computes them anew, and whoever asks for one waits for a Redis that syncs every write to the disk. Changes come ten at a time, so most of the 32 connections meet such a page at once.';
+  'Where the time goes, in processor time a change, once all are warm: 0.3 ms of the worker, 0.22 of Redis, 0.26 of the front beside what it delivers; half as much again right after a start. Together that is a sixth of a core, where wrk and the front use both when nobody writes. Each change also makes up to four pages stale: the front computes them anew, and whoever asks for one waits for a Redis that syncs every write to the disk. Changes come ten at a time, so most of the 32 connections meet such a page at once.';
 
 await runBench({
   name: 'delivery-writes',

@@ -58,7 +58,7 @@ await runBench({
       targets: results.flatMap(({ targets }) => targets),
       notes: [
         ...results.flatMap(({ notes = [] }) => notes),
-        'Where the time goes: see `query-overhead`. One word and a facet cost a shard 5 to 10 µs, so such a query is all way: HTTP, the front, the worker and back. What is kept costs the front HTTP and one look-up.',
+        'Where the time goes: see `query-overhead`. One word and a facet cost a shard 3 to 6 µs, so such a query is all way: HTTP, the front, the worker and back. What is kept costs the front HTTP and one look-up.',
       ],
     };
   },
