@@ -1,27 +1,18 @@
-/** JSON text of a query's result, with the views that it asked for (contract section 7). */
+/** JSON text of the result of a query that asked for views, with them (contract section 7). */
 import type { ClientPrincipal } from '../config/types.ts';
 import { ProblemError, problems } from '../contract/errors.ts';
-import { labelled, resultText } from '../query/result-text.ts';
-import type { GoodOutcome, RowsResult } from '../query/types.ts';
+import { resultText } from '../query/result-text.ts';
+import type { RowsResult } from '../query/types.ts';
 import type { Store } from '../store/store.ts';
 import { viewsOfRows } from './query-views.ts';
 import { scopeOf } from './routes-page.ts';
 
-/**
- * @param labels JSON text of an object with what the multi-query echoes; null for other queries
- * @throws StoreUnavailableError; ProblemError 400 when the asked views are more than an answer may hold
- */
-export async function textOfOutcome(
+/** @throws StoreUnavailableError; ProblemError 400 when the asked views are more than an answer may hold */
+export async function textWithViews(
   store: Store,
   principal: ClientPrincipal,
-  { result }: GoodOutcome,
-  labels: string | null,
+  result: RowsResult,
 ): Promise<Buffer> {
-  const text = result.kind === 'text' ? result.text : await textWithViews(store, principal, result);
-  return labels === null ? text : labelled(text, labels);
-}
-
-async function textWithViews(store: Store, principal: ClientPrincipal, result: RowsResult): Promise<Buffer> {
   const { totalResults, rows, facets, nextPageToken } = result;
   const views = await viewsOf(store, principal, result);
   // A row has members: its ids at least.

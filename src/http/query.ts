@@ -2,6 +2,7 @@
 import { ProblemError, problems } from '../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax, queriesPerRequestMax, smallBodyBytesMax } from '../contract/limits.ts';
+import { resultsText } from '../query/result-text.ts';
 import {
   type AskedQueries,
   type GoodOutcome,
@@ -19,7 +20,7 @@ import { AnswerToBody, type Handler } from './handler.ts';
 import { unstorable } from './inspect-json.ts';
 import { askedVersion } from './min-version.ts';
 import { answerOf, keptOrMade, keyOfQuery, type MadeAnswer } from './query-cache.ts';
-import { textOfOutcome } from './query-result.ts';
+import { textWithViews } from './query-result.ts';
 import type { Services } from './services.ts';
 import { percentDecoded } from './text-decoding.ts';
 
@@ -79,6 +80,21 @@ class SingleQuery implements AskedQueries {
   }
 }
 
+class MultiQuery implements AskedQueries {
+  #requests: readonly QueryRequest[] | null = null;
+
+  constructor(private readonly text: QueryText) {}
+
+  get key(): string | null {
+    return this.text.key;
+  }
+
+  read(): readonly QueryRequest[] {
+    this.#requests ??= multiRequests(this.text.parse());
+    return this.#requests;
+  }
+}
+
 /** @param answer for a body that no kept answer stands for */
 function answered(
   services: Services,
@@ -105,53 +121,39 @@ async function single(
   const [outcome] = await run(services, call, new SingleQuery(query, target), query.minVersion);
   if (outcome === undefined) throw new Error('the query service gave no outcome');
   if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
-  const { result } = outcome;
-  const text =
-    result.kind === 'text' ? result.text : await textOfOutcome(services.store, call.client, outcome, null);
-  return { answer: answerOf(text), outcomes: [outcome] };
+  return { answer: answerOf(await textOf(services, call, outcome)), outcomes: [outcome] };
 }
 
 async function multi(services: Services, call: Call, text: QueryText): Promise<MadeAnswer> {
-  const requests = multiRequests(text.parse());
-  const outcomes = await run(services, call, { key: null, read: () => requests }, text.minVersion);
-  const bad = requests.flatMap((request, index) => {
-    const outcome = outcomes[index];
-    return outcome === undefined || outcome.ok || outcome.errors.length === 0
-      ? []
-      : [{ request, ...outcome }];
-  });
-  if (bad.length > 0) return { answer: multiRefusal(bad), outcomes: [] };
+  const asked = new MultiQuery(text);
+  const outcomes = await run(services, call, asked, text.minVersion);
   const good = outcomes.filter((outcome) => outcome.ok);
-  return { answer: await multiAnswer(services, call, requests, good), outcomes: good };
-}
-
-async function multiAnswer(
-  services: Services,
-  call: Call,
-  requests: readonly QueryRequest[],
-  outcomes: readonly GoodOutcome[],
-): Promise<Answer> {
-  const texts: Buffer[] = [];
-  for (const [index, request] of requests.entries()) {
-    const outcome = outcomes[index];
-    if (outcome === undefined) throw new Error('the query service refused a query without a reason');
-    texts.push(Buffer.from(index === 0 ? '[' : ','));
-    texts.push(await textOfOutcome(services.store, call.client, outcome, labelsOf(request)));
+  if (good.length < outcomes.length) {
+    return { answer: multiRefusal(badQueries(asked.read(), outcomes)), outcomes: [] };
   }
-  texts.push(Buffer.from(requests.length === 0 ? '[]' : ']'));
-  return answerOf(Buffer.concat(texts));
+  const texts = await Promise.all(good.map((outcome) => textOf(services, call, outcome)));
+  const labels = good.map((outcome) => outcome.labels);
+  return { answer: answerOf(resultsText(texts, labels)), outcomes: good };
 }
 
-function labelsOf({ body, name }: QueryRequest): string | null {
-  if (!isJsonObject(body)) return null;
-  const { sourceGroupAlias, sourceEntityType } = body;
-  return JSON.stringify({ sourceGroupAlias, sourceEntityType, name: name ?? null });
+function textOf({ store }: Services, { client }: Call, { result }: GoodOutcome): Buffer | Promise<Buffer> {
+  return result.kind === 'text' ? result.text : textWithViews(store, client, result);
 }
 
 interface BadQuery {
   readonly request: QueryRequest;
   readonly status: 400 | 404;
   readonly errors: readonly string[];
+}
+
+/** Those that have mistakes of their own. */
+function badQueries(requests: readonly QueryRequest[], outcomes: readonly QueryOutcome[]): BadQuery[] {
+  return requests.flatMap((request, index) => {
+    const outcome = outcomes[index];
+    return outcome === undefined || outcome.ok || outcome.errors.length === 0
+      ? []
+      : [{ request, ...outcome }];
+  });
 }
 
 /** One bad query makes the whole answer 400 (contract section 7), whatever is wrong with it. */
@@ -214,5 +216,6 @@ function multiRequest(body: Json): QueryRequest {
   const type = text('sourceEntityType');
   const name = text('name');
   const target = { kind: 'auto', sourceGroup: sourceGroup ?? '', type: type ?? '' } as const;
-  return { target, body, ...(name === null ? {} : { name }), mistakes };
+  const labels = JSON.stringify({ sourceGroupAlias: sourceGroup, sourceEntityType: type, name });
+  return { target, body, ...(name === null ? {} : { name }), labels, mistakes };
 }

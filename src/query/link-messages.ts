@@ -37,17 +37,17 @@ export interface NumberedAnswers {
 }
 
 const none = 0;
-/** One answer, in bytes: nearly every one is. */
-const plain = 1;
-const packed = 2;
+const packed = 1;
+/** Answers in bytes, as nearly all are: their number follows. */
+const plain = 2;
 
 export function writeReply(frame: FrameBuffer, { number, answers }: NumberedAnswers): void {
   frame.writeNumber(number);
-  const only = answers?.length === 1 ? answers[0] : null;
   if (answers === null) frame.writeWord(none);
-  else if (only instanceof Uint8Array) {
+  else if (areBytes(answers)) {
     frame.writeWord(plain);
-    frame.writeBytes(only);
+    frame.writeWord(answers.length);
+    for (const bytes of answers) frame.writeBytes(bytes);
   } else {
     frame.writeWord(packed);
     frame.writeBytes(packBriefly(answers));
@@ -59,6 +59,12 @@ export function readReply(frame: FrameCursor): NumberedAnswers {
   const number = frame.readNumber();
   const kind = frame.readWord();
   if (kind === none) return { number, answers: null };
-  const body = frame.readBytes();
-  return { number, answers: kind === plain ? [body] : unpack<MessageBody[]>(body) };
+  if (kind === packed) return { number, answers: unpack<MessageBody[]>(frame.readBytes()) };
+  const answers: MessageBody[] = [];
+  for (let left = frame.readWord(); left > 0; left -= 1) answers.push(frame.readBytes());
+  return { number, answers };
+}
+
+function areBytes(answers: readonly MessageBody[]): answers is readonly Uint8Array[] {
+  return answers.every((body) => body instanceof Uint8Array);
 }

@@ -6,6 +6,7 @@ export interface PreparedQuery extends AnswerableQuery {
   /** Full schemas whose views are asked for; null for none. */
   readonly aliases: readonly string[] | null;
   /** See `GoodOutcome`. */
+  readonly labels: string | null;
   readonly subject: string;
 }
 

@@ -179,7 +179,7 @@ export class ScatterQueryService implements QueryService {
 
   async #prepare(
     principal: ClientPrincipal,
-    { target: asked, body, mistakes = [] }: QueryRequest,
+    { target: asked, body, labels, mistakes = [] }: QueryRequest,
     commitSum: number,
   ): Promise<PreparedQuery | BadOutcome> {
     if (mistakes.length > 0) return withMistakes(mistakes, body);
@@ -196,7 +196,7 @@ export class ScatterQueryService implements QueryService {
     const { query, aliases, nextPageToken } = checked;
     const index = { scope: target.scope, index: target.index };
     const subject = itemsSubject(target.scope, target.index);
-    const prepared = { index, query, isText: aliases === null, aliases, subject };
+    const prepared = { index, query, isText: aliases === null, aliases, labels: labels ?? null, subject };
     if (nextPageToken === null) return prepared;
     const after = openToken(this.#store.secret, useOf(prepared), nextPageToken);
     if (after === null) return { ok: false, status: 400, errors: ['Invalid nextPageToken'] };
@@ -206,10 +206,10 @@ export class ScatterQueryService implements QueryService {
   #outcome(one: PreparedQuery, answer: WholeAnswer | null | undefined): QueryOutcome {
     if (answer === undefined) throw new TypeError('a query has no answer');
     if (answer === null) return pageTooLarge;
-    const { subject } = one;
+    const { labels, subject } = one;
     const { configuration } = answer;
     const result = answer.kind === 'text' ? answer : this.#result(one, answer);
-    return { ok: true, result, subject, configuration };
+    return { ok: true, result, labels, subject, configuration };
   }
 
   #result(one: PreparedQuery, { total, rows, facets: merged }: RowsAnswer): QueryResult {

@@ -52,14 +52,20 @@ export function resultOfPieces(
   return text;
 }
 
-/** A result with members that are told of this one alone, behind its status. @param labels an object's JSON text */
-export function labelled(text: Buffer, labels: string): Buffer {
-  return Buffer.concat([
-    Buffer.from(head),
-    Buffer.from(labels.slice(1, -1)),
-    comma,
-    text.subarray(head.length),
-  ]);
+/**
+ * The list of several results, each with members that are told of it alone, behind its status.
+ * @param labels for each of them JSON text of an object with these members; null for none
+ */
+export function resultsText(results: readonly Uint8Array[], labels: readonly (string | null)[]): Buffer {
+  const pieces: Uint8Array[] = [openingBracket];
+  for (const [at, text] of results.entries()) {
+    if (at > 0) pieces.push(comma);
+    const members = labels[at]?.slice(1, -1) ?? '';
+    if (members === '') pieces.push(text);
+    else pieces.push(Buffer.from(`${head}${members},`), text.subarray(head.length));
+  }
+  pieces.push(closingBracket);
+  return Buffer.concat(pieces);
 }
 
 /** The facets of an answer that has the groups of all items. */
@@ -71,6 +77,8 @@ export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]):
 }
 
 const comma = asciiBytes(',');
+const openingBracket = asciiBytes('[');
+const closingBracket = asciiBytes(']');
 
 function headText(totalResults: number): string {
   return `${head}"totalResults":${totalResults},"results":[`;

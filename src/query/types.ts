@@ -14,6 +14,8 @@ export interface QueryRequest {
   readonly body: Json;
   /** Label of a query within a multi-query; only echoed. */
   readonly name?: string;
+  /** JSON text of an object with what a multi-query echoes; absent for other queries. */
+  readonly labels?: string;
   /** What is wrong about the target or the name, which is told with the query's other mistakes; absent for nothing. */
   readonly mistakes?: readonly string[];
 }
@@ -53,6 +55,8 @@ export interface BadOutcome {
 export interface GoodOutcome {
   readonly ok: true;
   readonly result: QueryResult;
+  /** See `QueryRequest`; null for none. */
+  readonly labels: string | null;
   /** What tells of changes to the items that were asked (`itemsSubject`). */
   readonly subject: string;
   /** Digest of the configuration that the answer follows; null while workers go over to another. */

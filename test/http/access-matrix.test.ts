@@ -120,7 +120,7 @@ function configuration(): Configuration {
 /** Says whose data it was asked for. */
 const query: QueryService = {
   run: async ({ tenant }, asked) =>
-    asked.read().map(() => {
+    asked.read().map(({ labels }) => {
       const row = {
         _originId: 'x',
         _sourceGuid: sourceId,
@@ -129,7 +129,13 @@ const query: QueryService = {
       };
       const rows = [Buffer.from(JSON.stringify(row))];
       const text = resultText(1, rows, { facets: [], nextPageToken: null });
-      return { ok: true, result: { kind: 'text', text }, subject: 'items', configuration: null };
+      return {
+        ok: true,
+        result: { kind: 'text', text },
+        labels: labels ?? null,
+        subject: 'items',
+        configuration: null,
+      };
     }),
 };
 

@@ -14,11 +14,12 @@ let outcome: Partial<GoodOutcome> = {};
 /** Called while a query is under way. */
 let meanwhile = () => {};
 
-function outcomeOf({ target }: QueryRequest): GoodOutcome {
+function outcomeOf({ target, labels }: QueryRequest): GoodOutcome {
   const text = resultText(runs, [], { facets: [], nextPageToken: null });
   return {
     ok: true,
     result: { kind: 'text', text },
+    labels: labels ?? null,
     subject: target.kind === 'index' ? target.alias : target.type,
     configuration: digest,
     ...outcome,

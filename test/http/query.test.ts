@@ -25,6 +25,7 @@ const texts = rows.map(({ text }) => text);
 const good: GoodOutcome = {
   ok: true,
   result: { kind: 'text', text: resultText(2, texts, tail) },
+  labels: null,
   subject: 'items',
   configuration: null,
 };
@@ -34,13 +35,13 @@ const withViews: GoodOutcome = {
 };
 
 /** What the query room would say is written into the query: this tests the HTTP around it. */
-function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
+function outcomeOf({ body, labels, mistakes = [] }: QueryRequest): QueryOutcome {
   if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
   const { say } = body as { say?: string };
   if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
   if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
   if (say === 'later') throw new UnavailableError('no answer');
-  return say === 'views' ? withViews : good;
+  return { ...(say === 'views' ? withViews : good), labels: labels ?? null };
 }
 
 let front: TestFront;

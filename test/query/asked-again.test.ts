@@ -57,6 +57,34 @@ test('a query of a source group is read again once something changed, for its fi
   assert.ok(after.reads > before.reads);
 });
 
+test('several queries that are asked again are not read again, and each is answered with its labels', async (context) => {
+  const cluster = await startCluster(context);
+  await cluster.write(schemaIndex('things'), new Map([['a', { size: 1 }]]));
+  const client = clientOf(tenant);
+  let reads = 0;
+  const read = () => {
+    reads += 1;
+    const target = { kind: 'index', alias: 'things' } as const;
+    const filters = { and: [{ field: 'size', operator: 'greaterThan', value: 1 }] };
+    return [
+      { target, body: {}, labels: '{"name":"all"}' },
+      { target, body: { filters }, labels: '{"name":"large"}' },
+    ];
+  };
+  const ask = async () => {
+    const outcomes = await cluster.service.run(client, { key: 'several', read }, { minVersion: null });
+    return outcomes.map((outcome) =>
+      outcome.ok ? [outcome.labels, readResult(outcome).totalResults] : null,
+    );
+  };
+  const expected = [
+    ['{"name":"all"}', 1],
+    ['{"name":"large"}', 0],
+  ];
+  assert.deepEqual([await ask(), await ask()], [expected, expected]);
+  assert.equal(reads, 1);
+});
+
 test('a query that is refused is read each time', async (context) => {
   const ask = asker(await startCluster(context), { kind: 'index', alias: 'nothing' }, {});
   assert.deepEqual(await ask(), { total: null, reads: 1 });
