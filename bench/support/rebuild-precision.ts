@@ -64,7 +64,7 @@ export async function measurePrecision(
     sample(cities.slice(0, top), 1, random(cities.length)),
   );
   const firstPage = entities.find(({ type }) => type === 'country')?.url ?? '/';
-  const figures = new WorkerFigures(context, system);
+  const figures = await WorkerFigures.open(context, system);
   let before = await readFigures(figures);
   const measure = async (cities: readonly Entity[], change: (city: Entity) => Entity['properties']) => {
     for (let at = 0; at < cities.length; at += 50) {
@@ -81,7 +81,7 @@ export async function measurePrecision(
     outside: await measure(outside, ({ properties }) => ({ ...properties, altitude: -1 })),
     inside: await measure(inside, (city) => ({ ...city.properties, name: `New ${textOf(city, 'name')}` })),
   };
-  figures.close();
+  await figures.close();
   await system.stop();
   return result;
 }

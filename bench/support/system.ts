@@ -15,6 +15,7 @@ import { waitUntilReady } from '../../src/cli/start/readiness.ts';
 import { supervisedVariable } from '../../src/cli/start/supervised.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import type { StoreOptions } from '../../src/store/store.ts';
 import type { BenchContext } from './bench.ts';
 import { host, ports } from './ports.ts';
 import { type BenchTenant, writeTenants } from './tenant.ts';
@@ -100,6 +101,12 @@ export class System {
 
   get redisUrl(): string {
     return this.environment.REDIS_URL ?? '';
+  }
+
+  /** For `openStore`. */
+  get storeOptions(): StoreOptions {
+    const { partitions } = readSettings(this.environment);
+    return { address: { kind: 'single', url: this.redisUrl }, partitionCount: partitions };
   }
 
   /** Of the Redis that queries travel through. */

@@ -31,6 +31,12 @@ export interface ProcessBeat {
   readonly link?: string | null;
 }
 
+/** A process as its last heartbeat told. */
+export interface LiveProcess extends ProcessBeat {
+  /** When that was, in milliseconds by Redis' clock. */
+  readonly atMs: number;
+}
+
 /** Milliseconds by Redis' clock: the one clock that all processes share. @throws StoreUnavailableError */
 export async function storeTimeMs(store: Store): Promise<number> {
   const [seconds, microseconds] = await time.run(store.client, [keys.processes], []);
@@ -57,14 +63,14 @@ export async function leave(store: Store, id: string): Promise<void> {
 }
 
 /** Processes heard of lately. @throws StoreUnavailableError */
-export async function liveProcesses(store: Store): Promise<ProcessBeat[]> {
+export async function liveProcesses(store: Store): Promise<LiveProcess[]> {
   return (await processesNow(store)).processes;
 }
 
 /** Who was heard of lately, and the time by Redis' clock. */
 export interface ProcessesNow {
   readonly nowMs: number;
-  readonly processes: ProcessBeat[];
+  readonly processes: LiveProcess[];
 }
 
 /** Those long gone are forgotten. @throws StoreUnavailableError */
@@ -74,11 +80,11 @@ export async function processesNow(store: Store): Promise<ProcessesNow> {
       storeTimeMs(store),
       store.client.hgetallBuffer(keys.processes),
     ]);
-    const live: ProcessBeat[] = [];
+    const live: LiveProcess[] = [];
     const gone: string[] = [];
     for (const [id, packed] of Object.entries(beats)) {
       const [atMs, process] = unpack<[number, ProcessBeat]>(packed);
-      if (nowMs - atMs < heartbeatLostMs) live.push(process);
+      if (nowMs - atMs < heartbeatLostMs) live.push({ ...process, atMs });
       else if (nowMs - atMs > 60_000) gone.push(id);
     }
     if (gone.length > 0) await store.client.hdel(keys.processes, ...gone);

@@ -207,13 +207,13 @@ class SharedStreams implements StreamSource {
   }
 }
 
-/** @param blockMs null: what there is now */
 /** Each start of a Redis is a history of its own. */
 async function historyOf(client: RedisClient): Promise<string> {
   const facts = String(await sendRaw(client, 'INFO', ['replication']));
   return /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
 }
 
+/** @param blockMs null: what there is now */
 function readWords(wanted: ReadonlyMap<SharedStream, string>, blockMs: number | null): (string | number)[] {
   const words: (string | number)[] = ['COUNT', entriesPerRead];
   if (blockMs !== null) words.push('BLOCK', blockMs);

@@ -26,14 +26,16 @@ test('a process that beats is live, with all it tells, until it leaves', async (
   await beat(store, worker);
   await beat(store, { ...worker, id: 'w2', partitions: [] });
   await beat(store, { ...worker, partitions: [1] });
+  const nowMs = await storeTimeMs(store);
   const live = await liveProcesses(store);
   assert.deepEqual(
     live.sort((a, b) => (a.id < b.id ? -1 : 1)),
     [
-      { ...worker, partitions: [1] },
-      { ...worker, id: 'w2', partitions: [] },
+      { ...worker, partitions: [1], atMs: live[0]?.atMs },
+      { ...worker, id: 'w2', partitions: [], atMs: live[1]?.atMs },
     ],
   );
+  assert.ok(live.every(({ atMs }) => nowMs - atMs >= 0 && nowMs - atMs < heartbeatLostMs));
   await leave(store, 'w1');
   assert.deepEqual(
     (await liveProcesses(store)).map(({ id }) => id),
