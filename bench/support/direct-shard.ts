@@ -7,19 +7,33 @@ import type { ExpectedQuery } from './query-mix.ts';
 import { quantile } from './statistics.ts';
 import type { LoadResult } from './wrk.ts';
 
-const fields = new Map<string, FieldType>([
+/** Fields of the items as the index schema has them. */
+export const schemaFields: ReadonlyMap<string, FieldType> = new Map([
   ['name', 'keyword'],
   ['text', 'text'],
   ['category', 'keyword'],
   ['size', 'long'],
 ]);
 
+/** As auto-indexing decides them (contract section 2). */
+export const autoFields: ReadonlyMap<string, FieldType> = new Map([
+  ['name', 'keywordText'],
+  ['text', 'keywordText'],
+  ['category', 'keywordText'],
+  ['size', 'double'],
+]);
+
 export class DirectShard {
-  private readonly shard = new Shard({ fields });
+  private readonly shard: Shard;
   private readonly queries: readonly CheckedQuery[];
 
   /** @throws Error when a total is not the expected one */
-  constructor(items: readonly Item[], mix: readonly ExpectedQuery[]) {
+  constructor(
+    items: readonly Item[],
+    mix: readonly ExpectedQuery[],
+    fields: ReadonlyMap<string, FieldType> = schemaFields,
+  ) {
+    this.shard = new Shard({ fields });
     for (const { id, ...rest } of items) {
       this.shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: rest });
     }

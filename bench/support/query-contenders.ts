@@ -10,7 +10,7 @@ import { type Item, type ItemSet, itemEntity, itemIndex, itemsTenant } from './q
 import type { ExpectedAnswer, ExpectedQuery, QueryKind } from './query-mix.ts';
 import { startNodeServer, stopServer } from './server-process.ts';
 import { System } from './system.ts';
-import { clientKeyOf } from './tenant.ts';
+import { type BenchTenant, clientKeyOf } from './tenant.ts';
 import { type HttpRequest, prepareRequests } from './wrk.ts';
 
 export interface QueryContender {
@@ -36,9 +36,10 @@ const peers = [
 export async function startOurs(
   context: BenchContext,
   { items }: ItemSet,
+  tenant: BenchTenant = itemsTenant,
 ): Promise<{ readonly kept: QueryContender; readonly run: QueryContender }> {
-  const system = await System.start(context, { tenants: [itemsTenant] });
-  const client = new Client(context, system.baseUrl, itemsTenant);
+  const system = await System.start(context, { tenants: [tenant] });
+  const client = new Client(context, system.baseUrl, tenant);
   await client.importEntities(items.map(itemEntity));
   await client.waitForItems(itemIndex, items.length);
   const runHeaders = await headersToRun(client, items);
@@ -156,15 +157,27 @@ async function ask(
   query: ExpectedQuery['query'],
   expected: ExpectedAnswer,
 ): Promise<ExpectedAnswer> {
-  const { method, path: target, headers = {}, body = '' } = contender.request(query);
-  const response = await fetch(`http://${host}:${contender.port}${target}`, {
+  const answer: QueryAnswer = JSON.parse(await answerText(contender, contender.request(query)));
+  return inFormOf(expected, answer);
+}
+
+/** @throws Error when it is not answered with 200 */
+export async function answerText(
+  { name, port }: Pick<QueryContender, 'name' | 'port'>,
+  { method, path: target, headers = {}, body = '' }: HttpRequest,
+): Promise<string> {
+  const response = await fetch(`http://${host}:${port}${target}`, {
     method,
     headers: { ...headers, 'Content-Type': 'application/json' },
     body,
   });
-  if (response.status !== 200)
-    throw new Error(`${contender.name} answered ${response.status}: ${await response.text()}`);
-  const answer: Answer = JSON.parse(await response.text());
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${name} answered ${response.status}: ${text}`);
+  return text;
+}
+
+/** What of an answer can be compared with the expected one. */
+export function inFormOf(expected: ExpectedAnswer, answer: QueryAnswer): ExpectedAnswer {
   return {
     total: answer.totalResults,
     ids: expected.ids === null ? null : answer.results.map(({ _originId }) => _originId),
@@ -175,7 +188,7 @@ async function ask(
   };
 }
 
-interface Answer {
+export interface QueryAnswer {
   readonly totalResults: number;
   readonly results: readonly { readonly _originId: string }[];
   readonly facets: readonly {

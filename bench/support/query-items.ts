@@ -16,13 +16,14 @@ export interface ItemSet {
 }
 
 export const itemIndex = 'items';
+export const itemType = 'item';
 
 export const itemsTenant: BenchTenant = {
   alias: 'items',
   schemas: {},
   indexes: {
     [itemIndex]: {
-      triggers: { [sourceGroup]: ['item'] },
+      triggers: { [sourceGroup]: [itemType] },
       properties: {
         name: '{p.name}',
         text: '{p.text}',
@@ -77,5 +78,5 @@ function cityItem(entity: Entity): Item {
 
 /** The source entity that makes the item. */
 export function itemEntity({ id, ...properties }: Item): Entity {
-  return { originId: id, type: 'item', url: null, originParentId: null, redirects: [], properties };
+  return { originId: id, type: itemType, url: null, originParentId: null, redirects: [], properties };
 }

@@ -8,6 +8,8 @@ export interface BenchTenant {
   readonly alias: string;
   readonly schemas: Readonly<Record<string, JsonObject>>;
   readonly indexes?: Readonly<Record<string, JsonObject>>;
+  /** Entities are indexed as they are, too; absent: not. */
+  readonly autoIndex?: boolean;
 }
 
 /** Alias of each tenant's one source group, for `triggers`. */
@@ -41,6 +43,7 @@ function tenantFile(tenant: BenchTenant): JsonObject {
     sourceGroups: [
       {
         alias: sourceGroup,
+        autoIndex: tenant.autoIndex ?? false,
         sources: [
           {
             id: guidOf(`source ${tenant.alias}`),

@@ -7,11 +7,11 @@ import type { LoadResult } from './wrk.ts';
 
 type Results = ReadonlyMap<string, readonly LoadResult[]>;
 
-/** One row a contender; the last column is ours over theirs, within each round. */
-export function throughputTable(title: string, results: Results, ours: string): Table {
+/** One row a contender; the last column is ours over theirs, within each round. @param rate what is counted */
+export function throughputTable(title: string, results: Results, ours: string, rate = 'requests/s'): Table {
   return {
     title,
-    columns: ['', 'requests/s (quartiles)', 'p50 ms', 'p99 ms', `${ours} / this one`],
+    columns: ['', `${rate} (quartiles)`, 'p50 ms', 'p99 ms', `${ours} / this one`],
     rows: [...results].map(([name, loads]) => [
       name,
       spreadFigure(spreadOf(loads.map(({ requestsPerSecond }) => requestsPerSecond))),
