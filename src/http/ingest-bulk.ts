@@ -10,6 +10,7 @@ import { decideFields, knownFields } from './field-decisions.ts';
 import type { Handler } from './handler.ts';
 import { refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
 import { forcesType } from './ingest-headers.ts';
+import { keepPace } from './ingest-pace.ts';
 import type { Services } from './services.ts';
 
 export function saveEntities(services: Services): Handler {
@@ -49,6 +50,7 @@ async function save(
   accepted.outcomes.forEach((outcome, index) => {
     outcomes.outcome(entities[index]?.originId ?? '', outcome, conflictText);
   });
+  if (accepted.outcomes.includes('changed')) await keepPace(services);
   const status = outcomes.allRefused ? 422 : 200;
   return {
     status,

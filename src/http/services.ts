@@ -17,6 +17,7 @@ export interface ProgressView {
   waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean>;
   noteWritten(version: VersionVector): void;
   backlog(): number;
+  behindMs(): number;
   backlogs(): readonly number[];
 }
 

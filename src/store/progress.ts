@@ -12,6 +12,7 @@ import { unpack } from './pack.ts';
 import { openStreamSource, type StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import type { VersionVector } from './types.ts';
+import { WriteAges } from './write-ages.ts';
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
@@ -57,6 +58,7 @@ export class Progress {
   /** See `commits`; null since one of them has changed. */
   #commits: readonly number[] | null = null;
   #catchingUp: Promise<Horizon | null> | null = null;
+  readonly #writeAges = new WriteAges((partition) => this.#partitions[partition]?.checkpoint ?? 0);
 
   constructor(store: Store) {
     this.#store = store;
@@ -107,8 +109,9 @@ export class Progress {
     this.#listeners.push(listener);
   }
 
-  /** Tells of entries that this process has written, so that `backlog` knows them before they are done. */
+  /** Tells of entries that this process has written, so that `backlog` and `behindMs` know them before they are done. */
   noteWritten(version: VersionVector): void {
+    this.#writeAges.note(version, performance.now());
     for (const [partition, sequence] of version) {
       const progress = this.#partitions[partition];
       if (progress !== undefined) progress.announced = Math.max(progress.announced, sequence);
@@ -123,6 +126,11 @@ export class Progress {
   /** Stream entries that wait, by partition. */
   backlogs(): number[] {
     return this.#partitions.map(({ announced, checkpoint }) => Math.max(0, announced - checkpoint));
+  }
+
+  /** How long the oldest write of this process that no worker has done yet has waited; 0 when there is none. */
+  behindMs(): number {
+    return this.#writeAges.oldestMs(performance.now());
   }
 
   /** True when the version is visible by now, with everything that was rebuilt because of it. */

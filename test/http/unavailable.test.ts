@@ -15,6 +15,7 @@ before(async () => {
         waitUntilHeard: async () => true,
         noteWritten: () => {},
         backlog: () => (busy ? 1_000_000 : 0),
+        behindMs: () => 0,
         backlogs: () => [],
       },
     },
