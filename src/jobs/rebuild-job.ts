@@ -9,9 +9,7 @@
  * what cannot be made without them is deferred by the workers until then, and found by the passes that follow.
  */
 import { performance } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../actors/rescan.ts';
-import { rebuildMarksWaitingMax } from '../contract/limits.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { formatDependent } from '../store/dependents.ts';
@@ -20,12 +18,7 @@ import { markForRebuild, outsideCaller } from '../store/intake.ts';
 import type { JobRun } from '../store/jobs-queue.ts';
 import { readLayouts } from '../store/layouts.ts';
 import { readOwner, readOwners } from '../store/lease.ts';
-import {
-  lastSequence,
-  readCommittedState,
-  readPartitionState,
-  rebuiltUpTo,
-} from '../store/partition-state.ts';
+import { lastSequence } from '../store/partition-state.ts';
 import {
   countProcessed,
   type ProcessedPortion,
@@ -39,21 +32,14 @@ import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-cha
 import { isOutdated } from './outdated.ts';
 import type { OwnerSlots } from './owner-slots.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
+import { RebuildWaits } from './rebuild-waits.ts';
 import type { Throttle } from './throttle.ts';
 
-const pollMs = 20;
-const markPollMsMin = 4;
 /** How often the jobs of all partitions look whether lookup indexes are whole. */
 const layoutsPollMs = 200;
 const saveEveryMs = 500;
 /** Marks that travel in one stream entry: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
 const marksPerEntry = 20;
-/**
- * A rest of five times the rebuild before it leaves most of the owner's time to fresh changes, and the cores to requests: the
- * slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With three times it was over that.
- */
-const restFactor = 5;
-const restMaxMs = 2_000;
 /** An entity that no rebuild brings up to date must not keep the job going for ever. */
 const passesMax = 5;
 
@@ -101,6 +87,7 @@ export async function runRebuild(
 class RebuildRun {
   readonly #tag: string;
   readonly #partition: number;
+  readonly #waits: RebuildWaits;
   #progress: RebuildProgress;
   #savedMs = performance.now();
 
@@ -110,6 +97,7 @@ class RebuildRun {
   ) {
     this.#partition = job.task.partition;
     this.#tag = context.store.partitions.tag(this.#partition);
+    this.#waits = new RebuildWaits(context.store, this.#partition, job.signal);
     this.#progress = job.progress ?? beginning;
   }
 
@@ -162,7 +150,7 @@ class RebuildRun {
     const { generation, partition } = this.job.task;
     if (changes.length === 0 && (await readLayouts(store)).retiring.length === 0) return;
     while (!this.#isSuperseded() && !(await layoutWatch.advance(generation, partition, changes))) {
-      await this.#pause(layoutsPollMs);
+      await this.#waits.pause(layoutsPollMs);
     }
   }
 
@@ -192,7 +180,7 @@ class RebuildRun {
   async #passes(sources: readonly Source[], criterion: Criterion): Promise<void> {
     while (!this.#isSuperseded()) {
       await this.#pass(sources, criterion);
-      await this.#waitForMarks();
+      await this.#waits.untilRebuilt(this.#progress.lastMarks);
       const { pass, markedInPass } = this.#progress;
       if (markedInPass === 0 || pass >= passesMax) break;
       this.#progress = { ...this.#progress, pass: pass + 1, place: null, markedInPass: 0 };
@@ -217,7 +205,7 @@ class RebuildRun {
         owner === undefined || owner.leaseUntilMs < nowMs || workers.some(({ id }) => id === owner.workerId);
       const isCurrent = workers.every((worker) => worker.generation >= generation);
       if (configuration.generation >= generation && isOwnerHeard && isCurrent) return;
-      await this.#pause();
+      await this.#waits.pause();
     }
   }
 
@@ -283,7 +271,7 @@ class RebuildRun {
       const portion: OriginIdsPortion = await originIdsPortion(store, this.#partition, tenant, sourceId, at);
       let missing = await this.#withoutRecord(tenant, sourceId, portion.originIds);
       if (missing.length > 0) {
-        await this.#waitForCheckpoint(await lastSequence(store, this.#tag));
+        await this.#waits.untilCheckpoint(await lastSequence(store, this.#tag));
         missing = await this.#withoutRecord(tenant, sourceId, missing);
         const entities = await readEntities(
           store,
@@ -312,14 +300,14 @@ class RebuildRun {
     for (let at = 0; at < originIds.length; at += marksPerEntry) {
       const portion = originIds.slice(at, at + marksPerEntry);
       await throttle.take(portion.length, this.job.signal);
-      await this.#waitForRoom();
+      await this.#waits.untilRoom(this.#progress.lastMarks);
       const members = portion.map((originId) =>
         formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
       );
       const sequence = await markForRebuild(store, outsideCaller, this.#partition, tenant, members);
       this.#noteMarked(tenant, sequence, portion.length);
       onMarked(portion.length);
-      await this.#rest(tenant, sequence);
+      await this.#waits.rest(tenant, sequence);
     }
   }
 
@@ -333,62 +321,11 @@ class RebuildRun {
     };
   }
 
-  /** Fresh changes must find the partition nearly idle, whatever there is to rebuild. */
-  async #waitForRoom(): Promise<void> {
-    const lastMark = Math.max(0, ...this.#progress.lastMarks.map(([, sequence]) => sequence));
-    for (;;) {
-      const { waiting, checkpoint } = await readPartitionState(this.context.store, this.#partition);
-      if (waiting < rebuildMarksWaitingMax && checkpoint >= lastMark) return;
-      await this.#pause();
-    }
-  }
-
-  /** Waits for marks to be rebuilt, then rests in proportion, so that a slow or busy machine is asked for less. */
-  async #rest(tenant: string, sequence: number): Promise<void> {
-    const startMs = performance.now();
-    await this.#waitForMark(this.#partition, tenant, sequence);
-    const restMs = Math.min(restMaxMs, (performance.now() - startMs) * restFactor);
-    await setTimeout(restMs, undefined, { signal: this.job.signal });
-  }
-
-  /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */
-  async #waitForMark(partition: number, tenant: string, sequence: number): Promise<void> {
-    const { store } = this.context;
-    const startMs = performance.now();
-    for (;;) {
-      const waitedMs = performance.now() - startMs;
-      await this.#pause(Math.min(pollMs, Math.max(markPollMsMin, waitedMs / 4)));
-      if (rebuiltUpTo(await readCommittedState(store, partition), tenant) >= sequence) return;
-    }
-  }
-
-  async #waitForCheckpoint(sequence: number): Promise<void> {
-    while ((await readCommittedState(this.context.store, this.#partition)).checkpoint < sequence) {
-      await this.#pause();
-    }
-  }
-
-  /** Until the marks are rebuilt, here and where their lookup indexes were changed by it. */
-  async #waitForMarks(): Promise<void> {
-    for (const [tenant, sequence] of this.#progress.lastMarks) {
-      await this.#waitForMark(this.#partition, tenant, sequence);
-    }
-    const { caused } = await readPartitionState(this.context.store, this.#partition);
-    const tenants = new Set(this.#progress.lastMarks.map(([tenant]) => tenant));
-    for (const { tenant, partition, sequence } of caused) {
-      if (tenants.has(tenant)) await this.#waitForMark(partition, tenant, sequence);
-    }
-  }
-
   async #moveTo(place: RebuildPlace): Promise<void> {
     this.job.signal.throwIfAborted();
     this.#progress = { ...this.#progress, place };
     if (performance.now() - this.#savedMs < saveEveryMs) return;
     this.#savedMs = performance.now();
     await this.job.save(this.#progress);
-  }
-
-  async #pause(ms = pollMs): Promise<void> {
-    await setTimeout(ms, undefined, { signal: this.job.signal });
   }
 }

@@ -1,0 +1,73 @@
+/** What the rebuild of a partition waits for: that its marks are rebuilt, and rests that leave the machine to others. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { rebuildMarksWaitingMax } from '../contract/limits.ts';
+import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
+import type { Store } from '../store/store.ts';
+import type { RebuildProgress } from './rebuild-queue.ts';
+
+const pollMs = 20;
+const markPollMsMin = 4;
+/**
+ * A rest of five times the rebuild before it leaves most of the owner's time to fresh changes, and the cores to requests: the
+ * slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With three times it was over that.
+ */
+const restFactor = 5;
+const restMaxMs = 2_000;
+
+/** The last mark of each tenant. */
+type Marks = RebuildProgress['lastMarks'];
+
+/** All of them throw AbortError once the job is to end, and StoreUnavailableError. */
+export class RebuildWaits {
+  constructor(
+    private readonly store: Store,
+    private readonly partition: number,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async pause(ms = pollMs): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.signal });
+  }
+
+  /** Fresh changes must find the partition nearly idle, whatever there is to rebuild. @param marks taken in before */
+  async untilRoom(marks: Marks): Promise<void> {
+    const lastMark = Math.max(0, ...marks.map(([, sequence]) => sequence));
+    for (;;) {
+      const { waiting, checkpoint } = await readPartitionState(this.store, this.partition);
+      if (waiting < rebuildMarksWaitingMax && checkpoint >= lastMark) return;
+      await this.pause();
+    }
+  }
+
+  async untilCheckpoint(sequence: number): Promise<void> {
+    while ((await readCommittedState(this.store, this.partition)).checkpoint < sequence) await this.pause();
+  }
+
+  /** Until marks are rebuilt, here and where their lookup indexes were changed by it. */
+  async untilRebuilt(marks: Marks): Promise<void> {
+    for (const [tenant, sequence] of marks) await this.#untilMark(this.partition, tenant, sequence);
+    const { caused } = await readPartitionState(this.store, this.partition);
+    const tenants = new Set(marks.map(([tenant]) => tenant));
+    for (const { tenant, partition, sequence } of caused) {
+      if (tenants.has(tenant)) await this.#untilMark(partition, tenant, sequence);
+    }
+  }
+
+  /** Waits for a mark to be rebuilt, then rests in proportion, so that a slow or busy machine is asked for less. */
+  async rest(tenant: string, sequence: number): Promise<void> {
+    const startMs = performance.now();
+    await this.#untilMark(this.partition, tenant, sequence);
+    await this.pause(Math.min(restMaxMs, (performance.now() - startMs) * restFactor));
+  }
+
+  /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */
+  async #untilMark(partition: number, tenant: string, sequence: number): Promise<void> {
+    const startMs = performance.now();
+    for (;;) {
+      const waitedMs = performance.now() - startMs;
+      await this.pause(Math.min(pollMs, Math.max(markPollMsMin, waitedMs / 4)));
+      if (rebuiltUpTo(await readCommittedState(this.store, partition), tenant) >= sequence) return;
+    }
+  }
+}
