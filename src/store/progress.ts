@@ -128,7 +128,7 @@ export class Progress {
     return this.#partitions.map(({ announced, checkpoint }) => Math.max(0, announced - checkpoint));
   }
 
-  /** How long the oldest write of this process that no worker has done yet has waited; 0 when there is none. */
+  /** How long the oldest write of this process that is not done yet has waited; 0 when there is none, or no worker at work. */
   behindMs(): number {
     return this.#writeAges.oldestMs(performance.now());
   }
