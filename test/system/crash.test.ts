@@ -21,6 +21,8 @@ import { differencesFoundByVerify } from './support/verify.ts';
 /** `MILLRACE_ENTITIES=5000`: enough for a partition to be read in several scans. */
 const entityCount = Number(process.env.MILLRACE_ENTITIES ?? 400);
 const entitiesPerSave = 50;
+/** A rebuild rests for most of its time, on a busy machine the longest. */
+const rebuildMs = 60_000 + 60 * entityCount;
 const writers = 4;
 
 /** @param version says with which schema a view was made */
@@ -150,7 +152,7 @@ for (const role of ['web', 'worker', 'jobs', 'redis']) {
           await ingest.end();
         }
         await system.ready();
-        if (generation !== null) await system.rebuilt(generation);
+        if (generation !== null) await system.rebuilt(generation, rebuildMs);
         const versions = ledger.takeVersions();
         for (const client of clients) await untilVisible(client, clientKey, versions.slice(-40));
         await waitUntilSettled(await system.store());

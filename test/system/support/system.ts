@@ -291,19 +291,24 @@ export class System {
   async rebuilt(generation: number, timeoutMs = readyMs): Promise<void> {
     const store = await this.store();
     const queue = rebuildJobs(store);
+    let last = '';
     try {
       await until(
         `every process runs generation ${generation} and it is rebuilt`,
         async () => {
           const processes = await liveProcesses(store);
+          last = JSON.stringify(processes.map(({ role, generation }) => [role, generation]));
           if (!processes.every((process) => process.generation >= generation)) return false;
-          const { isDone, isEnqueued, failures } = await rebuildState(store, queue, generation);
-          const failure = failures.find(({ isFinal }) => isFinal);
+          const state = await rebuildState(store, queue, generation);
+          last = JSON.stringify(state);
+          const failure = state.failures.find(({ isFinal }) => isFinal);
           if (failure !== undefined) throw new Error(`partition ${failure.partition}: ${failure.reason}`);
-          return isDone && isEnqueued;
+          return state.isDone && state.isEnqueued;
         },
         timeoutMs,
       );
+    } catch (error) {
+      throw new Error(`${error instanceof Error ? error.message : error}: ${last}`);
     } finally {
       await queue.close();
     }
