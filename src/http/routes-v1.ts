@@ -1,7 +1,7 @@
 /** `GET /routes/v1`: all routes, paged by cursors (specification endpoint 6, contract section 6). */
 import { ProblemError, problems } from '../contract/errors.ts';
 import { routesPageMax, routesPageMin } from '../contract/limits.ts';
-import { listRoutes, type RoutePage, type RoutePageRequest } from '../store/claims.ts';
+import { listRoutes, type RoutePage, type RoutePageRequest } from '../store/routes.ts';
 import type { Store } from '../store/store.ts';
 import type { EnvironmentScope } from '../store/types.ts';
 import { jsonAnswer } from './answer.ts';

@@ -1,17 +1,15 @@
-/** Claims of views on URLs and handles, and the list of routes that they make. */
-import { normalizeUrl } from '../config/url.ts';
+/** Claims of views on URLs and handles: how they are put, dropped and read. */
 import { storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import type { HashField } from './field-reader.ts';
-import { claimField, keys } from './keys.ts';
+import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { unpack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
-import { readProcessedStamps } from './processed.ts';
 import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
-import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
+import type { Claim, EnvironmentScope } from './types.ts';
 
 const claimScript = new OwnerScript<number>('claim', 1, 'claims');
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
@@ -223,20 +221,6 @@ export function unpackClaims(stored: Buffer | null | undefined): Claim[] {
   );
 }
 
-/**
- * All claims on normalized URL paths and on handles: a page before a redirect, the latest first.
- * @throws StoreUnavailableError
- */
-export async function readClaims(
-  store: Store,
-  scope: EnvironmentScope,
-  asked: { readonly paths: readonly string[]; readonly handles: readonly string[] },
-): Promise<{ paths: Claim[][]; handles: Claim[][] }> {
-  const fields = [...asked.paths.map(claimField.url), ...asked.handles.map(claimField.handle)];
-  const claims = await readClaimFields(store, scope, fields);
-  return { paths: claims.slice(0, asked.paths.length), handles: claims.slice(asked.paths.length) };
-}
-
 /** Tag of the partition that keeps a claim field. */
 export function claimTag(store: Store, scope: EnvironmentScope, field: string): string {
   return store.partitions.tag(partitionOf(store, scope, field));
@@ -255,92 +239,6 @@ export async function readClaimFields(
 /** Where the claims on a claim field lie. */
 export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
   return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
-}
-
-export interface RoutePageRequest {
-  readonly direction: 'ascending' | 'descending';
-  /** Only URLs behind this one in code-point order; it need not exist. */
-  readonly after?: string;
-  /** Only URLs before this one in code-point order; it need not exist. */
-  readonly before?: string;
-  readonly limit: number;
-}
-
-export interface RoutePage {
-  /** In the direction asked. */
-  readonly entries: RouteEntry[];
-  /** All routes of the environment. */
-  readonly total: number;
-  /** More follow in the direction asked. */
-  readonly hasMore: boolean;
-}
-
-/**
- * Served routes by URL in code-point order. A page is found by the URL it follows, never by its number, so routes
- * that come and go neither skip nor repeat one that stayed. @throws StoreUnavailableError
- */
-export async function listRoutes(
-  store: Store,
-  scope: EnvironmentScope,
-  request: RoutePageRequest,
-): Promise<RoutePage> {
-  try {
-    const found = await Promise.all(
-      store.partitions.tags.map((tag) => listPartition(store, tag, scope, request)),
-    );
-    const urls = found.flatMap(({ urls }) => urls).sort((a, b) => Buffer.compare(a, b));
-    if (request.direction === 'descending') urls.reverse();
-    const page = urls.slice(0, request.limit).map((url) => url.toString());
-    const entries = await routeEntries(store, scope, page);
-    return {
-      entries,
-      total: found.reduce((sum, { total }) => sum + total, 0),
-      hasMore: urls.length > request.limit,
-    };
-  } catch (error) {
-    throw storeError(error);
-  }
-}
-
-async function listPartition(
-  store: Store,
-  tag: string,
-  { tenant, environmentId }: EnvironmentScope,
-  { direction, after, before, limit }: RoutePageRequest,
-): Promise<{ urls: Buffer[]; total: number }> {
-  const key = keys.routes(tag, tenant, environmentId);
-  const [min, max] = [after === undefined ? '-' : `(${after}`, before === undefined ? '+' : `(${before}`];
-  const [urls, total] = await Promise.all([
-    direction === 'ascending'
-      ? store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
-      : store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1),
-    store.client.zcard(key),
-  ]);
-  return { urls, total };
-}
-
-async function routeEntries(
-  store: Store,
-  scope: EnvironmentScope,
-  urls: readonly string[],
-): Promise<RouteEntry[]> {
-  const fields = urls.map((url) => claimField.url(normalizeUrl(url)?.path ?? url));
-  const claims = await readClaimFields(store, scope, fields);
-  const served = urls.flatMap((url, index) => {
-    const claim = claims[index]?.find(({ display }) => display === url);
-    // Gone between the two reads: it did not stay, so the page may leave it out.
-    return claim === undefined ? [] : [{ url, claim }];
-  });
-  const stamps = await readProcessedStamps(
-    store,
-    scope.tenant,
-    served.map(({ claim }) => claim.view),
-  );
-  return served.map(({ url, claim }, index) => {
-    // Of an entity whose first turn is not committed the claim is what is known.
-    const stamp = stamps[index] ?? claim.sinceStamp;
-    return { url, redirect: claim.redirect, updatedAtMs: Math.floor(stamp / 1000) };
-  });
 }
 
 /** Number of URLs and handles that several views claim. @throws StoreUnavailableError */

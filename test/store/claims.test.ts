@@ -2,17 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { normalizeUrl } from '../../src/config/url.ts';
-import {
-  type ClaimWrite,
-  countClashes,
-  listRoutes,
-  readClaims,
-  writeClaims,
-} from '../../src/store/claims.ts';
+import { type ClaimWrite, countClashes, readClaimFields, writeClaims } from '../../src/store/claims.ts';
 import { digestOf } from '../../src/store/digest.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
 import { pack } from '../../src/store/pack.ts';
 import { encodeProcessed } from '../../src/store/processed.ts';
+import { listRoutes } from '../../src/store/routes.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StreamReader } from '../../src/store/stream.ts';
@@ -69,8 +64,8 @@ async function write(store: Store, ...writes: ClaimWrite[]): Promise<void> {
 
 /** Origin ids of the claims on a path, best first. */
 async function onPath(store: Store, path: string): Promise<string[]> {
-  const { paths } = await readClaims(store, scope, { paths: [path], handles: [] });
-  return (paths[0] ?? []).map(({ view }) => view.originId);
+  const [claims = []] = await readClaimFields(store, scope, [claimField.url(path)]);
+  return claims.map(({ view }) => view.originId);
 }
 
 async function urls(store: Store): Promise<string[]> {
@@ -197,15 +192,12 @@ test('what an earlier release wrote, with a time in each claim, counts as what i
 test('handles are claimed as URLs are, and are no routes', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, putHandle('news', 'a', 1), putHandle('news', 'b', 2), putHandle('/x', 'c', 3));
-  const { handles, paths } = await readClaims(store, scope, {
-    paths: ['/x'],
-    handles: ['news', '/x', 'none'],
-  });
+  const handles = ['news', '/x', 'none'].map(claimField.handle);
+  const claims = await readClaimFields(store, scope, [...handles, claimField.url('/x')]);
   assert.deepEqual(
-    handles.map((claims) => claims.map(({ view }) => view.originId)),
-    [['b', 'a'], ['c'], []],
+    claims.map((ofField) => ofField.map(({ view }) => view.originId)),
+    [['b', 'a'], ['c'], [], []],
   );
-  assert.deepEqual(paths, [[]]);
   assert.deepEqual(await urls(store), []);
 });
 
@@ -216,8 +208,7 @@ test('a URL of one environment or tenant is nothing to another', async () => {
     { tenant: 'acme', environmentId: 'other' },
     { tenant: 'other', environmentId: 'env' },
   ]) {
-    const { paths } = await readClaims(store, other, { paths: ['/x'], handles: [] });
-    assert.deepEqual(paths, [[]]);
+    assert.deepEqual(await readClaimFields(store, other, [claimField.url('/x')]), [[]]);
     assert.equal((await listRoutes(store, other, { direction: 'ascending', limit: 5 })).total, 0);
   }
 });
@@ -357,12 +348,12 @@ test('whatever is put and dropped, claims and routes are those of a naive model'
       }
       const all = [...model.values()];
       for (const path of ['/a', '/A', '/b', '/c/%C3%A9']) {
-        const { paths } = await readClaims(store, scope, { paths: [path], handles: [] });
+        const [claims] = await readClaimFields(store, scope, [claimField.url(path)]);
         const expected = all
           .filter(({ field }) => field === claimField.url(path))
           .sort((a, b) => (modelOrder(a) < modelOrder(b) ? -1 : 1));
         assert.deepEqual(
-          paths[0],
+          claims,
           expected.map(({ claim }) => claim),
         );
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ClaimWrite, changesKept, readClaims } from '../../src/store/claims.ts';
+import { type ClaimWrite, changesKept, readClaimFields } from '../../src/store/claims.ts';
 import { type Announcement, commit, encodeDirty, HashWrites, readDirty } from '../../src/store/commit.ts';
 import { FencedError } from '../../src/store/connection.ts';
 import { IntakeReader, markForRebuild, outsideCaller } from '../../src/store/intake.ts';
@@ -80,7 +80,7 @@ test('claims move with a commit, in all partitions, and not with one that is ref
     return { action: 'put', scope, field: claimField.url(path), claim };
   });
   const claimed = async () => {
-    const { paths: found } = await readClaims(store, scope, { paths, handles: [] });
+    const found = await readClaimFields(store, scope, paths.map(claimField.url));
     return found.flat().map(({ display }) => display);
   };
   const send = (epoch: number) =>
