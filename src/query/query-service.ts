@@ -3,6 +3,7 @@ import type { ClientPrincipal } from '../config/types.ts';
 import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.ts';
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { queryPageUnitsMax } from '../contract/limits.ts';
+import { invalidNextPageToken } from '../search/check-pagination.ts';
 import { checkQuery, queryIdentity } from '../search/check-query.ts';
 import type { CheckedQuery, RowPlace } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
@@ -199,7 +200,7 @@ export class ScatterQueryService implements QueryService {
     const prepared = { index, query, isText: aliases === null, aliases, labels: labels ?? null, subject };
     if (nextPageToken === null) return prepared;
     const after = openToken(this.#store.secret, useOf(prepared), nextPageToken);
-    if (after === null) return { ok: false, status: 400, errors: ['Invalid nextPageToken'] };
+    if (after === null) return { ok: false, status: 400, errors: [invalidNextPageToken] };
     return { ...prepared, query: { ...query, after } };
   }
 

@@ -9,6 +9,9 @@ export interface CheckedPagination {
   readonly nextPageToken: string | null;
 }
 
+/** The mistake of a token that was not given for the query that it comes with (specification "Pagination"). */
+export const invalidNextPageToken = 'Invalid nextPageToken';
+
 const firstPage: CheckedPagination = { offset: 0, pageSize: pageSizeDefault, nextPageToken: null };
 
 /** `page` is ignored beside a token, and then there is no depth limit (specification "Pagination"). */

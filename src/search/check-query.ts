@@ -4,7 +4,7 @@ import { getOwn, isJsonObject } from '../contract/json.ts';
 import { searchCodePointsMax } from '../contract/limits.ts';
 import { checkFacets } from './check-facets.ts';
 import { checkFilter } from './check-filter.ts';
-import { checkPagination } from './check-pagination.ts';
+import { checkPagination, invalidNextPageToken } from './check-pagination.ts';
 import { checkSort } from './check-sort.ts';
 import { countCodePoints } from './code-points.ts';
 import { type FieldTable, meaningOf } from './field-table.ts';
@@ -41,8 +41,11 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   const sort = checkSort(memberOf(body, 'sort'), search !== null, rules, mistakes);
   const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
   const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
-  if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
   const { offset, pageSize, nextPageToken } = pagination;
+  // Tokens come with answers, so this one was not given for what the index cannot answer.
+  const isOfAnother = mistakes.texts.some((text) => placeInIdentity.test(text));
+  if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
+  if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
   const query: CheckedQuery = { filter, search, facets, sort, offset, pageSize, after: null };
   return { ok: true, query, aliases, nextPageToken };
 }
@@ -50,6 +53,9 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
 function memberOf(body: JsonObject, name: string): Json {
   return getOwn(body, name) ?? null;
 }
+
+/** Begins a mistake in what `queryIdentity` is made of. */
+const placeInIdentity = /^(filters|search|sort)\b/;
 
 /** Text that is equal for two queries between which a `nextPageToken` may pass: same filters, search and sort. */
 export function queryIdentity({ filter, search, sort }: CheckedQuery): string {

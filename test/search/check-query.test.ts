@@ -201,6 +201,18 @@ test('pages reach 10,000 items; a token has no depth limit and its page is ignor
   assert.equal(errorsOf({ pagination: { nextPageToken: 5 } }).length, 1);
 });
 
+test('a token beside filters, a search or a sort that the index cannot have was given for another one', () => {
+  const pagination = { nextPageToken: 't' };
+  for (const other of [
+    { sort: [{ field: 'elsewhere' }] },
+    { search: { field: 'elsewhere', value: 'a' } },
+    condition('elsewhere', 'equals', 'a'),
+  ]) {
+    assert.deepEqual(errorsOf({ ...other, pagination }).slice(1), ['Invalid nextPageToken']);
+  }
+  assert.equal(errorsOf({ facets: [{ field: 'keyword', size: 0 }], pagination }).length, 1);
+});
+
 test('aliases are given back once each, and ignored where they are not supported', () => {
   const result = checkQuery({ aliases: ['page', 'page'] }, closed);
   assert.ok(result.ok);
