@@ -9,9 +9,16 @@ import type { ClientPrincipal } from '../config/types.ts';
 import { subjectKey } from '../store/subjects.ts';
 import type { FinishedAnswer } from './finished-answer.ts';
 
+/** The answers of one client, by query. */
+class AnswersOf extends Map<string, FinishedAnswer> {
+  constructor(public principal: ClientPrincipal) {
+    super();
+  }
+}
+
 interface Entry {
   readonly answer: FinishedAnswer;
-  readonly owner: Map<string, FinishedAnswer>;
+  readonly owner: AnswersOf;
   readonly query: string;
   readonly subjects: readonly string[];
   /** Of the computation that made it. */
@@ -27,6 +34,9 @@ export interface Computation {
   readonly serial: number;
 }
 
+/** Called for an answer that a change has dropped though it was asked for since it was made, or since the last sweep. */
+export type LossListener = (principal: ClientPrincipal, query: string) => void;
+
 /** What an entry takes besides its body, roughly. */
 const entryBytes = 800;
 const subjectBytes = 120;
@@ -35,7 +45,7 @@ export const changesRemembered = 20_000;
 
 export class AnswerCache {
   /** Answers and not entries: each object on the way to an answer is a wait for memory. */
-  readonly #byPrincipal = new Map<ClientPrincipal, Map<string, FinishedAnswer>>();
+  readonly #byPrincipal = new Map<ClientPrincipal, AnswersOf>();
   readonly #bySubject = new Map<string, Set<Entry>>();
   /** All of them, in the order of the sweep. */
   readonly #entries = new Map<FinishedAnswer, Entry>();
@@ -51,6 +61,7 @@ export class AnswerCache {
   #misses = 0;
   #evicted = 0;
   #invalidated = 0;
+  #onLoss: LossListener = () => {};
 
   /** @param bytesMax bound on the memory of all entries; 0 turns the cache off. */
   constructor(private readonly bytesMax: number) {}
@@ -71,6 +82,11 @@ export class AnswerCache {
   /** False when nothing is ever kept. */
   get isOn(): boolean {
     return this.bytesMax > 0;
+  }
+
+  /** Sets who hears of losses. */
+  set onLoss(listener: LossListener) {
+    this.#onLoss = listener;
   }
 
   /** @param query text that, with the principal, decides the answer */
@@ -123,7 +139,7 @@ export class AnswerCache {
       subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
     const bytes = answer.body.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
     if (!isCurrent || bytes > this.bytesMax / 8) return isCurrent;
-    const owner = this.#byPrincipal.get(principal) ?? new Map<string, FinishedAnswer>();
+    const owner = this.#byPrincipal.get(principal) ?? new AnswersOf(principal);
     this.#byPrincipal.set(principal, owner);
     const former = this.#entryOf(owner.get(query));
     // A slow reader must not bring back what a later one has replaced.
@@ -164,6 +180,7 @@ export class AnswerCache {
       for (const entry of this.#bySubject.get(digest) ?? []) {
         this.#drop(entry);
         this.#invalidated += 1;
+        if (entry.answer.wasAskedFor) this.#onLoss(entry.owner.principal, entry.query);
       }
     }
     if (this.#changedAt.size > changesRemembered) {
@@ -198,7 +215,10 @@ export class AnswerCache {
     for (const [principal, answers] of former) {
       const heir = heirOf(principal);
       const takes = heir !== null && !this.#byPrincipal.has(heir);
-      if (takes) this.#byPrincipal.set(heir, answers);
+      if (takes) {
+        this.#byPrincipal.set(heir, answers);
+        answers.principal = heir;
+      }
       for (const [query, answer] of answers) {
         const entry = this.#entryOf(answer);
         if (entry !== undefined && !(takes && isLasting(query))) this.#drop(entry);

@@ -16,6 +16,7 @@ import { FinishedAnswer } from './finished-answer.ts';
 import type { Handler } from './handler.ts';
 import { headerBytes } from './header-bytes.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
+import { renewPages } from './renewed-pages.ts';
 import type { Services } from './services.ts';
 import { type ComputedAnswer, sharedAnswer } from './shared-answers.ts';
 
@@ -25,6 +26,7 @@ const tooLarge = new ProblemError(
 
 export function deliverByQuery(services: Services): Handler {
   const plans = new QueryPlans(services.store);
+  renewPages(services.cache, async (principal, query) => planned(services, plans.of(principal, query)));
   return (call) => {
     const version = askedVersion(call, 422);
     return version === null
@@ -53,11 +55,13 @@ function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answe
 }
 
 function missingAnswer(services: Services, plans: QueryPlans, call: Call): Promise<Answer> {
-  const { cache } = services;
-  const plan = plans.of(call.client, call.query);
-  return sharedAnswer(cache, plan, () => computedAnswer(services, plan)).then((answer) =>
-    inItsForm(cache, call, answer),
+  return planned(services, plans.of(call.client, call.query)).then((answer) =>
+    inItsForm(services.cache, call, answer),
   );
+}
+
+function planned(services: Services, plan: QueryPlan): Promise<FinishedAnswer> {
+  return sharedAnswer(services.cache, plan, () => computedAnswer(services, plan));
 }
 
 async function computedAnswer(services: Services, plan: QueryPlan): Promise<ComputedAnswer> {
