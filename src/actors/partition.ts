@@ -69,7 +69,8 @@ export class PartitionActor {
   /** Our place in the line for a rebuild, and what to call when the turn that came is over. */
   #request: Promise<void> | null = null;
   #granted: (() => void) | null = null;
-  #granting: Promise<null> | null = null;
+  #granting: Promise<void> | null = null;
+  #endWait = () => {};
   #wake = () => {};
 
   constructor(
@@ -141,11 +142,12 @@ export class PartitionActor {
   /** Null when the turn of a rebuild came first. */
   async #nextEntries(): Promise<IntakeEntry[] | null> {
     this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
+    this.#granting ??= this.#rebuildGranted().then(() => {
+      this.#granting = null;
+      this.#endWait();
+    });
     try {
-      this.#granting ??= this.#rebuildGranted().finally(() => {
-        this.#granting = null;
-      });
-      const entries = await Promise.race([this.#readable, this.#granting]);
+      const entries = await this.#firstOf(this.#readable);
       if (entries !== null) this.#readable = null;
       return entries;
     } catch (error) {
@@ -156,20 +158,30 @@ export class PartitionActor {
     }
   }
 
+  /**
+   * Entries, or null when the turn of a rebuild comes first. Not a race of promises: where nothing is ever rebuilt that
+   * turn's would hold on to every race it was in, and with it to all that was ever read.
+   */
+  #firstOf(readable: Promise<IntakeEntry[]>): Promise<IntakeEntry[] | null> {
+    return new Promise((resolve, reject) => {
+      this.#endWait = () => resolve(null);
+      readable.then(resolve, reject);
+    });
+  }
+
   /** One at a time: waits until a rebuild is ready, then in the line of the worker's partitions. */
-  async #rebuildGranted(): Promise<null> {
+  async #rebuildGranted(): Promise<void> {
     for (;;) {
       const waitMs = this.#queue.readyInMs(performance.now());
       if (waitMs === 0) break;
       await this.#sleep(waitMs);
       // A turn asked for after the end would never be given back.
-      if (this.#ended) return null;
+      if (this.#ended) return;
     }
     this.#request ??= this.context.rebuildTurns.request().then((release) => {
       this.#granted = release;
     });
     await this.#request;
-    return null;
   }
 
   /** Until `#wake` is called, or the time is over; null sets none. */
