@@ -1,13 +1,11 @@
 /** The calls of a client that benchmarks make beside the load. */
-import { once } from 'node:events';
-import { type Agent, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
-import { text as textOf } from 'node:stream/consumers';
 import { FailureFile } from '../../src/cli/import/failure-file.ts';
 import { Importer, retryTotalMsDefault } from '../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import type { BenchContext } from './bench.ts';
 import type { Entity } from './data-sets.ts';
+import { SaveLine } from './save-line.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
 
 /** As `npm run import` has it by default. */
@@ -58,18 +56,16 @@ export class Client {
     return response.headers.get('x-service-version') ?? '';
   }
 
-  /** As `save`, with as little work as Node can. @param body JSON of the entities. @param agent keeps the connection */
-  async saveJson(body: Buffer, agent: Agent): Promise<string> {
+  /** As `save`, with as little work as Node can. @param line from `saveLine`. @param request that it made */
+  async saveOn(line: SaveLine, request: Buffer): Promise<string> {
+    const { status, version, body } = await line.send(request);
+    requireSaved(status, body);
+    return version;
+  }
+
+  saveLine(): SaveLine {
     const { address, headers } = this.saving;
-    const sent = request(address, {
-      method: 'POST',
-      agent,
-      headers: { ...headers, 'Content-Length': body.length },
-    });
-    sent.end(body);
-    const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
-    requireSaved(response.statusCode, await textOf(response));
-    return String(response.headers['x-service-version']);
+    return new SaveLine(new URL(address), headers);
   }
 
   private get saving(): { address: string; headers: Record<string, string> } {

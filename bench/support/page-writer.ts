@@ -3,11 +3,11 @@
  * what its editors and importers change. Requests are made before they are timed, like those of the load, and sent with
  * as little as Node can: what the writer takes is taken from those that are measured.
  */
-import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn } from '../../src/contract/json.ts';
 import type { Client } from './client.ts';
 import { article, articleCount, articleUrl } from './pages.ts';
+import type { SaveLine } from './save-line.ts';
 
 const changesPerRequest = 10;
 const requestEveryMs = 50;
@@ -17,7 +17,7 @@ const checkedPages = 50;
 interface Change {
   readonly numbers: readonly number[];
   readonly revision: number;
-  readonly body: Buffer;
+  readonly request: Buffer;
 }
 
 export class PageWriter {
@@ -27,13 +27,14 @@ export class PageWriter {
   private next = 0;
   private readonly prepared: Change[] = [];
   private readonly revisions = new Map<number, number>();
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly line: SaveLine;
 
   /** @param seconds of writing in all, that is made ready */
   constructor(
     private readonly client: Client,
     seconds: number,
   ) {
+    this.line = client.saveLine();
     const count = Math.ceil((seconds * 1000) / requestEveryMs);
     while (this.prepared.length < count) this.prepared.push(this.prepare());
   }
@@ -43,7 +44,7 @@ export class PageWriter {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.line.close();
   }
 
   /** Writes at a steady rate while `act` runs, then checks that the pages show it. */
@@ -67,8 +68,8 @@ export class PageWriter {
     let version = '';
     let dueMs = performance.now();
     while (!isOver()) {
-      const { numbers, revision, body } = this.prepared.shift() ?? this.prepare();
-      version = await this.client.saveJson(body, this.agent);
+      const { numbers, revision, request } = this.prepared.shift() ?? this.prepare();
+      version = await this.client.saveOn(this.line, request);
       for (const number of numbers) this.revisions.set(number, revision);
       this.written += numbers.length;
       dueMs += requestEveryMs;
@@ -81,8 +82,8 @@ export class PageWriter {
     this.revision += 1;
     const { revision } = this;
     const numbers = Array.from({ length: changesPerRequest }, () => this.nextNumber());
-    const body = Buffer.from(JSON.stringify(numbers.map((number) => article(number, revision))));
-    return { numbers, revision, body };
+    const body = JSON.stringify(numbers.map((number) => article(number, revision)));
+    return { numbers, revision, request: this.line.requestOf(body) };
   }
 
   private nextNumber(): number {
