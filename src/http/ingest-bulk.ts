@@ -45,7 +45,7 @@ async function save(
     force,
     entities,
   });
-  services.progress.noteWritten(accepted.version);
+  const version = services.progress.noteWritten(tenant.alias, accepted.version);
   const conflictText = typeConflictText(services);
   accepted.outcomes.forEach((outcome, index) => {
     outcomes.outcome(entities[index]?.originId ?? '', outcome, conflictText);
@@ -56,7 +56,7 @@ async function save(
     status,
     body: bodyText(status, outcomes, call.prefixedHeader('system-information'), force),
     contentType: jsonType,
-    headers: status === 200 ? versionHeaders(services, accepted.version) : [],
+    headers: status === 200 ? versionHeaders(services, version) : [],
   };
 }
 

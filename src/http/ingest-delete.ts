@@ -22,12 +22,12 @@ export function deleteEntity(services: Services): Handler {
       throw new ProblemError(problems.requestInvalid({ originId: mistake.text }));
     }
     const { tenant, source } = call.source;
-    const { removed, version } = await removeEntities(services.store, {
+    const { removed, version: written } = await removeEntities(services.store, {
       tenant: tenant.alias,
       sourceId: source.id,
       originIds: [originId],
     });
-    services.progress.noteWritten(version);
+    const version = services.progress.noteWritten(tenant.alias, written);
     if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
     const message = 'Deletion of the entity has begun';
     return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
@@ -58,12 +58,12 @@ export function deleteEntities(services: Services): Handler {
     }
     const originIds = [...asked];
     const { tenant, source } = call.source;
-    const { removed, version } = await removeEntities(services.store, {
+    const { removed, version: written } = await removeEntities(services.store, {
       tenant: tenant.alias,
       sourceId: source.id,
       originIds,
     });
-    services.progress.noteWritten(version);
+    const version = services.progress.noteWritten(tenant.alias, written);
     const deleted = originIds.filter((_, index) => removed[index] === true);
     const notFound = originIds.filter((_, index) => removed[index] !== true);
     return {

@@ -47,13 +47,13 @@ async function save(
   { entity }: EntityReading & { kind: 'entity' },
 ): Promise<Answer> {
   const { tenant, source } = call.source;
-  const { outcomes, version } = await acceptEntities(services.store, {
+  const { outcomes, version: written } = await acceptEntities(services.store, {
     tenant: tenant.alias,
     sourceId: source.id,
     force: forcesType(call),
     entities: [entity],
   });
-  services.progress.noteWritten(version);
+  const version = services.progress.noteWritten(tenant.alias, written);
   if (outcomes[0] === 'typeConflict') {
     throw new ProblemError(problems.entityInvalid({ type: typeConflictText(services) }));
   }

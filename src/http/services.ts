@@ -15,7 +15,7 @@ export interface ProgressView {
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean>;
   catchUp(): Promise<Horizon | null>;
   waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean>;
-  noteWritten(version: VersionVector): void;
+  noteWritten(tenant: string, version: VersionVector): VersionVector;
   backlog(): number;
   behindMs(): number;
   backlogs(): readonly number[];

@@ -12,6 +12,7 @@ import { unpack } from './pack.ts';
 import { openStreamSource, type StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import type { VersionVector } from './types.ts';
+import { UnseenWrites } from './unseen-writes.ts';
 import { WriteAges } from './write-ages.ts';
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
@@ -58,6 +59,7 @@ export class Progress {
   /** See `commits`; null since one of them has changed. */
   #commits: readonly number[] | null = null;
   #catchingUp: Promise<Horizon | null> | null = null;
+  readonly #unseen = new UnseenWrites((...write) => this.#isSeen(...write));
   readonly #writeAges = new WriteAges((partition) => this.#partitions[partition]?.checkpoint ?? 0);
 
   constructor(store: Store) {
@@ -109,13 +111,17 @@ export class Progress {
     this.#listeners.push(listener);
   }
 
-  /** Tells of entries that this process has written, so that `backlog` and `behindMs` know them before they are done. */
-  noteWritten(version: VersionVector): void {
+  /**
+   * Tells of entries that this process has written, so that `backlog` and `behindMs` know them before they are done.
+   * @returns the version that stands for them, and for what this process wrote for the tenant before
+   */
+  noteWritten(tenant: string, version: VersionVector): VersionVector {
     this.#writeAges.note(version, performance.now());
     for (const [partition, sequence] of version) {
       const progress = this.#partitions[partition];
       if (progress !== undefined) progress.announced = Math.max(progress.announced, sequence);
     }
+    return this.#unseen.add(tenant, version);
   }
 
   /** Stream entries that wait in a partition; the most over all partitions. */
@@ -136,12 +142,16 @@ export class Progress {
   /** True when the version is visible by now, with everything that was rebuilt because of it. */
   isVisible(tenant: string, version: VersionVector): boolean {
     for (const [partition, sequence] of version) {
-      const progress = this.#partitions[partition];
-      if (progress === undefined) continue;
-      if (!progress.known || progress.checkpoint < sequence) return false;
-      if (progress.caused.size > 0 && !this.#isRebuilt(tenant, progress.caused)) return false;
+      if (!this.#isSeen(tenant, partition, sequence)) return false;
     }
     return true;
+  }
+
+  #isSeen(tenant: string, partition: number, sequence: number): boolean {
+    const progress = this.#partitions[partition];
+    if (progress === undefined) return true;
+    if (!progress.known || progress.checkpoint < sequence) return false;
+    return progress.caused.size === 0 || this.#isRebuilt(tenant, progress.caused);
   }
 
   #isRebuilt(tenant: string, caused: ReadonlyMap<string, number>): boolean {
@@ -313,6 +323,7 @@ export class Progress {
     progress.commits = Number(owner.commits?.toString() ?? 0);
     this.#commits = null;
     progress.announced = Number(announced ?? 0);
+    this.#unseen.forgetBeyond(partition, progress.announced);
     progress.dirty = new Map(owner.dirty === undefined ? [] : unpack<[string, number][]>(owner.dirty));
     progress.caused = new Map(Object.entries(caused).map(([field, sequence]) => [field, Number(sequence)]));
     progress.known = true;

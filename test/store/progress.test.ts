@@ -185,11 +185,26 @@ test('the backlog is what was announced and not yet taken in', async () => {
     entities: [encodeEntity(entity)],
   });
   assert.equal(progress.backlog(), 0);
-  progress.noteWritten(version);
+  progress.noteWritten('acme', version);
   assert.equal(progress.backlog(), 1);
   await markForRebuild(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
   const other = await follow(store);
   assert.deepEqual(other.backlogs(), [2], 'a new front counts what others wrote');
   await commit(0, { checkpoint: 2 });
   await until('both have seen it', () => progress.backlog() === 0 && other.backlog() === 0);
+});
+
+test('the version of a write stands for what its tenant wrote before and nobody may see yet', async () => {
+  const { progress, commit, isVisible } = await scene();
+  progress.noteWritten('globex', new Map([[1, 9]]));
+  progress.noteWritten('acme', new Map([[0, 1]]));
+  const last = progress.noteWritten('acme', new Map([[2, 1]]));
+  await commit(2, { checkpoint: 1 });
+  assert.equal(await isVisible(last), false);
+  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
+  assert.equal(await isVisible(last), false, 'what the first one caused is not rebuilt');
+  assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [0]);
+  await commit(1, { checkpoint: 5 });
+  assert.equal(await isVisible(last), true);
+  assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [], 'it need not be told any more');
 });

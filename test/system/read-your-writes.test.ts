@@ -78,7 +78,7 @@ class Corner {
   async start(): Promise<void> {
     const groups = this.#groups.map((originId) => entityOf(originId, 'group', {}));
     const version = await send(random.pick(clients), groups);
-    // The tokens of later writes say nothing of this one.
+    // The tokens that another front gives for later writes say nothing of this one.
     for (const client of clients) await this.#checkGroups(client, version);
   }
 
