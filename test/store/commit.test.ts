@@ -89,6 +89,12 @@ test('claims move with a commit, in all partitions, and not with one that is ref
   assert.deepEqual(await claimed(), []);
   await send(lease.epoch);
   assert.deepEqual(await claimed(), paths);
+  const told = await Promise.all(store.partitions.tags.map((tag) => store.client.xlen(keys.changes(tag))));
+  assert.equal(
+    told.reduce((sum, count) => sum + count),
+    1,
+    'the commit alone tells of them',
+  );
 });
 
 test('an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {

@@ -14,4 +14,13 @@ for _, group in ipairs(groups) do
   end
 end
 lookAtClaimKeys(groups)
-return moveClaims(groups, ARGV[3])
+local count = 0
+for _, group in ipairs(groups) do
+  local digests = moveClaims(group)
+  if #digests > 0 then
+    local sequence = redis.call('HINCRBY', group[2], 'changes', 1)
+    redis.call('XADD', group[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))
+    count = count + #digests
+  end
+end
+return count

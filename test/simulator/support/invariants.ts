@@ -57,9 +57,11 @@ export class StoreCheck {
     private readonly keyspace: Keyspace,
     partitions: Partitions,
     private readonly writes: Pick<Writes, 'worlds' | 'changed' | 'ages'>,
+    /** No claim moves with a commit. */
+    isLikeCluster: boolean,
   ) {
     this.#store = instantStore(keyspace, partitions);
-    this.#announcements = new Announcements(keyspace, partitions.tags);
+    this.#announcements = new Announcements(keyspace, partitions.tags, isLikeCluster);
   }
 
   /** To be called while nothing happens. @param site as it was published last @throws AssertionError */

@@ -130,17 +130,9 @@ local function lookAtClaimKeys(groups)
   end
 end
 
--- Returns how many times the service of a field changed.
-local function moveClaims(groups, changesKept)
-  local count = 0
-  for _, group in ipairs(groups) do
-    local digests = {}
-    for _, run in ipairs(group[4]) do changeRun(digests, unpack(run)) end
-    if #digests > 0 then
-      local sequence = redis.call('HINCRBY', group[2], 'changes', 1)
-      redis.call('XADD', group[3], 'MAXLEN', '~', changesKept, sequence .. '-0', 'd', table.concat(digests))
-      count = count + #digests
-    end
-  end
-  return count
+-- Moves the claims of one partition. Returns the digests of the fields whose service changed, which must be announced.
+local function moveClaims(group)
+  local digests = {}
+  for _, run in ipairs(group[4]) do changeRun(digests, unpack(run)) end
+  return digests
 end
