@@ -80,24 +80,24 @@ export class Client {
   }
 
   /**
-   * A front closes connections that were idle for a while; a request that meets this on its way is sent once more, as
-   * every HTTP client does it.
+   * A front closes connections that were idle for a while; a request that meets this on its way is sent once more, on a
+   * connection of its own: several may have been closed that this process has not heard of yet.
    */
   async #exchange(method: string, path: string, options: RequestOptions): Promise<Answer> {
     try {
-      return await this.#attempt(method, path, options);
+      return await this.#attempt(method, path, options, this.#agent);
     } catch (error) {
       if (!(error instanceof NoAnswerError) || !error.onIdleConnection) throw error;
     }
     try {
-      return await this.#attempt(method, path, options);
+      return await this.#attempt(method, path, options, false);
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
       throw new NoAnswerError(error.message, { mayBeTaken: true, onIdleConnection: false });
     }
   }
 
-  #attempt(method: string, path: string, options: RequestOptions): Promise<Answer> {
+  #attempt(method: string, path: string, options: RequestOptions, agent: Agent | false): Promise<Answer> {
     const { key, body, headers, timeoutMs = requestMs } = options;
     const bytes = body === undefined ? null : isBytes(body) ? body : Buffer.from(bodyText(body));
     return new Promise((resolve, reject) => {
@@ -112,7 +112,7 @@ export class Client {
         new URL(path, this.baseUrl()),
         {
           method,
-          agent: this.#agent,
+          agent,
           headers: {
             ...(key === undefined ? {} : { 'X-Api-Key': key }),
             ...(bytes === null
