@@ -6,7 +6,6 @@
  * is never stored, so an entry is always at least as new as the last change that this front has heard of.
  */
 import type { ClientPrincipal } from '../config/types.ts';
-import { subjectKey } from '../store/subjects.ts';
 import type { FinishedAnswer } from './finished-answer.ts';
 
 /** The answers of one client, by query. */
@@ -37,6 +36,8 @@ export interface Computation {
 /** Called for an answer that a change has dropped though it was asked for since it was made, or since the last sweep. */
 export type LossListener = (principal: ClientPrincipal, query: string) => void;
 
+const nobody: readonly Entry[] = [];
+
 /** What an entry takes besides its body, roughly. */
 const entryBytes = 800;
 const subjectBytes = 120;
@@ -46,7 +47,8 @@ export const changesRemembered = 20_000;
 export class AnswerCache {
   /** Answers and not entries: each object on the way to an answer is a wait for memory. */
   readonly #byPrincipal = new Map<ClientPrincipal, AnswersOf>();
-  readonly #bySubject = new Map<string, Set<Entry>>();
+  /** Most subjects are read by one answer: a set for each of those would be made and let go with every change. */
+  readonly #bySubject = new Map<string, Entry | Set<Entry>>();
   /** All of them, in the order of the sweep. */
   readonly #entries = new Map<FinishedAnswer, Entry>();
   /** Subjects that changed while computations were under way -> when, in changes seen. */
@@ -122,6 +124,7 @@ export class AnswerCache {
 
   /**
    * Keeps an answer, unless something that it read has changed since the computation began.
+   * @param reads keys of the subjects that were read, as changes are told by
    * @returns whether nothing of it has, as far as this front has heard
    */
   store(
@@ -133,7 +136,7 @@ export class AnswerCache {
   ): boolean {
     // Naming what was read costs a good part of an answer; where nothing is kept and nothing changed nobody asks.
     if (this.bytesMax === 0 && this.#changesSeen === computation.beganAt) return true;
-    const subjects = [...new Set(reads().map(subjectKey))];
+    const subjects = reads();
     const isCurrent =
       this.#knownSince <= computation.beganAt &&
       subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
@@ -150,11 +153,7 @@ export class AnswerCache {
     owner.set(query, answer);
     this.#entries.set(answer, entry);
     this.#bytes += bytes;
-    for (const subject of subjects) {
-      const readers = this.#bySubject.get(subject);
-      if (readers === undefined) this.#bySubject.set(subject, new Set([entry]));
-      else readers.add(entry);
-    }
+    for (const subject of subjects) this.#addReader(subject, entry);
     this.#sweep();
     return true;
   }
@@ -177,7 +176,7 @@ export class AnswerCache {
     }
     for (const digest of digests) {
       if (this.#computing > 0) this.#changedAt.set(digest, this.#changesSeen);
-      for (const entry of this.#bySubject.get(digest) ?? []) {
+      for (const entry of this.#readersOf(digest)) {
         this.#drop(entry);
         this.#invalidated += 1;
         if (entry.answer.wasAskedFor) this.#onLoss(entry.owner.principal, entry.query);
@@ -249,10 +248,25 @@ export class AnswerCache {
     if (!this.#entries.delete(entry.answer)) return;
     this.#bytes -= entry.bytes;
     entry.owner.delete(entry.query);
-    for (const subject of entry.subjects) {
-      const readers = this.#bySubject.get(subject);
-      readers?.delete(entry);
-      if (readers?.size === 0) this.#bySubject.delete(subject);
-    }
+    for (const subject of entry.subjects) this.#removeReader(subject, entry);
+  }
+
+  #readersOf(subject: string): Iterable<Entry> {
+    const readers = this.#bySubject.get(subject);
+    if (readers === undefined) return nobody;
+    return readers instanceof Set ? readers : [readers];
+  }
+
+  #addReader(subject: string, entry: Entry): void {
+    const readers = this.#bySubject.get(subject);
+    if (readers === undefined) this.#bySubject.set(subject, entry);
+    else if (readers instanceof Set) readers.add(entry);
+    else if (readers !== entry) this.#bySubject.set(subject, new Set([readers, entry]));
+  }
+
+  #removeReader(subject: string, entry: Entry): void {
+    const readers = this.#bySubject.get(subject);
+    if (readers instanceof Set) readers.delete(entry);
+    if (readers === entry || (readers instanceof Set && readers.size === 0)) this.#bySubject.delete(subject);
   }
 }

@@ -2,11 +2,10 @@
 import { parseViewId } from '../contract/ids.ts';
 import type { HashField } from '../store/field-reader.ts';
 import type { Store } from '../store/store.ts';
-import { claimSubject, viewSubject } from '../store/subjects.ts';
 import type { Claim, EnvironmentScope, ViewTarget } from '../store/types.ts';
 import { placeOfView, viewTarget } from '../store/views.ts';
 import { servedClaim } from './claim-choice.ts';
-import type { DeliveryPlan } from './delivery-plan.ts';
+import { type DeliveryPlan, keyOfView } from './delivery-plan.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
 import { LoadedViews } from './view-loading.ts';
@@ -22,15 +21,12 @@ export class Delivered {
   ) {}
 
   /**
-   * Subjects of everything that was read, found or missing, as the changes streams announce them: the answer stays
-   * true until one of them changes (design promise 10).
+   * Keys of everything that was read, found or missing, as the changes streams announce it: the answer stays true until
+   * one of them changes (design promise 10).
    */
   reads(): readonly string[] {
-    const { scope, claimFields } = this.plan;
-    return [
-      ...claimFields.map((field) => claimSubject(scope, field)),
-      ...this.views.met.map(({ target }) => viewSubject(scope, target)),
-    ];
+    const { claimKeys, scope } = this.plan;
+    return [...claimKeys, ...this.views.met.map((view) => keyOfView(scope, view))];
   }
 
   /** Where all of it lies. */

@@ -11,6 +11,7 @@ import { placeOfClaims, unpackClaims } from '../store/claims.ts';
 import type { HashField } from '../store/field-reader.ts';
 import { claimField } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import { claimSubject, subjectKey, viewSubject } from '../store/subjects.ts';
 import type { Claim, EnvironmentScope } from '../store/types.ts';
 import { type BodyHead, headOf, placeOfView } from '../store/views.ts';
 import { type DeliveryRequest, requestOfQuery } from './delivery-request.ts';
@@ -35,6 +36,7 @@ export class DeliveryPlan {
   foreseen: readonly ForeseenView[] = [];
   /** Of the claim fields, then of the foreseen views. */
   places: readonly HashField[];
+  #claimKeys: readonly string[] | null = null;
   /** By claim field. */
   readonly #claims: { readonly bytes: Buffer; readonly claims: readonly Claim[] }[] = [];
 
@@ -52,6 +54,12 @@ export class DeliveryPlan {
     this.places = this.claimFields.map((field) => placeOfClaims(store, scope, field));
   }
 
+  /** Keys of the subjects that the claim fields are. */
+  get claimKeys(): readonly string[] {
+    this.#claimKeys ??= this.claimFields.map((field) => subjectKey(claimSubject(this.scope, field)));
+    return this.#claimKeys;
+  }
+
   /** The claims of a claim field. @param stored as it was read */
   claimsIn(at: number, stored: Buffer | null | undefined): readonly Claim[] {
     if (!stored) return [];
@@ -65,7 +73,11 @@ export class DeliveryPlan {
   /** Notes what the answer was made of. */
   foresee(views: readonly KnownView[]): void {
     if (views.length > foreseenMax || this.#isForeseen(views)) return;
-    this.foreseen = views.map((view) => ({ target: view.target, head: headToRemember(view) }));
+    this.foreseen = views.map((view) => ({
+      target: view.target,
+      head: headToRemember(view),
+      key: keyOfView(this.scope, view),
+    }));
     this.places = [
       ...this.places.slice(0, this.claimFields.length),
       ...views.map(({ target }) => placeOfView(this.store, this.scope, target)),
@@ -81,6 +93,11 @@ export class DeliveryPlan {
     }
     return true;
   }
+}
+
+/** Key of the subject that a view is. */
+export function keyOfView(scope: EnvironmentScope, { target, key }: KnownView): string {
+  return key ?? subjectKey(viewSubject(scope, target));
 }
 
 function headToRemember({ stored, loaded }: KnownView): BodyHead | null {

@@ -3,6 +3,7 @@
  * hangs on the items of its indexes, any change of which drops it; the rows of `aliases` hang on more and are not kept.
  */
 import type { GoodOutcome } from '../query/types.ts';
+import { subjectKey } from '../store/subjects.ts';
 import { type Answer, jsonType } from './answer.ts';
 import type { Call } from './call.ts';
 import { FinishedAnswer } from './finished-answer.ts';
@@ -62,7 +63,7 @@ async function made(
     const { answer, outcomes } = await make();
     if (typeof answer.body === 'string') return answer;
     if (!isLasting(outcomes, configuration.current.digest)) return answer;
-    const subjects = () => outcomes.map(({ subject }) => subject);
+    const subjects = () => outcomes.map(({ subject }) => subjectKey(subject));
     const finished = new FinishedAnswer(answer.body);
     cache.store(computation, call.client, key, finished, subjects);
     return answer;

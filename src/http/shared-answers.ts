@@ -8,7 +8,7 @@ import type { FinishedAnswer } from './finished-answer.ts';
 
 export interface ComputedAnswer {
   readonly answer: FinishedAnswer;
-  /** Subjects of all that was read for it. */
+  /** Keys of the subjects of all that was read for it. */
   reads(): readonly string[];
 }
 

@@ -18,12 +18,16 @@ export interface ForeseenView {
   readonly target: ViewTarget;
   /** Of its body when it was last read; null: it had no references, or too many to remember. */
   readonly head: BodyHead | null;
+  /** Of its subject. */
+  readonly key: string;
 }
 
 /** A view that is part of the answer, or may be. */
 export interface KnownView {
   readonly target: ViewTarget;
   head: BodyHead | null;
+  /** Of its subject, when it was foreseen. */
+  key: string | null;
   /** Undefined before it was read; null: there is none. */
   stored: Buffer | null | undefined;
   /** It was asked for, or a view of the answer refers to it. */
@@ -59,6 +63,7 @@ export class LoadedViews {
       const view = this.#known(one.target);
       view.stored = stored[at + index] ?? null;
       view.head = one.head;
+      view.key = one.key;
     }
   }
 
@@ -132,7 +137,7 @@ export class LoadedViews {
   #known(target: ViewTarget): KnownView {
     const known = this.#views.get(target.field);
     if (known !== undefined) return known;
-    const view: KnownView = { target, head: null, stored: undefined, isMet: false, loaded: null };
+    const view: KnownView = { target, head: null, key: null, stored: undefined, isMet: false, loaded: null };
     this.#views.set(target.field, view);
     return view;
   }

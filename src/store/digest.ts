@@ -8,6 +8,7 @@ export const digestBytes = 8;
 /** One digest, by way of which a number becomes bytes; little-endian as every machine that Node.js runs on. */
 const word = new BigUint64Array(1);
 const wordBytes = new Uint8Array(word.buffer);
+const wordBuffer = Buffer.from(word.buffer);
 
 /**
  * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Stored bytes are compared with
@@ -16,6 +17,12 @@ const wordBytes = new Uint8Array(word.buffer);
 export function digestOf(subject: string | Buffer): Buffer {
   word[0] = typeof subject === 'string' ? h64(subject) : h64Raw(subject);
   return Buffer.from(wordBytes);
+}
+
+/** As `digestOf`, as a text of 8 characters. */
+export function digestText(subject: string): string {
+  word[0] = h64(subject);
+  return wordBuffer.toString('latin1');
 }
 
 /** Digests of many subjects, one behind the other. */

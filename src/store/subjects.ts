@@ -1,5 +1,5 @@
 /** What announcements are about: a subject's digest tells fronts which cached answers no longer hold. */
-import { digestOf } from './digest.ts';
+import { digestText } from './digest.ts';
 import { viewField } from './keys.ts';
 import type { EntityRef, EnvironmentScope } from './types.ts';
 
@@ -23,5 +23,5 @@ export function itemsSubject({ tenant, environmentId }: EnvironmentScope, index:
 
 /** The digest as a text that is fit for a Map's key. */
 export function subjectKey(subject: string): string {
-  return digestOf(subject).toString('latin1');
+  return digestText(subject);
 }

@@ -21,7 +21,7 @@ function textOf(answer: FinishedAnswer | null): string | null {
 
 function put(cache: AnswerCache, query: string, text: string, reads: readonly string[]): void {
   const computation = cache.begin();
-  cache.store(computation, principal, query, answerOf(text), () => reads);
+  cache.store(computation, principal, query, answerOf(text), () => reads.map(subjectKey));
   cache.end(computation);
 }
 
@@ -46,8 +46,8 @@ test('an answer whose subject changed while it was computed is not kept', () => 
   const early = cache.begin();
   cache.invalidate([subjectKey('view a')]);
   const late = cache.begin();
-  cache.store(early, principal, 'early', answerOf('1'), () => ['view a']);
-  cache.store(late, principal, 'late', answerOf('2'), () => ['view a']);
+  cache.store(early, principal, 'early', answerOf('1'), () => [subjectKey('view a')]);
+  cache.store(late, principal, 'late', answerOf('2'), () => [subjectKey('view a')]);
   cache.end(early);
   cache.end(late);
   assert.equal(cache.find(principal, 'early'), null);
@@ -58,7 +58,7 @@ test('a slow reader does not bring back what a later one has replaced', () => {
   const cache = new AnswerCache(1 << 20);
   const slow = cache.begin();
   put(cache, 'q', 'new', ['view a']);
-  cache.store(slow, principal, 'q', answerOf('old'), () => ['view a']);
+  cache.store(slow, principal, 'q', answerOf('old'), () => [subjectKey('view a')]);
   cache.end(slow);
   assert.equal(textOf(cache.find(principal, 'q')), 'new');
 });
@@ -67,7 +67,7 @@ test('an answer computed across a gap in the changes is not kept', () => {
   const cache = new AnswerCache(1 << 20);
   const computation = cache.begin();
   cache.invalidate(null);
-  cache.store(computation, principal, 'q', answerOf('1'), () => ['view a']);
+  cache.store(computation, principal, 'q', answerOf('1'), () => [subjectKey('view a')]);
   cache.end(computation);
   assert.equal(cache.find(principal, 'q'), null);
 });
@@ -81,11 +81,11 @@ test('with computations always under way, changes are not remembered for ever', 
   cache.invalidate(digests.slice(-1));
   const after = cache.begin();
   assert.equal(
-    cache.store(before, principal, 'q', answerOf('1'), () => ['view a']),
+    cache.store(before, principal, 'q', answerOf('1'), () => [subjectKey('view a')]),
     false,
   );
   assert.equal(
-    cache.store(after, principal, 'q', answerOf('2'), () => ['view a']),
+    cache.store(after, principal, 'q', answerOf('2'), () => [subjectKey('view a')]),
     true,
   );
   for (const computation of [endless, before, after]) cache.end(computation);
@@ -146,7 +146,7 @@ test('whatever the interleaving, a found answer is as new as the last announced 
           if (read === undefined) continue;
           const { subject, version, computation } = read;
           cache.store(computation, principal, `q${subject}`, answerOf(String(version)), () => [
-            `view ${subject}`,
+            subjectKey(`view ${subject}`),
           ]);
           cache.end(computation);
         } else {

@@ -33,7 +33,9 @@ const website = clientOf(before, 'website-key');
 
 function put(principal: ClientPrincipal, asked: string, text: string): void {
   const computation = cache.begin();
-  cache.store(computation, principal, asked, new FinishedAnswer(Buffer.from(text)), () => ['view a']);
+  cache.store(computation, principal, asked, new FinishedAnswer(Buffer.from(text)), () => [
+    subjectKey('view a'),
+  ]);
   cache.end(computation);
 }
 
@@ -99,7 +101,7 @@ test('an answer that is computed while the configuration changes is not kept', (
   keepPages(cache, after);
   const answer = new FinishedAnswer(Buffer.from('late'));
   const isCurrent = cache.store(computation, clientOf(after, 'website-key'), 'url=%2Fb', answer, () => [
-    'view b',
+    subjectKey('view b'),
   ]);
   cache.end(computation);
   assert.equal(isCurrent, false);

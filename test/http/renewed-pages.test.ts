@@ -25,7 +25,9 @@ class Scene {
 
   put(query: string): void {
     const computation = this.cache.begin();
-    this.cache.store(computation, principal, query, new FinishedAnswer(Buffer.from('{}')), () => [query]);
+    this.cache.store(computation, principal, query, new FinishedAnswer(Buffer.from('{}')), () => [
+      subjectKey(query),
+    ]);
     this.cache.end(computation);
   }
 

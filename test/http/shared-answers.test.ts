@@ -28,7 +28,7 @@ class Scene {
       new Promise<ComputedAnswer>((resolve, reject) => {
         this.#computing.push({
           finish: (text) =>
-            resolve({ answer: new FinishedAnswer(Buffer.from(text)), reads: () => ['view a'] }),
+            resolve({ answer: new FinishedAnswer(Buffer.from(text)), reads: () => [subjectKey('view a')] }),
           fail: reject,
         });
       });
