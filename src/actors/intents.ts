@@ -1,8 +1,16 @@
 /** What the batches of a partition have put outside it, or were about to, and no commit has stored yet. */
-import { type Intent, type IntentNote, intentName, noteIntents, readIntents } from '../store/intents.ts';
+import {
+  type Intent,
+  type IntentNote,
+  intentName,
+  intentOwner,
+  noteIntents,
+  readIntents,
+} from '../store/intents.ts';
 import type { Lease } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
 import type { Suspect } from '../store/suspects.ts';
+import type { EntityWork } from './work.ts';
 
 /** The entity that an intent is about. */
 export interface IntentOwner {
@@ -46,6 +54,12 @@ export class Intents {
     const name = intentName(tenant, sourceId, originId);
     const found = [...this.left.values()].flatMap((note) => note.get(name) ?? []);
     return found.length === 0 ? null : found;
+  }
+
+  /** Turns of the entities in notes that are left: of one that is gone nothing else may tell what was put for it. */
+  get works(): EntityWork[] {
+    const names = new Set([...this.left.values()].flatMap((note) => [...note.keys()]));
+    return [...names].map((name) => ({ ...intentOwner(name), only: null, repair: null }));
   }
 
   /** Notes what the batch is about to put for its entities. @throws FencedError, StoreUnavailableError */

@@ -326,7 +326,8 @@ export class PartitionActor {
     for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
       await this.#commit(await this.#batch(works), this.#checkpoint);
     }
-    await this.#commit(await this.#batch([]), last);
+    const intents = await this.#openIntents();
+    await this.#commit(await this.#batch(intents.works), last);
     this.#reader.seek(last);
   }
 }

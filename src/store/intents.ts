@@ -27,6 +27,12 @@ export function intentName(tenant: string, sourceId: string, originId: string): 
   return `${tenant}|${sourceId}|${originId}`;
 }
 
+/** The entity that a name stands for. */
+export function intentOwner(name: string): { tenant: string; sourceId: string; originId: string } {
+  const [tenant = '', sourceId = '', ...originId] = name.split('|');
+  return { tenant, sourceId, originId: originId.join('|') };
+}
+
 /** @param notes by field of `keys.intents`. @throws FencedError, StoreUnavailableError */
 export async function noteIntents(
   store: Store,

@@ -10,10 +10,11 @@ import { Slots } from '../../src/actors/slots.ts';
 import { TurnQueue } from '../../src/actors/turns.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { AutoFields } from '../../src/store/auto-fields.ts';
-import { readClaimFields } from '../../src/store/claims.ts';
+import { readClaimFields, writeClaims } from '../../src/store/claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration.ts';
 import { StoreUnavailableError } from '../../src/store/connection.ts';
 import { acceptEntities, encodeEntity } from '../../src/store/entities.ts';
+import { intentName, noteIntents } from '../../src/store/intents.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
 import {
   fenceOlderOwners,
@@ -25,6 +26,7 @@ import {
 import { Progress } from '../../src/store/progress.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { Suspect } from '../../src/store/suspects.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { Fleet, publishDocuments, RecordingSink } from './support/fleet.ts';
@@ -140,6 +142,30 @@ test('entities whose stream entries were lost are found again', async (context) 
   await site.fleet.add();
   await site.check();
   assert.match(String(site.fleet.troubles), /were not all there/, 'and somebody is told');
+});
+
+test('what was put for an entity that is gone is taken back, though the entries about it were lost', async (context) => {
+  const site = await Site.open(context, 1);
+  const { store } = site;
+  const lease = await takeLease(store, 0, 'former', 10_000);
+  assert.ok(lease !== null);
+  const scope = { tenant: 'acme', environmentId: 'env-1' };
+  const claim = { field: claimField.url('/gone'), host: null, display: '/gone' };
+  const { environmentId } = scope;
+  const suspect: Suspect = { ...claim, kind: 'claim', environmentId, alias: 'page', claimKind: 'page' };
+  const name = intentName('acme', 'src-cms', 'gone');
+  await noteIntents(store, lease, new Map([['1.1', new Map([[name, [suspect]]])]]));
+  const view = { sourceId: 'src-cms', alias: 'page', originId: 'gone' };
+  const { field, host, display } = claim;
+  const put = { host, kind: 'page' as const, sinceStamp: 1, view, display, redirect: null };
+  await writeClaims(store, lease, [{ action: 'put', scope, field, claim: put }]);
+  await releaseLease(store, lease);
+  for (let number = 0; number < 3; number += 1) await site.ingest(page(number, `t${number}`));
+  await store.client.xtrim(keys.stream(lease.tag), 'MAXLEN', 1);
+  await site.fleet.add();
+  await site.check();
+  assert.deepEqual(await readClaimFields(store, scope, [field]), [[]]);
+  assert.equal(await store.client.exists(keys.intents(lease.tag)), 0);
 });
 
 async function snapshot(store: Store): Promise<Map<string, Buffer>> {
