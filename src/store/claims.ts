@@ -54,13 +54,18 @@ export async function writeClaims(
   await Promise.all(lanesOf(store, groups).map((calls) => makeCalls(store, caller, calls)));
 }
 
-/** As the commit takes them, on one Redis. */
+/** As the commit takes them, on one Redis: it tells of them itself. */
 export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
-  const groups = byPartition(store, writes);
-  return packCall(
-    [...groups].map(([partition, claims]) => ({ tag: store.partitions.tag(partition), claims })),
+  const runs = [...byPartition(store, writes)].flatMap(([partition, claims]) =>
+    runsOf(claims).map((run) => ({ tag: store.partitions.tag(partition), run })),
   );
+  writer.begin();
+  writer.list(runs.length);
+  for (const { tag, run } of runs) writeRun(tag, run, noDigests);
+  return writer.take();
 }
+
+const noDigests: readonly Buffer[] = [];
 
 interface PlacedClaim {
   readonly write: ClaimWrite;
@@ -129,7 +134,7 @@ async function makeCalls(
 
 const writer = new PackWriter();
 
-/** As `scripts/parts/claims.lua` reads it. */
+/** As `scripts/claim.lua` reads it. */
 function packCall(groups: readonly ClaimGroup[]): Buffer {
   writer.begin();
   writer.list(groups.length);
@@ -140,7 +145,10 @@ function packCall(groups: readonly ClaimGroup[]): Buffer {
     writer.text(keys.changes(tag));
     const runs = runsOf(claims);
     writer.list(runs.length);
-    for (const run of runs) writeRun(tag, run);
+    for (const run of runs) {
+      const digests = run.map(({ subject }) => digestOf(subject));
+      writeRun(tag, run, digests);
+    }
   }
   return writer.take();
 }
@@ -163,7 +171,8 @@ function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
   return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
-function writeRun(tag: string, run: readonly PlacedClaim[]): void {
+/** As `scripts/parts/claims.lua` reads it. */
+function writeRun(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): void {
   const [first] = run;
   if (first === undefined) return;
   const { action, scope } = first.write;
@@ -175,8 +184,8 @@ function writeRun(tag: string, run: readonly PlacedClaim[]): void {
   writer.text(keys.clashes(tag, tenant, environmentId));
   writer.list(run.length);
   for (const { write } of run) writer.text(write.field);
-  writer.list(run.length);
-  for (const { subject } of run) writer.textBytes(digestOf(subject));
+  writer.list(digests.length);
+  for (const digest of digests) writer.textBytes(digest);
   writer.list(run.length);
   for (const { write } of run) writer.text(write.claim.display);
   writer.list(run.length);

@@ -4,7 +4,8 @@
 --
 -- KEYS  1 fence of the first group
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept
---       4 packed list of groups, as in `parts/claims.lua`
+--       4 packed list of groups, each the claims of one partition: {fence, clock and changes key, runs as in
+--       `parts/claims.lua`}
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 -- Returns  number of times that the service of a field changed; error FENCED
 local groups = cmsgpack.unpack(ARGV[4])
@@ -13,10 +14,14 @@ for _, group in ipairs(groups) do
     return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
   end
 end
-lookAtClaimKeys(groups)
+-- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
+for _, group in ipairs(groups) do
+  redis.call('EXISTS', group[2], group[3])
+  for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4]) end
+end
 local count = 0
 for _, group in ipairs(groups) do
-  local digests = moveClaims(group)
+  local digests = moveClaims(group[4])
   if #digests > 0 then
     local sequence = redis.call('HINCRBY', group[2], 'changes', 1)
     redis.call('XADD', group[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))

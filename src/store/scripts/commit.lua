@@ -5,7 +5,7 @@
 -- KEYS  1 owner   2 clock   3 changes   4 caused   5 stream
 -- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 waiting rebuilds (packed)   5 changes kept
 --       6 number of the commit before, or ''   7 packed list of the caused marks: field, sequence, field …
---       8 packed list of groups of claims, as in `parts/claims.lua`; none but on one Redis, whose keys lie in other slots
+--       8 packed list of runs of claims, as in `parts/claims.lua`; none but on one Redis, whose keys lie in other slots
 --       then packed lists of hash writes, each {key, fields and values to set, fields to delete}
 -- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
 local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits', 'checkpoint')
@@ -29,7 +29,7 @@ for from = 1, #written, chunk do
 end
 -- None of their keys can be gone, on one Redis. They are told of in the announcement below, which whoever reads there
 -- hears of, whatever partition was read.
-for _, group in ipairs(claims) do moveClaims(group) end
+moveClaims(claims)
 callEach('HSET', KEYS[4], caused)
 for _, write in ipairs(writes) do
   callEach('HSET', write[1], write[2])

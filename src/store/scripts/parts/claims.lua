@@ -1,9 +1,8 @@
 -- Moves claims and keeps the list of served routes right, for scripts that begin with this.
 -- Routes and clashes are derived from the claims at every call, so dropping a claim that is not there repairs them.
 --
--- Claims come as a list of groups, each those of one partition: {fence, clock and changes key, runs}
--- A run is {'put' | 'drop', claims key, routes key, clashes key, fields, digests (8 bytes each), displays, packed
--- lists of the one claim}; it is done before the next one
+-- Claims come as a list of runs, each done before the next one: {'put' | 'drop', claims key, routes key, clashes key,
+-- fields, digests (8 bytes each; none where nobody asks whose service changed), displays, packed lists of the one claim}
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 
 local function sameClaim(a, b)
@@ -122,17 +121,9 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, fiel
   callEach('ZREM', routesKey, gone)
 end
 
--- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
-local function lookAtClaimKeys(groups)
-  for _, group in ipairs(groups) do
-    redis.call('EXISTS', group[2], group[3])
-    for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4]) end
-  end
-end
-
--- Moves the claims of one partition. Returns the digests of the fields whose service changed, which must be announced.
-local function moveClaims(group)
+-- Returns the digests of the fields whose service changed.
+local function moveClaims(runs)
   local digests = {}
-  for _, run in ipairs(group[4]) do changeRun(digests, unpack(run)) end
+  for _, run in ipairs(runs) do changeRun(digests, unpack(run)) end
   return digests
 end
