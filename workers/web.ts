@@ -8,6 +8,7 @@ import { handlersFor } from '../src/http/handlers.ts';
 import { keepPages } from '../src/http/kept-pages.ts';
 import { Metrics } from '../src/http/metrics.ts';
 import { waitingFor } from '../src/http/readiness.ts';
+import { RequestRate } from '../src/http/request-rate.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
@@ -64,6 +65,7 @@ runProcess('web', async () => {
       .filter((process) => process.id !== id)
       .map((process) => ({ process: process.id, text: process.metrics }));
   });
+  const requestRate = new RequestRate(metrics, performance.now());
   const heartbeat = setInterval(() => {
     metrics
       .ownText()
@@ -78,6 +80,7 @@ runProcess('web', async () => {
           partitions: [],
           waitingFor: [],
           metrics: text,
+          requestsPerSecond: requestRate.perSecond(performance.now()),
         }),
       )
       .catch(() => {});

@@ -25,6 +25,11 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
+  /** Requests that this process has answered. */
+  get requests(): number {
+    return this.#routes.reduce((sum, { count }) => sum + count, 0);
+  }
+
   /** A value that is read when somebody asks for the metrics. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({

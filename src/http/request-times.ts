@@ -44,6 +44,11 @@ export class RouteTimes {
     this.observe(status, this.#atOnceMs);
   }
 
+  /** Finished requests. */
+  get count(): number {
+    return this.#buckets.reduce((sum, count) => sum + count, 0);
+  }
+
   countSamples(name: string): string[] {
     const samples: string[] = [];
     this.#byStatus.forEach((count, status) => {

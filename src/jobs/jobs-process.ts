@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
 import { OwnerSlots } from './owner-slots.ts';
+import { ReaderLoad } from './reader-load.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,
@@ -55,6 +56,7 @@ export class JobsProcess {
       autoFields: new AutoFields(store),
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
+      readers: new ReaderLoad(store),
       throttle: new Throttle(rebuildEntitiesPerSecondMax),
       onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),
     };

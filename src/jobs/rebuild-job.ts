@@ -31,6 +31,7 @@ import type { Store } from '../store/store.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import type { OwnerSlots } from './owner-slots.ts';
+import type { ReaderLoad } from './reader-load.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 import { RebuildWaits } from './rebuild-waits.ts';
 import type { Throttle } from './throttle.ts';
@@ -50,6 +51,7 @@ export interface RebuildContext {
   readonly throttle: Throttle;
   readonly slots: OwnerSlots;
   readonly layoutWatch: LayoutWatch;
+  readonly readers: ReaderLoad;
   onMarked(count: number): void;
 }
 
@@ -97,7 +99,7 @@ class RebuildRun {
   ) {
     this.#partition = job.task.partition;
     this.#tag = context.store.partitions.tag(this.#partition);
-    this.#waits = new RebuildWaits(context.store, this.#partition, job.signal);
+    this.#waits = new RebuildWaits(context.store, this.#partition, context.readers, job.signal);
     this.#progress = job.progress ?? beginning;
   }
 

@@ -4,15 +4,19 @@ import { setTimeout } from 'node:timers/promises';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
 import type { Store } from '../store/store.ts';
+import type { ReaderLoad } from './reader-load.ts';
 import type { RebuildProgress } from './rebuild-queue.ts';
 
 const pollMs = 20;
 const markPollMsMin = 4;
 /**
- * A rest of five times the rebuild before it leaves most of the owner's time to fresh changes, and the cores to requests: the
- * slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With three times it was over that.
+ * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes, and
+ * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
+ * three times it was over that. While hardly anybody asks, whoever changed the configuration is the one who waits.
  */
-const restFactor = 5;
+const restFactors = { idle: 1, busy: 5 };
+/** From so many requests a second on the fronts count as busy; below, rests grow with them. */
+const busyPerSecond = 200;
 const restMaxMs = 2_000;
 
 /** The last mark of each tenant. */
@@ -23,6 +27,7 @@ export class RebuildWaits {
   constructor(
     private readonly store: Store,
     private readonly partition: number,
+    private readonly readers: Pick<ReaderLoad, 'perSecond'>,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -58,7 +63,8 @@ export class RebuildWaits {
   async rest(tenant: string, sequence: number): Promise<void> {
     const startMs = performance.now();
     await this.#untilMark(this.partition, tenant, sequence);
-    await this.pause(Math.min(restMaxMs, (performance.now() - startMs) * restFactor));
+    const tookMs = performance.now() - startMs;
+    await this.pause(Math.min(restMaxMs, tookMs * restFactor(await this.readers.perSecond())));
   }
 
   /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */
@@ -70,4 +76,10 @@ export class RebuildWaits {
       if (rebuiltUpTo(await readCommittedState(this.store, partition), tenant) >= sequence) return;
     }
   }
+}
+
+/** How many times as long as a rebuild the rest behind it is. @param perSecond requests that the fronts answer */
+export function restFactor(perSecond: number): number {
+  const { idle, busy } = restFactors;
+  return idle + (busy - idle) * Math.min(1, perSecond / busyPerSecond);
 }

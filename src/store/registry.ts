@@ -27,6 +27,8 @@ export interface ProcessBeat {
   readonly waitingFor: readonly string[];
   /** Its metrics in Prometheus' text form, for the fronts' `/metrics`. */
   readonly metrics: string;
+  /** What a front answered lately; absent for other processes. */
+  readonly requestsPerSecond?: number;
   /** Where fronts of the same host can ask it without Redis; absent or null: nowhere. */
   readonly link?: string | null;
 }

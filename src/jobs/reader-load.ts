@@ -1,0 +1,28 @@
+/** How much the fronts have to do at the moment: a rebuild leaves them the more of the machine. */
+import { performance } from 'node:perf_hooks';
+import { liveProcesses } from '../store/registry.ts';
+import type { Store } from '../store/store.ts';
+
+/** Fronts tell it once a second. */
+const freshMs = 500;
+
+export class ReaderLoad {
+  #perSecond: Promise<number> = Promise.resolve(0);
+  #askedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly store: Store) {}
+
+  /** Requests that all fronts together answer in a second. @throws StoreUnavailableError */
+  perSecond(): Promise<number> {
+    const nowMs = performance.now();
+    if (nowMs - this.#askedMs < freshMs) return this.#perSecond;
+    this.#askedMs = nowMs;
+    this.#perSecond = this.#ask();
+    return this.#perSecond;
+  }
+
+  async #ask(): Promise<number> {
+    const processes = await liveProcesses(this.store);
+    return processes.reduce((sum, { requestsPerSecond = 0 }) => sum + requestsPerSecond, 0);
+  }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestRate } from '../../src/http/request-rate.ts';
+import { ReaderLoad } from '../../src/jobs/reader-load.ts';
+import { restFactor } from '../../src/jobs/rebuild-waits.ts';
+import { beat, type ProcessBeat } from '../../src/store/registry.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const redis = await TestRedis.start();
+
+function front(id: string, requestsPerSecond: number): ProcessBeat {
+  const told = {
+    host: 'host',
+    pid: 1,
+    generation: 1,
+    layouts: 0,
+    partitions: [],
+    waitingFor: [],
+    metrics: '',
+  };
+  return { id, role: 'web', ...told, requestsPerSecond };
+}
+
+test('a front tells what it answered since it told last', () => {
+  const metrics = { requests: 10 };
+  const rate = new RequestRate(metrics, 1_000);
+  metrics.requests = 40;
+  assert.equal(rate.perSecond(1_500), 60);
+  assert.equal(rate.perSecond(2_500), 0);
+});
+
+test('the load is that of all fronts, and is heard of while a rebuild goes on', async () => {
+  const store = await redis.openEmptyStore(1);
+  const load = new ReaderLoad(store);
+  assert.equal(await load.perSecond(), 0, 'no front');
+  await beat(store, front('a', 30));
+  await beat(store, front('b', 12));
+  const { requestsPerSecond, ...worker } = front('c', 0);
+  await beat(store, { ...worker, role: 'worker' });
+  await until('both fronts are heard of', async () => (await load.perSecond()) === 42);
+});
+
+test('a rest is the longer the more the fronts have to do, within bounds', () => {
+  const factors = [0, 50, 100, 200, 1e6].map(restFactor);
+  assert.deepEqual(factors, [1, 2, 3, 5, 5]);
+});
