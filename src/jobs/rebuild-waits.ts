@@ -15,8 +15,8 @@ const markPollMsMin = 4;
  * three times it was over that. While hardly anybody asks, whoever changed the configuration is the one who waits.
  */
 const restFactors = { idle: 1, busy: 5 };
-/** From so many requests a second on the fronts count as busy; below, rests grow with them. */
-const busyPerSecond = 200;
+/** From so many requests a second on the fronts count as busy, a single reader's: below, rests grow with them. */
+const busyPerSecond = 20;
 const restMaxMs = 2_000;
 
 /** The last mark of each tenant. */
