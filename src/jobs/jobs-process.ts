@@ -11,10 +11,10 @@ import { JobRunner } from '../store/jobs-queue.ts';
 import { readGenerations } from '../store/rebuild-generation.ts';
 import { beat, heartbeatMs, leave } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
+import { FrontLoad } from './front-load.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
 import { OwnerSlots } from './owner-slots.ts';
-import { ReaderLoad } from './reader-load.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,
@@ -56,7 +56,7 @@ export class JobsProcess {
       autoFields: new AutoFields(store),
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
-      readers: new ReaderLoad(store),
+      fronts: new FrontLoad(store),
       throttle: new Throttle(rebuildEntitiesPerSecondMax),
       onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),
     };

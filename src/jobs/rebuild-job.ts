@@ -28,10 +28,10 @@ import {
 import { processesNow } from '../store/registry.ts';
 import type { ScanPlace } from '../store/scan.ts';
 import type { Store } from '../store/store.ts';
+import type { FrontLoad } from './front-load.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import type { OwnerSlots } from './owner-slots.ts';
-import type { ReaderLoad } from './reader-load.ts';
 import type { RebuildPlace, RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 import { RebuildWaits } from './rebuild-waits.ts';
 import type { Throttle } from './throttle.ts';
@@ -51,7 +51,7 @@ export interface RebuildContext {
   readonly throttle: Throttle;
   readonly slots: OwnerSlots;
   readonly layoutWatch: LayoutWatch;
-  readonly readers: ReaderLoad;
+  readonly fronts: FrontLoad;
   onMarked(count: number): void;
 }
 
@@ -99,7 +99,7 @@ class RebuildRun {
   ) {
     this.#partition = job.task.partition;
     this.#tag = context.store.partitions.tag(this.#partition);
-    this.#waits = new RebuildWaits(context.store, this.#partition, context.readers, job.signal);
+    this.#waits = new RebuildWaits(context.store, this.#partition, context.fronts, job.signal);
     this.#progress = job.progress ?? beginning;
   }
 

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
 import type { Store } from '../store/store.ts';
-import type { ReaderLoad } from './reader-load.ts';
+import type { FrontLoad } from './front-load.ts';
 import type { RebuildProgress } from './rebuild-queue.ts';
 
 const pollMs = 20;
@@ -27,7 +27,7 @@ export class RebuildWaits {
   constructor(
     private readonly store: Store,
     private readonly partition: number,
-    private readonly readers: Pick<ReaderLoad, 'perSecond'>,
+    private readonly fronts: Pick<FrontLoad, 'perSecond'>,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -64,7 +64,7 @@ export class RebuildWaits {
     const startMs = performance.now();
     await this.#untilMark(this.partition, tenant, sequence);
     const tookMs = performance.now() - startMs;
-    await this.pause(Math.min(restMaxMs, tookMs * restFactor(await this.readers.perSecond())));
+    await this.pause(Math.min(restMaxMs, tookMs * restFactor(await this.fronts.perSecond())));
   }
 
   /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */

@@ -42,8 +42,8 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
   const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
   const { offset, pageSize, nextPageToken } = pagination;
-  // Tokens come with answers, so this one was not given for what the index cannot answer.
-  const isOfAnother = mistakes.texts.some((text) => placeInIdentity.test(text));
+  // Tokens come with answers, so this one was not given for what the index cannot answer; see `queryIdentity`.
+  const isOfAnother = ['filters', 'search', 'sort'].some((member) => mistakes.isIn(member));
   if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
   if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
   const query: CheckedQuery = { filter, search, facets, sort, offset, pageSize, after: null };
@@ -53,9 +53,6 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
 function memberOf(body: JsonObject, name: string): Json {
   return getOwn(body, name) ?? null;
 }
-
-/** Begins a mistake in what `queryIdentity` is made of. */
-const placeInIdentity = /^(filters|search|sort)\b/;
 
 /** Text that is equal for two queries between which a `nextPageToken` may pass: same filters, search and sort. */
 export function queryIdentity({ filter, search, sort }: CheckedQuery): string {

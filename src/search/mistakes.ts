@@ -7,9 +7,16 @@ const mistakesMax = 1000;
 /** The mistakes of one query, each with its place: `filters.and[0].operator: unknown operator "like"`. */
 export class Mistakes {
   readonly texts: string[] = [];
+  readonly #members = new Set<string>();
 
   add(place: string, text: string): void {
+    this.#members.add(/^\w*/.exec(place)?.[0] ?? '');
     if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
+  }
+
+  /** Whether a member of the query has one, however deep. */
+  isIn(member: string): boolean {
+    return this.#members.has(member);
   }
 }
 

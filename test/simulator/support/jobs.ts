@@ -3,9 +3,9 @@
  * which keeps them until they are done and gives them to any jobs process, even to several at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FrontLoad } from '../../../src/jobs/front-load.ts';
 import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
 import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
-import { ReaderLoad } from '../../../src/jobs/reader-load.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
 import { Throttle } from '../../../src/jobs/throttle.ts';
@@ -103,7 +103,7 @@ export class JobsMember {
       throttle: new Throttle(perSecondMax),
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
-      readers: new ReaderLoad(store),
+      fronts: new FrontLoad(store),
       onMarked: () => {},
     };
     while (!signal.aborted) {

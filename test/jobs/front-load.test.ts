@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestRate } from '../../src/http/request-rate.ts';
-import { ReaderLoad } from '../../src/jobs/reader-load.ts';
+import { FrontLoad } from '../../src/jobs/front-load.ts';
 import { restFactor } from '../../src/jobs/rebuild-waits.ts';
 import { beat, type ProcessBeat } from '../../src/store/registry.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -32,7 +32,7 @@ test('a front tells what it answered since it told last', () => {
 
 test('the load is that of all fronts, and is heard of while a rebuild goes on', async () => {
   const store = await redis.openEmptyStore(1);
-  const load = new ReaderLoad(store);
+  const load = new FrontLoad(store);
   assert.equal(await load.perSecond(), 0, 'no front');
   await beat(store, front('a', 30));
   await beat(store, front('b', 12));

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 /** Fronts tell it once a second. */
 const freshMs = 500;
 
-export class ReaderLoad {
+export class FrontLoad {
   #perSecond: Promise<number> = Promise.resolve(0);
   #askedMs = Number.NEGATIVE_INFINITY;
 
