@@ -7,6 +7,8 @@ import type { Json } from './json.ts';
 export type ShapeType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | 'array' | 'object';
 
 export interface Shape {
+  /** Name under which the document lists the shape once, so that generated clients have a type of that name. */
+  readonly component?: string;
   readonly type?: ShapeType | readonly ShapeType[];
   /** The value has one of these shapes at least. */
   readonly anyOf?: readonly Shape[];
@@ -26,6 +28,7 @@ export interface Shape {
   readonly required?: readonly string[];
   readonly propertyNames?: Shape;
   readonly additionalProperties?: Shape | boolean;
+  /** Of parameters alone: clients made from the document take a member with a default for one that must be sent. */
   readonly default?: Json;
   readonly examples?: readonly Json[];
   /** What a value that breaks `pattern` must do instead; completes the sentence "url …". */

@@ -52,7 +52,9 @@ export const redirectsShape: Shape = {
 };
 
 export const entityPropertiesShape: Shape = {
+  component: 'Properties',
   type: 'object',
+  additionalProperties: true,
   propertyNames: {
     type: 'string',
     pattern: '^(?!_*$)[A-Za-z_][A-Za-z0-9_]*$',
@@ -73,12 +75,17 @@ const entityMembers = {
 } as const;
 
 export const simplifiedEntityShape: Shape = {
+  component: 'Entity',
   type: 'object',
   properties: entityMembers,
   required: ['type', 'properties'],
 };
 
+/** Body of a single save: the simplified form, or with a `…-Type` header the properties alone. */
+export const entityBodyShape: Shape = { anyOf: [simplifiedEntityShape, entityPropertiesShape] };
+
 export const bulkEntityShape: Shape = {
+  component: 'SourceEntity',
   type: 'object',
   properties: { originId: originIdShape, ...entityMembers },
   required: ['originId', 'type', 'properties'],
@@ -97,6 +104,7 @@ export const bulkDeleteBodyShape: Shape = {
 };
 
 export const acceptedShape: Shape = {
+  component: 'Accepted',
   type: 'object',
   properties: { status: { type: 'integer', examples: [200] }, message: { type: 'string' } },
   required: ['status', 'message'],
@@ -111,6 +119,7 @@ const errorsByOriginIdShape: Shape = {
 };
 
 export const bulkAnswerShape: Shape = {
+  component: 'BulkSaveResult',
   type: 'object',
   properties: {
     status: { type: 'integer', enum: [200, 422] },
@@ -132,6 +141,7 @@ export const bulkAnswerShape: Shape = {
 };
 
 export const bulkDeleteAnswerShape: Shape = {
+  component: 'BulkDeleteResult',
   type: 'object',
   properties: {
     status: { type: 'integer', enum: [200, 422] },

@@ -5,12 +5,14 @@ const status: Shape = { type: 'integer' };
 const message: Shape = { type: 'string', description: 'What to change' };
 
 export const plainProblemShape: Shape = {
+  component: 'Problem',
   type: 'object',
   properties: { status, message },
   required: ['status', 'message'],
 };
 
 export const ingestProblemShape: Shape = {
+  component: 'IngestProblem',
   type: 'object',
   properties: {
     status,
@@ -22,18 +24,21 @@ export const ingestProblemShape: Shape = {
 };
 
 export const deliveryProblemShape: Shape = {
+  component: 'DeliveryProblem',
   type: 'object',
   properties: { meta: { type: 'object', properties: { status }, required: ['status'] }, message },
   required: ['meta', 'message'],
 };
 
 export const queryRefusalShape: Shape = {
+  component: 'QueryRefusal',
   type: 'object',
   properties: { error: { type: 'string' } },
   required: ['error'],
 };
 
 export const queryProblemShape: Shape = {
+  component: 'QueryProblem',
   type: 'object',
   properties: {
     message: { type: 'string', examples: ['Query is not valid'] },
@@ -47,6 +52,7 @@ export const multiQueryProblemShape: Shape = {
   type: 'array',
   items: {
     ...queryProblemShape,
+    component: 'NamedQueryProblem',
     properties: { ...queryProblemShape.properties, name: { type: ['string', 'null'] } },
   },
 };

@@ -9,36 +9,66 @@ import {
   queriesPerRequestMax,
 } from './limits.ts';
 import type { Shape } from './shape.ts';
+import { viewShape } from './shapes-read.ts';
 
 const anyValue: Shape = {};
 
 const conditionShape: Shape = {
+  component: 'Condition',
   type: 'object',
   properties: {
     field: { type: 'string' },
     operator: { type: 'string', enum: filterOperators },
-    value: anyValue,
-    caseInsensitive: { type: 'boolean' },
+    value: { description: 'A scalar, null, or a list for `in`' },
+    caseInsensitive: { type: 'boolean', description: 'Absent: false' },
   },
-  description: 'A condition, or one group of the other kind',
+  required: ['field', 'operator'],
 };
 
-const groupShape: Shape = {
-  type: ['object', 'null'],
-  properties: {
-    and: { type: 'array', items: conditionShape },
-    or: { type: 'array', items: conditionShape },
-  },
+type GroupKind = 'and' | 'or';
+
+function groupShape(component: string, kind: GroupKind, member: Shape, description: string): Shape {
+  return {
+    component,
+    type: 'object',
+    properties: { [kind]: { type: 'array', items: member } },
+    required: [kind],
+    description,
+  };
+}
+
+/** A group within a group holds conditions alone. */
+const innerGroupShapes: Readonly<Record<GroupKind, Shape>> = {
+  and: groupShape('AndConditions', 'and', conditionShape, 'Each of the conditions holds'),
+  or: groupShape('OrConditions', 'or', conditionShape, 'One of the conditions holds at least'),
+};
+
+const filtersShape: Shape = {
+  anyOf: [
+    groupShape(
+      'AndFilter',
+      'and',
+      { anyOf: [conditionShape, innerGroupShapes.or] },
+      'Each member holds; members are conditions and groups of the other kind',
+    ),
+    groupShape(
+      'OrFilter',
+      'or',
+      { anyOf: [conditionShape, innerGroupShapes.and] },
+      'One member holds at least; members are conditions and groups of the other kind',
+    ),
+    { type: 'null' },
+  ],
 };
 
 const queryMembers = {
-  filters: groupShape,
+  filters: filtersShape,
   search: {
     type: ['object', 'null'],
     properties: {
       field: { type: 'string' },
       value: { type: 'string' },
-      literal: { type: 'boolean', default: false },
+      literal: { type: 'boolean', description: 'Absent: false, so words may differ a little' },
     },
   },
   facets: {
@@ -48,7 +78,7 @@ const queryMembers = {
       properties: {
         field: { type: 'string' },
         name: { type: 'string' },
-        size: { type: 'integer', default: facetSizeDefault, maximum: facetSizeMax },
+        size: { type: 'integer', maximum: facetSizeMax, description: `Absent: ${facetSizeDefault}` },
       },
       required: ['field'],
     },
@@ -63,25 +93,36 @@ const queryMembers = {
   pagination: {
     type: ['object', 'null'],
     properties: {
-      page: { type: 'integer', minimum: 0, default: 0 },
-      pageSize: { type: 'integer', minimum: 0, maximum: pageSizeMax, default: pageSizeDefault },
+      page: { type: 'integer', minimum: 0, description: 'Absent: 0' },
+      pageSize: {
+        type: 'integer',
+        minimum: 0,
+        maximum: pageSizeMax,
+        description: `Absent: ${pageSizeDefault}`,
+      },
       nextPageToken: { type: ['string', 'null'] },
     },
   },
 } as const satisfies Record<string, Shape>;
 
 export const queryBodyShape: Shape = {
+  component: 'Query',
   type: 'object',
   properties: { ...queryMembers, aliases: { type: ['array', 'null'], items: { type: 'string' } } },
   examples: [{ filters: { and: [{ field: 'continent', operator: 'equals', value: 'Europe' }] } }],
 };
 
-export const autoQueryBodyShape: Shape = { type: 'object', properties: queryMembers };
+export const autoQueryBodyShape: Shape = {
+  component: 'SourceGroupQuery',
+  type: 'object',
+  properties: queryMembers,
+};
 
 export const multiQueryBodyShape: Shape = {
   type: 'array',
   maxItems: queriesPerRequestMax,
   items: {
+    component: 'NamedSourceGroupQuery',
     type: 'object',
     properties: {
       sourceGroupAlias: { type: 'string' },
@@ -99,20 +140,24 @@ const answerMembers = {
   results: {
     type: 'array',
     items: {
+      component: 'Row',
       type: 'object',
       properties: {
         _originId: { type: 'string' },
         _sourceGuid: { type: 'string' },
         _updatedAt: { type: 'string', format: 'date-time' },
         _score: { type: 'number' },
-        _views: { type: 'object', additionalProperties: { type: ['object', 'null'] } },
+        _views: { type: 'object', additionalProperties: { anyOf: [viewShape, { type: 'null' }] } },
       },
       required: ['_originId', '_sourceGuid', '_updatedAt'],
+      additionalProperties: true,
+      description: 'Built-in members begin with an underscore; the others are the fields of the item',
     },
   },
   facets: {
     type: 'array',
     items: {
+      component: 'Facet',
       type: 'object',
       properties: {
         name: { type: 'string' },
@@ -136,6 +181,7 @@ const answerMembers = {
 const answerRequired = ['status', 'totalResults', 'results', 'facets', 'nextPageToken'];
 
 export const queryAnswerShape: Shape = {
+  component: 'QueryResult',
   type: 'object',
   properties: answerMembers,
   required: answerRequired,
@@ -144,6 +190,7 @@ export const queryAnswerShape: Shape = {
 export const multiQueryAnswerShape: Shape = {
   type: 'array',
   items: {
+    component: 'NamedQueryResult',
     type: 'object',
     properties: {
       ...answerMembers,

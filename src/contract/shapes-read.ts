@@ -20,6 +20,7 @@ export const deliveryBodyShape: Shape = {
 const missingReferencesShape: Shape = {
   type: 'array',
   items: {
+    component: 'MissingReference',
     type: 'object',
     properties: {
       path: { type: 'string', examples: ['route.related[1].author'] },
@@ -30,6 +31,7 @@ const missingReferencesShape: Shape = {
 };
 
 const metaShape: Shape = {
+  component: 'DeliveryMeta',
   type: 'object',
   properties: {
     status: { type: 'integer', enum: [200, 301, 404] },
@@ -39,19 +41,29 @@ const metaShape: Shape = {
   required: ['status', 'missingViewReferences'],
 };
 
+/** What a schema makes of an entity: any JSON object. */
+export const viewShape: Shape = {
+  component: 'View',
+  type: 'object',
+  additionalProperties: true,
+  description: 'As its schema says',
+};
+
 const viewsShape: Shape = {
   type: 'object',
-  additionalProperties: { type: 'object' },
+  additionalProperties: viewShape,
   description: 'View id or handle -> view',
 };
 
 export const deliveryAnswerShape: Shape = {
+  component: 'Delivery',
   type: 'object',
-  properties: { meta: metaShape, route: { type: ['object', 'null'] }, views: viewsShape },
+  properties: { meta: metaShape, route: { anyOf: [viewShape, { type: 'null' }] }, views: viewsShape },
   required: ['meta', 'route', 'views'],
 };
 
 export const deliveryKeysAnswerShape: Shape = {
+  component: 'DeliveryByKeys',
   type: 'object',
   properties: { meta: metaShape, views: viewsShape },
   required: ['meta', 'views'],
@@ -60,6 +72,7 @@ export const deliveryKeysAnswerShape: Shape = {
 const routesShape: Shape = {
   type: 'array',
   items: {
+    component: 'Route',
     type: 'object',
     properties: {
       url: { type: 'string' },
@@ -71,6 +84,7 @@ const routesShape: Shape = {
 };
 
 export const routesV1AnswerShape: Shape = {
+  component: 'RoutesV1Page',
   type: 'object',
   properties: {
     total: { type: 'integer' },
@@ -90,6 +104,7 @@ export const routesV1AnswerShape: Shape = {
 };
 
 export const routesV2AnswerShape: Shape = {
+  component: 'RoutesV2Page',
   type: 'object',
   properties: {
     continuationToken: { type: ['string', 'null'], description: 'Null on the last page' },
@@ -105,6 +120,7 @@ export const liveShape: Shape = {
 };
 
 export const readyShape: Shape = {
+  component: 'Readiness',
   type: 'object',
   properties: {
     status: { type: 'integer', enum: [200, 503] },

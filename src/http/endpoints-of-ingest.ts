@@ -6,8 +6,8 @@ import {
   bulkBodyShape,
   bulkDeleteAnswerShape,
   bulkDeleteBodyShape,
+  entityBodyShape,
   originIdShape,
-  simplifiedEntityShape,
 } from '../contract/shapes-ingest.ts';
 import { ingestProblemShape } from '../contract/shapes-problems.ts';
 import type {
@@ -111,7 +111,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       { name: 'Redirects', prefixed: true, description: 'Raw form: redirect URLs, separated by commas' },
     ],
     body: {
-      shape: simplifiedEntityShape,
+      shape: entityBodyShape,
       description: 'Simplified form; in raw form the properties alone. At most 5,242,880 bytes',
       example: { type: 'country', url: '/europe/france', properties: { title: 'France' } },
     },

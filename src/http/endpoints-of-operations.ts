@@ -14,7 +14,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     parameters: [],
     headers: [],
     answers: { 200: { description: 'It runs', shape: liveShape, example: { status: 200 } } },
-    problemStatuses: [],
+    problemStatuses: [429],
   },
   {
     name: 'ready',
@@ -34,7 +34,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
         example: { status: 503, waitingFor: ['partition 3 has no owner'] },
       },
     },
-    problemStatuses: [],
+    problemStatuses: [429],
   },
   {
     name: 'metrics',
@@ -49,7 +49,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     answers: {
       200: { description: 'Prometheus text', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
     },
-    problemStatuses: [500],
+    problemStatuses: [429, 500],
   },
   {
     name: 'openapi',
@@ -61,7 +61,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     problems: 'plain',
     parameters: [],
     headers: [],
-    answers: { 200: { description: 'OpenAPI 3.1', shape: { type: 'object' } } },
-    problemStatuses: [],
+    answers: { 200: { description: 'OpenAPI 3.1', shape: { type: 'object', additionalProperties: true } } },
+    problemStatuses: [429],
   },
 ];

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, made from the route table. */
+import { platformVersion } from '../config/platform-version.ts';
 import type { Shape } from '../contract/shape.ts';
 import {
   deliveryProblemShape,
@@ -10,12 +11,21 @@ import {
 } from '../contract/shapes-problems.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { Handler } from './handler.ts';
+import { OpenapiComponents } from './openapi-components.ts';
 import { problemStatusTexts } from './problem-texts.ts';
 import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from './route-definition.ts';
 import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
 
 const jsonMedia = 'application/json';
+
+const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
+  ingest: 'Source entities, with the key of a data source',
+  delivery: 'Views by URL, id or handle, with the key of an environment client',
+  routes: 'Every URL of an environment, for sitemaps and static builds',
+  query: 'Filters, fuzzy search, sorting, facets and paging over indexes',
+  operations: 'Health, metrics and this document',
+};
 
 export function openapi({ headerPrefixes }: Services): Handler {
   const answer: Answer = jsonAnswer(200, openapiDocument(headerPrefixes));
@@ -25,23 +35,28 @@ export function openapi({ headerPrefixes }: Services): Handler {
 /** @param headerPrefixes as the setting `HEADER_PREFIX`; the first one names the headers */
 export function openapiDocument(headerPrefixes: readonly string[]): object {
   const paths: Record<string, Record<string, object>> = {};
+  const components = new OpenapiComponents();
   for (const route of routeTable) {
     const operations = paths[route.path] ?? {};
     paths[route.path] = operations;
-    operations[route.method] = operationOf(route, headerPrefixes);
+    operations[route.method] = operationOf(route, { prefixes: headerPrefixes, components });
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Millrace',
-      version: '0.4.0',
+      version: platformVersion,
       description: 'Ingest source entities; get views, routes and query results.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(routeTable.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(routeTable.map(({ tag }) => tag))].map((name) => ({
+      name,
+      description: tagTexts[name],
+    })),
     paths,
     components: {
+      schemas: components.schemas,
       securitySchemes: {
         sourceKey: {
           type: 'apiKey',
@@ -60,7 +75,14 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
   };
 }
 
-function operationOf(route: RouteDefinition, prefixes: readonly string[]): object {
+/** What all parts of one document share. */
+interface DocumentParts {
+  readonly prefixes: readonly string[];
+  readonly components: OpenapiComponents;
+}
+
+function operationOf(route: RouteDefinition, parts: DocumentParts): object {
+  const { prefixes, components } = parts;
   const { name, tag, summary, access, body } = route;
   const security = {
     open: [],
@@ -72,14 +94,14 @@ function operationOf(route: RouteDefinition, prefixes: readonly string[]): objec
     tags: [tag],
     summary,
     security,
-    ...(access.kind === 'client' ? { description: `Needs the scope \`${access.scope}\`.` } : {}),
+    ...descriptionOf(route),
     parameters: [
       ...route.parameters.map((parameter) => ({
         name: parameter.name,
         in: parameter.in,
         required: parameter.required ?? false,
         description: parameter.description,
-        schema: parameter.shape,
+        schema: components.schemaOf(parameter.shape),
       })),
       ...route.headers.map((header) => headerParameter(header, prefixes)),
     ],
@@ -89,11 +111,18 @@ function operationOf(route: RouteDefinition, prefixes: readonly string[]): objec
           requestBody: {
             required: true,
             ...(body.description === undefined ? {} : { description: body.description }),
-            content: { [jsonMedia]: { schema: body.shape, ...exampleOf(body.example) } },
+            content: { [jsonMedia]: { schema: components.schemaOf(body.shape), ...exampleOf(body.example) } },
           },
         }),
-    responses: responsesOf(route, prefixes),
+    responses: responsesOf(route, parts),
   };
+}
+
+function descriptionOf({ access, problems }: RouteDefinition): object {
+  if (access.kind === 'client') return { description: `Needs the scope \`${access.scope}\`.` };
+  return problems === 'ingest'
+    ? { description: 'An internal error (500) is answered with a plain text.' }
+    : {};
 }
 
 function headerName({ name, prefixed }: HeaderDefinition, prefixes: readonly string[]): string {
@@ -110,20 +139,22 @@ function headerParameter(header: HeaderDefinition, prefixes: readonly string[]):
   };
 }
 
-function responsesOf(route: RouteDefinition, prefixes: readonly string[]): Record<string, object> {
+function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<string, object> {
   const responses: Record<string, object> = {};
   for (const [status, answer] of Object.entries(route.answers)) {
-    responses[status] = responseOf(answer, prefixes);
+    responses[status] = responseOf(answer, parts);
   }
   const own = [...route.problemStatuses, ...(route.body === undefined ? [] : [411])];
   for (const status of own.sort((a, b) => a - b)) {
-    const known = responses[status];
-    responses[status] = known ?? problemResponse(route, status);
+    const shape = problemShape(route, status);
+    // Clients made from the document make one type of all errors of an operation: a text among them would make the
+    // members of the others unreadable, so it is told in the operation's description.
+    if (shape !== null) responses[status] ??= problemResponse(status, shape, parts);
   }
   return responses;
 }
 
-function responseOf(answer: AnswerDefinition, prefixes: readonly string[]): object {
+function responseOf(answer: AnswerDefinition, { prefixes, components }: DocumentParts): object {
   const { description, shape, contentType, example, headers } = answer;
   const media = contentType ?? (shape === undefined ? null : jsonMedia);
   return {
@@ -140,12 +171,15 @@ function responseOf(answer: AnswerDefinition, prefixes: readonly string[]): obje
         }),
     ...(media === null
       ? {}
-      : { content: { [media]: { schema: shape ?? { type: 'string' }, ...exampleOf(example) } } }),
+      : {
+          content: {
+            [media]: { schema: components.schemaOf(shape ?? { type: 'string' }), ...exampleOf(example) },
+          },
+        }),
   };
 }
 
-function problemResponse(route: RouteDefinition, status: number): object {
-  const shape = problemShape(route, status);
+function problemResponse(status: number, shape: Shape, { components }: DocumentParts): object {
   return {
     description: problemStatusTexts.get(status) ?? 'Error',
     ...(status === 429 || status === 503
@@ -155,8 +189,7 @@ function problemResponse(route: RouteDefinition, status: number): object {
           },
         }
       : {}),
-    content:
-      shape === null ? { 'text/plain': { schema: { type: 'string' } } } : { [jsonMedia]: { schema: shape } },
+    content: { [jsonMedia]: { schema: components.schemaOf(shape) } },
   };
 }
 

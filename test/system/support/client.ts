@@ -156,7 +156,7 @@ export class Client {
     const schema = getObject(response, 'content', 'application/json', 'schema');
     if (schema === null) return;
     if (json === undefined) throw new Error(`the body is no JSON: ${about}`);
-    const mistakes = shapeMistakes(schema, json as Json);
+    const mistakes = shapeMistakes(document, schema, json as Json);
     if (mistakes.length > 0) throw new Error(`${mistakes.slice(0, 5).join('; ')}: ${about}`);
   }
 }

@@ -2,10 +2,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 
 const known = new Set([
+  '$ref',
   'type',
   'anyOf',
   'enum',
   'items',
+  'propertyNames',
   'properties',
   'required',
   'additionalProperties',
@@ -23,10 +25,16 @@ const known = new Set([
   'default',
 ]);
 
-/** What is wrong with a value, each mistake with its place. @throws Error for a keyword that is not checked here */
-export function shapeMistakes(schema: JsonObject, value: Json, place = '$'): string[] {
+/**
+ * What is wrong with a value, each mistake with its place.
+ * @param document where `$ref` points to @throws Error for a keyword that is not checked here
+ */
+export function shapeMistakes(document: JsonObject, schema: JsonObject, value: Json, place = '$'): string[] {
   for (const keyword of Object.keys(schema)) {
     if (!known.has(keyword) && !keyword.startsWith('x-')) throw new Error(`${keyword} is not checked`);
+  }
+  if (typeof schema.$ref === 'string') {
+    return shapeMistakes(document, referredTo(document, schema.$ref), value, place);
   }
   const mistakes: string[] = [];
   const types = schema.type === undefined ? null : [schema.type].flat();
@@ -37,14 +45,23 @@ export function shapeMistakes(schema: JsonObject, value: Json, place = '$'): str
     mistakes.push(`${place} is ${JSON.stringify(value)}, none of ${JSON.stringify(schema.enum)}`);
   }
   if (Array.isArray(schema.anyOf)) {
-    const ways = schema.anyOf.map((way) => (isJsonObject(way) ? shapeMistakes(way, value, place) : []));
+    const ways = schema.anyOf.map((way) =>
+      isJsonObject(way) ? shapeMistakes(document, way, value, place) : [],
+    );
     if (ways.every((way) => way.length > 0)) mistakes.push(...ways.flat());
   }
   if (typeof value === 'string') mistakes.push(...textMistakes(schema, value, place));
   if (typeof value === 'number') mistakes.push(...numberMistakes(schema, value, place));
-  if (Array.isArray(value)) mistakes.push(...listMistakes(schema, value, place));
-  else if (isJsonObject(value)) mistakes.push(...objectMistakes(schema, value, place));
+  if (Array.isArray(value)) mistakes.push(...listMistakes(document, schema, value, place));
+  else if (isJsonObject(value)) mistakes.push(...objectMistakes(document, schema, value, place));
   return mistakes;
+}
+
+function referredTo(document: JsonObject, reference: string): JsonObject {
+  let at: Json = document;
+  for (const name of reference.split('/').slice(1)) at = isJsonObject(at) ? (at[name] ?? null) : null;
+  if (!isJsonObject(at)) throw new Error(`${reference} leads nowhere`);
+  return at;
 }
 
 function typeOf(value: Json): string {
@@ -78,7 +95,7 @@ function numberMistakes(schema: JsonObject, value: number, place: string): strin
   return tooSmall || tooLarge ? [`${place} is out of range: ${value}`] : [];
 }
 
-function listMistakes(schema: JsonObject, value: Json[], place: string): string[] {
+function listMistakes(document: JsonObject, schema: JsonObject, value: Json[], place: string): string[] {
   const mistakes: string[] = [];
   if (typeof schema.maxItems === 'number' && value.length > schema.maxItems)
     mistakes.push(`${place} is long`);
@@ -86,10 +103,18 @@ function listMistakes(schema: JsonObject, value: Json[], place: string): string[
     mistakes.push(`${place} is short`);
   const { items } = schema;
   if (items === undefined || !isJsonObject(items)) return mistakes;
-  return [...mistakes, ...value.flatMap((item, index) => shapeMistakes(items, item, `${place}[${index}]`))];
+  return [
+    ...mistakes,
+    ...value.flatMap((item, index) => shapeMistakes(document, items, item, `${place}[${index}]`)),
+  ];
 }
 
-function objectMistakes(schema: JsonObject, value: JsonObject, place: string): string[] {
+function objectMistakes(
+  document: JsonObject,
+  schema: JsonObject,
+  value: JsonObject,
+  place: string,
+): string[] {
   const required = (schema.required ?? []) as string[];
   const mistakes = required
     .filter((name) => !Object.hasOwn(value, name))
@@ -98,7 +123,7 @@ function objectMistakes(schema: JsonObject, value: JsonObject, place: string): s
   for (const [name, member] of Object.entries(value)) {
     const own = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
     if (own === false) mistakes.push(`${place}.${name} is not documented`);
-    if (isJsonObject(own)) mistakes.push(...shapeMistakes(own, member, `${place}.${name}`));
+    if (isJsonObject(own)) mistakes.push(...shapeMistakes(document, own, member, `${place}.${name}`));
   }
   return mistakes;
 }
