@@ -49,6 +49,7 @@ const topLevelEntries = [
   'bench',
   'biome.json',
   'config',
+  'docs',
   'package-lock.json',
   'package.json',
   'src',

@@ -1,6 +1,7 @@
 /** Entry point of a partition worker: `npm run worker`, and `worker` in the Procfile. */
 import { Worker } from '../src/actors/worker.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { Responder } from '../src/query/responder.ts';
 import { ShardSet } from '../src/query/shard-set.ts';
 import { AutoFields } from '../src/store/auto-fields.ts';
@@ -26,6 +27,7 @@ runProcess('worker', async () => {
     link: () => responder.link,
     onTrouble,
   });
+  collectProcessFigures(worker.metrics.registry);
   const responder: Responder = new Responder({
     store,
     workerId: worker.id,

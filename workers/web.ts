@@ -1,6 +1,7 @@
 /** Entry point of an HTTP front: `npm run web`, and `web` in the Procfile. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { hashedForm } from '../src/config/api-key.ts';
 import { checkTlsFiles } from '../src/config/tls-files.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
@@ -12,6 +13,7 @@ import { RequestRate } from '../src/http/request-rate.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/query-service.ts';
 import { AutoFields } from '../src/store/auto-fields.ts';
 import { Progress } from '../src/store/progress.ts';
@@ -24,6 +26,7 @@ runProcess('web', async () => {
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new Metrics(id);
+  collectProcessFigures(metrics.registry);
   const progress = new Progress(store);
   const autoFields = new AutoFields(store);
   const query = new ScatterQueryService({ store, processId: id, progress, autoFields, limits });
@@ -43,6 +46,7 @@ runProcess('web', async () => {
     entityReader,
     metrics,
     limits,
+    metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
     headerPrefixes: settings.headerPrefixes,
     waitingFor: () => waitingFor({ store, configuration, progress, draining: () => server.draining }),
   };
@@ -56,14 +60,21 @@ runProcess('web', async () => {
   metrics.partitionGauge('millrace_stream_backlog_entries', 'Stream entries that wait in a partition', () =>
     progress.backlogs(),
   );
-  for (const name of ['entries', 'bytes', 'hits', 'misses', 'evicted', 'invalidated'] as const) {
+  for (const name of ['entries', 'bytes'] as const) {
     metrics.gauge(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
+  }
+  for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
+    metrics.total(
+      `millrace_delivery_cache_${name}_total`,
+      `Delivery cache: ${name}`,
+      () => cache.figures[name],
+    );
   }
   metrics.addCollector(async () => {
     const processes = await liveProcesses(store);
     return processes
       .filter((process) => process.id !== id)
-      .map((process) => ({ process: process.id, text: process.metrics }));
+      .map(({ id: process, role, metrics: text }) => ({ process, role, text }));
   });
   const requestRate = new RequestRate(metrics, performance.now());
   const heartbeat = setInterval(() => {

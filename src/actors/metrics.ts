@@ -1,4 +1,4 @@
-/** What a worker counts. Fronts show it under `/metrics`, from the workers' heartbeats. */
+/** What a worker counts. Fronts show it under `/metrics`, labelled with the process. */
 import { Counter, Gauge, Registry } from 'prom-client';
 
 export class WorkerMetrics {
@@ -43,10 +43,6 @@ export class WorkerMetrics {
     labelNames: ['partition'],
     registers: [this.registry],
   });
-
-  constructor(workerId: string) {
-    this.registry.setDefaultLabels({ worker: workerId });
-  }
 
   #counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: [this.registry] });

@@ -61,7 +61,7 @@ type Told = Pick<ProcessBeat, 'generation' | 'layouts'>;
 
 export class Worker {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
-  readonly metrics = new WorkerMetrics(this.id);
+  readonly metrics = new WorkerMetrics();
   readonly #leaseMs: number;
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #streams: StreamSource;

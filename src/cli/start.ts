@@ -51,7 +51,10 @@ async function main(): Promise<number> {
     const url = baseUrl(settings);
     const trust = ownTrust(settings);
     await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`), trust);
-    if (settings.demo) await loadDemo({ baseUrl: url, trust, dataDir: settings.dataDir, signal, say });
+    if (settings.demo) {
+      const { dataDir, metricsKey } = settings;
+      await loadDemo({ baseUrl: url, trust, dataDir, metricsKey, signal, say });
+    }
     signal.throwIfAborted();
     console.log(welcomeText(url, settings));
     await untilAborted(signal);

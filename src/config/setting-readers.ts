@@ -1,5 +1,7 @@
 /** How one setting's text becomes a value. A reader that cannot throws a `WrongValue` that says what is allowed. */
 import { isIP } from 'node:net';
+import { apiKeyCharactersMax } from '../contract/limits.ts';
+import { hashedForm } from './api-key.ts';
 import { canonicalHost } from './host.ts';
 
 export interface HostAndPort {
@@ -48,6 +50,15 @@ export function onOrOff(text: string): boolean {
   const value = truths.get(text.toLowerCase());
   if (value !== undefined) return value;
   throw new WrongValue(text, 'on or off (also true, false, 1, 0)');
+}
+
+/** A key, written as itself or as `sha256:<hex>`. */
+export function writtenKey(text: string): string {
+  if (hashedForm(text) !== null) return text;
+  throw new WrongValue(
+    '***',
+    `1 to ${apiKeyCharactersMax} visible ASCII characters, or sha256:<64 hex digits>`,
+  );
 }
 
 /** An address or a name to listen on. */

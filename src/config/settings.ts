@@ -16,6 +16,7 @@ import {
   redisUrl,
   WrongValue,
   wholeNumber,
+  writtenKey,
 } from './setting-readers.ts';
 
 export type LogLevel = (typeof logLevels)[number];
@@ -46,6 +47,8 @@ export interface Settings {
   readonly tls: TlsFiles | null;
   /** Requests a second that one front takes for one API key; 0: as many as come. */
   readonly rateLimit: number;
+  /** The key that `/metrics` asks for, as itself or as `sha256:<hex>`; null: it asks for none. */
+  readonly metricsKey: string | null;
   readonly redis: RedisSetting;
   /**
    * URL of the Redis that queries and their answers pass between processes; null: the one that holds everything, or, when
@@ -144,6 +147,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     port: setting('PORT', 4000, (text) => wholeNumber(text, 0, portMax)),
     host: setting('HOST', '127.0.0.1', listenHost),
     tls: certFile === null || keyFile === null ? null : { certFile, keyFile },
+    metricsKey: setting<string | null>('METRICS_KEY', null, writtenKey),
     rateLimit: setting('RATE_LIMIT', 0, (text) => wholeNumber(text, 0, rateLimitMax)),
     redis: redis ?? cluster ?? { kind: 'private' },
     messagesUrl: setting<string | null>('MESSAGES_URL', null, redisUrl),

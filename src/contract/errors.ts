@@ -44,6 +44,10 @@ export const problems = {
     status: 401,
     message: 'The X-Api-Key header is missing: send the API key of this interface in it',
   },
+  metricsKeyNeeded: {
+    status: 401,
+    message: 'Send the key of the setting METRICS_KEY, as "Authorization: Bearer <key>" or in X-Api-Key',
+  },
   keyUnknown: { status: 401, message: 'The X-Api-Key header holds no known key' },
   sourceKeyNeeded: {
     status: 403,

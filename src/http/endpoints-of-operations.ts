@@ -42,14 +42,14 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     path: '/metrics',
     tag: 'operations',
     summary: 'Prometheus text',
-    access: { kind: 'open' },
+    access: { kind: 'metrics' },
     problems: 'plain',
     parameters: [],
     headers: [],
     answers: {
       200: { description: 'Prometheus text', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
     },
-    problemStatuses: [429, 500],
+    problemStatuses: [401, 429, 500],
   },
   {
     name: 'openapi',

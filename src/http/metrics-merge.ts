@@ -1,8 +1,12 @@
-/** Joins the metrics of several processes into one Prometheus text: one group per metric, a `process` label on each sample. */
+/**
+ * Joins the metrics of several processes into one Prometheus text: one group per metric, and on each sample the labels
+ * `process` and `role`, which no metric has of its own.
+ */
 
 export interface ProcessMetrics {
-  /** Value of the label. */
+  /** Values of the labels. */
   readonly process: string;
+  readonly role: string;
   /** Prometheus text form. */
   readonly text: string;
 }
@@ -19,12 +23,13 @@ const sampleEnding = /_(?:bucket|sum|count)$/;
 
 export function mergeMetrics(parts: readonly ProcessMetrics[]): string {
   const families = new Map<string, Family>();
-  for (const { process, text } of parts) addText(families, process, text);
+  for (const part of parts) addText(families, part);
   const lines = [...families.values()].flatMap(({ comments, samples }) => [...comments, ...samples]);
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function addText(families: Map<string, Family>, process: string, text: string): void {
+function addText(families: Map<string, Family>, { process, role, text }: ProcessMetrics): void {
+  const own = `process=${JSON.stringify(process)},role=${JSON.stringify(role)}`;
   for (const line of text.split('\n')) {
     const commented = commentPattern.exec(line)?.[1];
     if (commented !== undefined) {
@@ -33,11 +38,12 @@ function addText(families: Map<string, Family>, process: string, text: string): 
       continue;
     }
     const [, name, labels, value] = samplePattern.exec(line) ?? [];
-    if (name === undefined || value === undefined) continue;
+    // The library writes a mean of nothing as `Nan`, which is no number of the format.
+    if (name === undefined || value === undefined || value === 'Nan') continue;
     const base = name.replace(sampleEnding, '');
     const family = familyOf(families, families.has(base) ? base : name);
     const all = labels === undefined || labels === '' ? '' : `,${labels}`;
-    family.samples.push(`${name}{process=${JSON.stringify(process)}${all}} ${value}`);
+    family.samples.push(`${name}{${own}${all}} ${value}`);
   }
 }
 

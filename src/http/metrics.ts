@@ -1,5 +1,5 @@
 /** What `GET /metrics` shows (issue: operations). Labels come from the route table, so their number is bounded. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { mergeMetrics, type ProcessMetrics } from './metrics-merge.ts';
 import { RouteTimes, requestText } from './request-times.ts';
 import type { RouteDefinition } from './route-definition.ts';
@@ -10,7 +10,7 @@ export type MetricsCollector = () => Promise<readonly ProcessMetrics[]>;
 export type RouteMetrics = Pick<RouteTimes, 'timesNext' | 'observe' | 'observeAtOnce'>;
 
 export class Metrics {
-  readonly #registry = new Registry();
+  readonly registry = new Registry();
   readonly #collectors: MetricsCollector[] = [];
   readonly #routes: RouteTimes[] = [];
   readonly #process: string;
@@ -18,11 +18,10 @@ export class Metrics {
   /** @param process what the samples of this process are labelled with */
   constructor(process: string) {
     this.#process = process;
-    collectDefaultMetrics({ register: this.#registry, prefix: 'millrace_' });
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.registry.contentType;
   }
 
   /** Requests that this process has answered. */
@@ -35,9 +34,22 @@ export class Metrics {
     new Gauge({
       name,
       help,
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.set(read());
+      },
+    });
+  }
+
+  /** As `gauge`, of what only ever grows. */
+  total(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
       },
     });
   }
@@ -48,7 +60,7 @@ export class Metrics {
       name,
       help,
       labelNames: ['partition'],
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         for (const [partition, value] of read().entries()) this.set({ partition }, value);
       },
@@ -56,7 +68,7 @@ export class Metrics {
   }
 
   counter(name: string, help: string): { inc(by?: number): void } {
-    return new Counter({ name, help, registers: [this.#registry] });
+    return new Counter({ name, help, registers: [this.registry] });
   }
 
   addCollector(collector: MetricsCollector): void {
@@ -71,13 +83,13 @@ export class Metrics {
 
   /** What this process measures, in Prometheus' text form. */
   async ownText(): Promise<string> {
-    return `${requestText(this.#routes)}${await this.#registry.metrics()}`;
+    return `${requestText(this.#routes)}${await this.registry.metrics()}`;
   }
 
   /** What all processes measure. */
   async text(): Promise<string> {
     const others = await Promise.all(this.#collectors.map((collect) => collect()));
-    const own = { process: this.#process, text: await this.ownText() };
+    const own = { process: this.#process, role: 'web', text: await this.ownText() };
     return mergeMetrics([own, ...others.flat()]);
   }
 }

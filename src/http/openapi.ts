@@ -70,6 +70,17 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
           name: 'X-Api-Key',
           description: 'API key of an environment client',
         },
+        metricsBearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The key of the setting METRICS_KEY, where it is set',
+        },
+        metricsKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'The key of the setting METRICS_KEY, where it is set',
+        },
       },
     },
   };
@@ -86,6 +97,7 @@ function operationOf(route: RouteDefinition, parts: DocumentParts): object {
   const { name, tag, summary, access, body } = route;
   const security = {
     open: [],
+    metrics: [{}, { metricsBearer: [] }, { metricsKey: [] }],
     source: [{ sourceKey: [] }],
     client: [{ environmentKey: [] }],
   }[access.kind];

@@ -6,7 +6,7 @@ import type { Principal } from '../config/types.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
 import { UnavailableError } from '../query/types.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
-import { authorize } from './access.ts';
+import { authorize, authorizeMetrics } from './access.ts';
 import type { Answer } from './answer.ts';
 import { AbortedError, BodyIntake, RequestBody } from './body.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
@@ -54,6 +54,7 @@ interface Exchange {
 const transferEncoding = headerBytes('transfer-encoding');
 const contentLength = headerBytes('content-length');
 const apiKeyName = headerBytes('x-api-key');
+const authorizationName = headerBytes('authorization');
 
 export class HttpServer {
   readonly #app: TemplatedApp;
@@ -208,6 +209,10 @@ export class HttpServer {
   #admit({ access }: RouteDefinition, req: HttpRequest): Principal | null {
     if (access.kind === 'open') return null;
     const apiKey = req.getHeader(apiKeyName);
+    if (access.kind === 'metrics') {
+      authorizeMetrics(this.#services.metricsKeyHash, req.getHeader(authorizationName), apiKey);
+      return null;
+    }
     const configuration = this.#services.configuration.current;
     const principal = authorize(access, apiKey, configuration);
     const waitSeconds =

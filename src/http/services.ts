@@ -32,6 +32,8 @@ export interface Services {
   readonly entityReader: EntityReader;
   readonly metrics: Metrics;
   readonly limits: FrontLimits;
+  /** Hashed form of the setting `METRICS_KEY`; null: the metrics are open. */
+  readonly metricsKeyHash: string | null;
   /** As the setting `HEADER_PREFIX`. */
   readonly headerPrefixes: readonly string[];
   /** What this front still waits for before it can serve; empty when ready. */

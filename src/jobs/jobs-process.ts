@@ -38,7 +38,7 @@ export interface JobsOptions {
 
 export class JobsProcess {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
-  readonly metrics = new JobsMetrics(this.id);
+  readonly metrics = new JobsMetrics();
   readonly #queue;
   readonly #stop = new AbortController();
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;

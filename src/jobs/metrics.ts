@@ -1,4 +1,4 @@
-/** What a jobs process counts. Fronts show it under `/metrics`, from its heartbeats. */
+/** What a jobs process counts. Fronts show it under `/metrics`, labelled with the process. */
 import { Counter, Gauge, Registry } from 'prom-client';
 
 export class JobsMetrics {
@@ -25,8 +25,4 @@ export class JobsMetrics {
     labelNames: ['tenant'],
     registers: [this.registry],
   });
-
-  constructor(processId: string) {
-    this.registry.setDefaultLabels({ process: processId });
-  }
 }

@@ -298,7 +298,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
   const streams = openStreamSource(store);
   context.after(() => streams.close());
   const rebuildTurns = new TurnQueue();
-  const metrics = new WorkerMetrics('test');
+  const metrics = new WorkerMetrics();
   for (let round = 0; round < 15; round += 1) {
     const lease = await takeLease(store, 0, `worker-${round}`, 60_000);
     assert.ok(lease !== null);

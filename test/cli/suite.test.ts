@@ -45,10 +45,10 @@ test('the longest files are started first', async (context) => {
 test('the work that waits is read from the metrics of all workers', () => {
   const metrics = [
     '# TYPE millrace_stream_lag_entries gauge',
-    'millrace_stream_lag_entries{partition="0",worker="a"} 3',
-    'millrace_stream_lag_entries{partition="1",worker="b"} 0',
-    'millrace_rebuilds_waiting{partition="1",worker="b"} 4',
-    'millrace_entities_processed_total{worker="b"} 100',
+    'millrace_stream_lag_entries{partition="0",process="a",role="worker"} 3',
+    'millrace_stream_lag_entries{partition="1",process="b",role="worker"} 0',
+    'millrace_rebuilds_waiting{partition="1",process="b",role="worker"} 4',
+    'millrace_entities_processed_total{process="b",role="worker"} 100',
   ].join('\n');
   assert.equal(sumOfWaiting(metrics), 7);
   assert.equal(sumOfWaiting(''), 0);

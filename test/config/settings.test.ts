@@ -35,6 +35,7 @@ test('without variables every setting has its documented default', () => {
     logLevel: 'info',
     tls: null,
     rateLimit: 0,
+    metricsKey: null,
     deliveryCacheBytes: 128 * 1024 * 1024,
     frontLimits: {
       ingestBacklogEntries: 10_000,
@@ -81,6 +82,7 @@ test('every variable is read', () => {
     TLS_CERT: 'front.pem',
     TLS_KEY: '/keys/front.key',
     RATE_LIMIT: '50',
+    METRICS_KEY: 'scrape-me',
     DELIVERY_CACHE_MB: '0',
     APPEND_FSYNC: 'everysec',
     MESSAGES_URL: 'redis://queue:6380',
@@ -117,6 +119,7 @@ test('every variable is read', () => {
     logLevel: 'warn',
     tls: { certFile: resolve('front.pem'), keyFile: '/keys/front.key' },
     rateLimit: 50,
+    metricsKey: 'scrape-me',
     deliveryCacheBytes: 0,
     frontLimits: {
       ingestBacklogEntries: 100,

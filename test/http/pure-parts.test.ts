@@ -97,18 +97,18 @@ test('metrics of several processes make one group per metric', () => {
     `# HELP a_seconds Time\n# TYPE a_seconds histogram\na_seconds_bucket{le="1"} ${value}\na_seconds_sum ${value}\na_seconds_count ${value}\n`;
   assert.equal(
     mergeMetrics([
-      { process: 'x', text: text(1) },
-      { process: 'y', text: text(2) },
+      { process: 'x', role: 'web', text: text(1) },
+      { process: 'y', role: 'jobs', text: text(2) },
     ]),
     [
       '# HELP a_seconds Time',
       '# TYPE a_seconds histogram',
-      'a_seconds_bucket{process="x",le="1"} 1',
-      'a_seconds_sum{process="x"} 1',
-      'a_seconds_count{process="x"} 1',
-      'a_seconds_bucket{process="y",le="1"} 2',
-      'a_seconds_sum{process="y"} 2',
-      'a_seconds_count{process="y"} 2',
+      'a_seconds_bucket{process="x",role="web",le="1"} 1',
+      'a_seconds_sum{process="x",role="web"} 1',
+      'a_seconds_count{process="x",role="web"} 1',
+      'a_seconds_bucket{process="y",role="jobs",le="1"} 2',
+      'a_seconds_sum{process="y",role="jobs"} 2',
+      'a_seconds_count{process="y",role="jobs"} 2',
       '',
     ].join('\n'),
   );

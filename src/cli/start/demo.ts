@@ -18,6 +18,8 @@ export interface DemoOptions {
   readonly baseUrl: string;
   readonly trust: Trust;
   readonly dataDir: string;
+  /** As the setting `METRICS_KEY`. */
+  readonly metricsKey: string | null;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
@@ -26,7 +28,8 @@ export interface DemoOptions {
  * Loads the demo tenant as any client would: over HTTP, with the importer. Its last entity is the sign that it is
  * there, so a load that was broken off is taken up again, and a store that was emptied is filled again.
  */
-export async function loadDemo({ baseUrl, trust, dataDir, signal, say }: DemoOptions): Promise<void> {
+export async function loadDemo(options: DemoOptions): Promise<void> {
+  const { baseUrl, trust, dataDir, signal, say } = options;
   if (await isLoaded(baseUrl, trust)) return;
   if (!hasAtlasPackages()) {
     say(
@@ -47,9 +50,7 @@ export async function loadDemo({ baseUrl, trust, dataDir, signal, say }: DemoOpt
     return;
   }
   rmSync(file);
-  await waitUntilSettled(baseUrl, trust, signal, (waiting) =>
-    say(`building its pages: ${waiting} changes to go`),
-  );
+  await waitUntilSettled(options, (waiting) => say(`building its pages: ${waiting} changes to go`));
 }
 
 async function isLoaded(baseUrl: string, trust: Trust): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isHashed } from '../../config/api-key.ts';
 import type { Trust } from '../own-certificate.ts';
 import { askFront } from './front-answer.ts';
 
@@ -7,30 +8,40 @@ const lookEveryMs = 1_200;
 const waitMaxMs = 120_000;
 const waitingPattern = /^millrace_(?:stream_lag_entries|rebuilds_waiting)(?:\{.*\})? ([\d.]+)$/gm;
 
+export interface SettledOptions {
+  readonly baseUrl: string;
+  readonly trust: Trust;
+  /** As the setting `METRICS_KEY`. */
+  readonly metricsKey: string | null;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Waits until the workers have nothing left to do, going by `GET /metrics`, so that what is tried next shows
- * everything that was loaded before. After two minutes it goes on without.
+ * everything that was loaded before. After two minutes it goes on without; at once where the key of the metrics is
+ * known by its hash alone.
  */
 export async function waitUntilSettled(
-  baseUrl: string,
-  trust: Trust,
-  signal: AbortSignal,
+  options: SettledOptions,
   onWaiting: (waiting: number) => void,
 ): Promise<void> {
+  if (options.metricsKey !== null && isHashed(options.metricsKey)) return;
   const deadlineMs = performance.now() + waitMaxMs;
   let quietLooks = 0;
   while (quietLooks < 2 && performance.now() < deadlineMs) {
-    await sleep(lookEveryMs, undefined, { signal });
-    const waiting = await waitingWork(baseUrl, trust);
+    await sleep(lookEveryMs, undefined, { signal: options.signal });
+    const waiting = await waitingWork(options);
     quietLooks = waiting === 0 ? quietLooks + 1 : 0;
     if (waiting !== null && waiting > 0) onWaiting(waiting);
   }
 }
 
 /** Changes and rebuilds that wait, or null when they are not known. */
-async function waitingWork(baseUrl: string, trust: Trust): Promise<number | null> {
+async function waitingWork({ baseUrl, trust, metricsKey }: SettledOptions): Promise<number | null> {
+  const headers = metricsKey === null ? {} : { Authorization: `Bearer ${metricsKey}` };
   try {
-    return sumOfWaiting((await askFront(`${baseUrl}/metrics`, trust)).text);
+    const { status, text } = await askFront(`${baseUrl}/metrics`, trust, headers);
+    return status === 200 ? sumOfWaiting(text) : null;
   } catch {
     return null;
   }

@@ -147,7 +147,9 @@ export class RequestMaker {
   #headers(route: RouteDefinition): Field[] {
     const { random } = this;
     const fields: Field[] = [];
-    if (route.access.kind !== 'open') fields.push(['X-Api-Key', this.#apiKey(route.access.kind)]);
+    if (route.access.kind === 'source' || route.access.kind === 'client') {
+      fields.push(['X-Api-Key', this.#apiKey(route.access.kind)]);
+    }
     for (const { name, prefixed } of route.headers) {
       if (!random.chance(0.25)) continue;
       fields.push([prefixed ? `X-Service-${name}` : name, headerValue(this.#headerText(name))]);

@@ -69,6 +69,7 @@ export async function startFront({ services: given, rateLimit = 0 }: FrontOption
     entityReader,
     metrics: new Metrics('test'),
     limits: defaultFrontLimits,
+    metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],
     waitingFor: async () => [],
     ...given,
