@@ -15,7 +15,7 @@ export async function activeConfiguration(
       'This store has no active configuration yet: run npm start or npm run apply first.',
     );
   }
-  const loaded = loadConfiguration(published.documents);
+  const loaded = loadConfiguration(published.documents, 'stored');
   if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
   const { configuration } = loaded;
   if (tenant !== null && !configuration.tenants.has(tenant)) {

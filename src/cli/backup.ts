@@ -69,7 +69,7 @@ async function backup(store: Store, file: string, signal: AbortSignal): Promise<
   if (published === null) {
     throw new CommandStop('This store has no active configuration yet: there is nothing to back up.');
   }
-  const loaded = loadConfiguration(published.documents);
+  const loaded = loadConfiguration(published.documents, 'stored');
   if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
   const bar = new PercentBar();
   try {

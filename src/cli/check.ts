@@ -2,19 +2,20 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
-import { counted, issueText } from '../config/issue-text.ts';
+import { counted, issueText, warningsText } from '../config/issue-text.ts';
 import { readConfiguration } from '../config/read.ts';
 import { readSettings, SettingsError } from '../config/settings.ts';
 import type { Configuration, Tenant } from '../config/types.ts';
 
-const usage = `Usage: npm run check [-- --config-dir FOLDER]
+const usage = `Usage: npm run check [-- --config-dir FOLDER] [--strict]
 
 Validates the configuration and prints every mistake with its file, its place and what to do about it.
 
   --config-dir FOLDER   the configuration to check (default: CONFIG_DIR, else config)
+  --strict              warnings fail it too
   --help                this text
 
-Exit code 0: sound; 1: mistakes, in the configuration or the settings; 2: wrong arguments.`;
+Exit code 0: sound; 1: mistakes, in the configuration or the settings; with --strict also warnings; 2: wrong arguments.`;
 
 process.exitCode = await check(process.argv.slice(2));
 
@@ -23,7 +24,8 @@ async function check(args: string[]): Promise<number> {
   if (typeof chosen === 'number') return chosen;
   try {
     const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-    return await checkFolder(chosen.configDir === null ? settings.configDir : resolve(chosen.configDir));
+    const configDir = chosen.configDir === null ? settings.configDir : resolve(chosen.configDir);
+    return await checkFolder(configDir, chosen.isStrict);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     console.error(error.message);
@@ -31,14 +33,21 @@ async function check(args: string[]): Promise<number> {
   }
 }
 
+interface Arguments {
+  readonly configDir: string | null;
+  readonly isStrict: boolean;
+}
+
 /** The arguments, or the exit code with which to end at once. */
-function readArguments(args: string[]): { configDir: string | null } | number {
+function readArguments(args: string[]): Arguments | number {
   try {
     const { values } = parseArgs({
       args,
-      options: { 'config-dir': { type: 'string' }, help: { type: 'boolean' } },
+      options: { 'config-dir': { type: 'string' }, strict: { type: 'boolean' }, help: { type: 'boolean' } },
     });
-    if (values.help !== true) return { configDir: values['config-dir'] ?? null };
+    if (values.help !== true) {
+      return { configDir: values['config-dir'] ?? null, isStrict: values.strict === true };
+    }
     console.log(usage);
     return 0;
   } catch (error) {
@@ -47,7 +56,7 @@ function readArguments(args: string[]): { configDir: string | null } | number {
   }
 }
 
-async function checkFolder(configDir: string): Promise<number> {
+async function checkFolder(configDir: string, isStrict: boolean): Promise<number> {
   const outcome = await readConfiguration(configDir);
   if (!outcome.ok) {
     console.error(
@@ -55,12 +64,13 @@ async function checkFolder(configDir: string): Promise<number> {
     );
     return 1;
   }
-  const warnings = outcome.warnings.map((warning) => ({
-    ...warning,
-    message: `warning: ${warning.message}`,
-  }));
-  if (warnings.length > 0) console.log(`${issueText(warnings)}\n`);
-  console.log(`${configDir} is sound: ${summary(outcome.configuration, outcome.keyCount, warnings.length)}`);
+  const { warnings, configuration, keyCount } = outcome;
+  if (warnings.length > 0) console.log(`${warningsText(warnings)}\n`);
+  if (isStrict && warnings.length > 0) {
+    console.error(`${counted(warnings.length, 'warning')} in ${configDir}, which --strict does not take`);
+    return 1;
+  }
+  console.log(`${configDir} is sound: ${summary(configuration, keyCount, warnings.length)}`);
   return 0;
 }
 

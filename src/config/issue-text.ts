@@ -15,6 +15,11 @@ export function issueText(issues: readonly ConfigIssue[]): string {
   return lines.join('\n');
 }
 
+/** The same for findings that stop nothing. */
+export function warningsText(warnings: readonly ConfigIssue[]): string {
+  return issueText(warnings.map((warning) => ({ ...warning, message: `warning: ${warning.message}` })));
+}
+
 /** `1 mistake`, `2 mistakes` */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;

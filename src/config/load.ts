@@ -14,11 +14,13 @@ import {
   schemaFolders,
   tenantFile,
 } from './document-path.ts';
+import { checkIndexProperties } from './index-properties.ts';
 import { parseJsonText } from './json-text.ts';
 import { KeyRing } from './key-ring.ts';
 import { checkNames, type KnownNames } from './named-things.ts';
 import { LoadedTenant } from './tenant.ts';
 import { readTenantFile, type TenantFile } from './tenant-file.ts';
+import { warnOfLonelyTypes } from './trigger-types.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Tenant } from './types.ts';
 
 export type LoadOutcome =
@@ -34,14 +36,20 @@ export type LoadOutcome =
 /** Index aliases that are part of the query interface's own paths. */
 const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
 
+/**
+ * Where documents come from. `stored`: a store or a backup has them, and an earlier version may have taken what is a
+ * mistake by now; it goes on as it did.
+ */
+export type DocumentsFrom = 'folder' | 'stored';
+
 /** Loads documents with plain or hashed keys. Pure: the same documents give an equal configuration in every process. */
-export function loadConfiguration(documents: ConfigDocuments): LoadOutcome {
+export function loadConfiguration(documents: ConfigDocuments, from: DocumentsFrom = 'folder'): LoadOutcome {
   const findings: Findings = { mistakes: [], warnings: [] };
   const keys = new KeyRing();
   const tenants = new Map<string, Tenant>();
   const clients: ClientPrincipal[] = [];
   for (const [alias, files] of parseDocuments(documents, findings)) {
-    const { tenant, clients: own } = loadTenant(alias, files, keys, findings);
+    const { tenant, clients: own } = loadTenant(alias, files, keys, findings, from);
     tenants.set(alias, tenant);
     clients.push(...own);
   }
@@ -101,6 +109,7 @@ function loadTenant(
   documents: TenantDocuments,
   keys: KeyRing,
   findings: Findings,
+  from: DocumentsFrom,
 ): { tenant: Tenant; clients: readonly ClientPrincipal[] } {
   const file = tenantFile(alias);
   const root = new Cursor(file, '$', documents.tenant?.json, findings);
@@ -110,6 +119,9 @@ function loadTenant(
   checkIndexAliases(alias, documents.folders.indexes.keys(), findings);
   // Without its groups every name in the schema files would look unknown.
   if (parsed) checkSchemaNames(alias, documents, read, findings);
+  if (from === 'folder') {
+    for (const root of rootsOf(alias, documents, 'indexes', findings)) checkIndexProperties(root);
+  }
   const compiled = compileSchemas(schemaSources(documents), (issue) => findings.mistakes.push(issue));
   // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
   const tenant = new LoadedTenant(alias, read, compiled, layoutOf);
@@ -133,11 +145,23 @@ function checkSchemaNames(
     },
   };
   for (const folder of schemaFolders) {
-    for (const [alias, { json }] of documents.folders[folder]) {
-      const root = new Cursor(schemaFile(tenant, folder, alias), '$', json, findings);
-      checkNames(root, known);
-    }
+    for (const root of rootsOf(tenant, documents, folder, findings)) checkNames(root, known);
   }
+  warnOfLonelyTypes([
+    ...rootsOf(tenant, documents, 'indexes', findings),
+    ...rootsOf(tenant, documents, 'schemas', findings),
+  ]);
+}
+
+function rootsOf(
+  tenant: string,
+  { folders }: TenantDocuments,
+  folder: SchemaFolder,
+  findings: Findings,
+): Cursor[] {
+  return [...folders[folder]].map(
+    ([alias, { json }]) => new Cursor(schemaFile(tenant, folder, alias), '$', json, findings),
+  );
 }
 
 function checkIndexAliases(tenant: string, aliases: Iterable<string>, findings: Findings): void {

@@ -24,7 +24,10 @@ export function checkNames(root: Cursor, known: KnownNames): void {
   checkDefinitions(root.member('properties'), known);
   const actions = root.member('actions');
   if (!Array.isArray(actions.json)) return;
-  for (const action of actions.items()) checkGroup(action.member('source'), known);
+  for (const action of actions.items()) {
+    checkGroup(action.member('source'), known);
+    checkAlias(action.member('alias'), 'schema', known.aliases.schemas);
+  }
 }
 
 function checkTriggers(triggers: Cursor, known: KnownNames): void {
@@ -56,14 +59,21 @@ function checkDefinition(definition: Cursor, known: KnownNames): void {
   if (type === 'partial') checkAlias(definition.member('alias'), 'partial', known.aliases.partials);
 }
 
-function checkGroup(at: Cursor, known: KnownNames): void {
+function checkGroup(written: Cursor, known: KnownNames): void {
+  const at = expressionAt(written);
   if (!isPlainText(at.json) || known.sourceGroups.has(at.json)) return;
   at.issue(`unknown source group ${quote(at.json)}`, adviceForUnknown(at.json, known.sourceGroups));
 }
 
-function checkAlias(at: Cursor, kind: string, aliases: ReadonlySet<string>): void {
+function checkAlias(written: Cursor, kind: string, aliases: ReadonlySet<string>): void {
+  const at = expressionAt(written);
   if (!isPlainText(at.json) || aliases.has(at.json)) return;
   at.warning(`there is no ${kind} ${quote(at.json)}`, adviceForUnknown(at.json, aliases));
+}
+
+/** `{"$exp": text}` is the text. */
+function expressionAt(at: Cursor): Cursor {
+  return isJsonObject(at.json) ? at.member('$exp') : at;
 }
 
 /** A text without holes, which is known before any entity comes. */

@@ -30,8 +30,8 @@ export const fieldTypes: readonly FieldTypeName[] = [
 ];
 
 /**
- * `index: {fields: {name: {type, metadata?}}, metadata?}`. A field that no property fills is absent from every item; a
- * property without a field is not in the items.
+ * `index: {fields: {name: {type, metadata?}}, metadata?}`. That each has its property, and each property its field, is
+ * checked where files are read (`config/index-properties.ts`): of a stored configuration it need not be so.
  */
 export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> {
   const fields = new Map<string, FieldTypeName>();

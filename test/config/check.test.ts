@@ -54,6 +54,25 @@ test('mistakes are printed by file with place and advice, counted, with exit cod
   assert.doesNotMatch(stderr, /source-key|client-key/);
 });
 
+test('warnings are told with file and place, and fail the check with --strict alone', async (t) => {
+  const folder = await folderWith(t, {
+    ...sound,
+    'tenants/site/schemas/page.json': JSON.stringify({
+      ...pageSchema,
+      properties: { card: { type: 'partial', input: '{root}', alias: 'crd' } },
+    }),
+  });
+  const warning =
+    /^tenants\/site\/schemas\/page\.json: \$\.properties\.card\.alias: warning: there is no partial "crd"\n {4}Did you mean "card"/;
+  const lenient = check(['--config-dir', folder], folder);
+  assert.deepEqual([lenient.status, lenient.stderr], [0, '']);
+  assert.match(lenient.stdout, warning);
+  const strict = check(['--config-dir', folder, '--strict'], folder);
+  assert.equal(strict.status, 1);
+  assert.match(strict.stdout, warning);
+  assert.match(strict.stderr, /^1 warning in /);
+});
+
 test('the folder comes from .env or the environment; wrong settings and arguments are told', async (t) => {
   const folder = await folderWith(t, { '.env': 'CONFIG_DIR=nowhere\n' });
   const missing = check([], folder);

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashKey } from '../../src/config/api-key.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
 import { client, type Files, issuesOf, site, source, warningsOf } from './loading.ts';
-import { pageSchema, siteTenant } from './site.ts';
+import { documentsOf, pageSchema, siteTenant } from './site.ts';
 
 test('every mistake is told with file, place, message and advice', () => {
   const cases: [string, Files, string, string, RegExp, RegExp][] = [
@@ -494,4 +495,83 @@ test('what is sound but hardly meant so is a warning', () => {
   );
   assert.match(warnings[0]?.advice ?? '', /Did you mean "author"/);
   assert.match(warnings[1]?.advice ?? '', /Did you mean "card"/);
+});
+
+const cities = {
+  triggers: { cms: ['city'] },
+  properties: { name: '{p.name}', poplation: '{p.population}' },
+  index: { fields: { name: { type: 'text' }, population: { type: 'long' } } },
+};
+
+test('a field without a property and a property without a field are mistakes, each with its place and a guess', () => {
+  const issues = issuesOf(site({}, { 'tenants/site/indexes/cities.json': cities }));
+  assert.deepEqual(
+    issues.map(({ file, path, message, advice }) => `${file} ${path} ${message} ${advice}`),
+    [
+      'tenants/site/indexes/cities.json $.index.fields.population no property fills the field "population" ' +
+        'Did you mean "poplation"? Add it to properties, or remove this field.',
+      'tenants/site/indexes/cities.json $.properties.poplation the property "poplation" has no field ' +
+        'Did you mean "population"? Add it to index.fields with its type, or remove this property.',
+    ],
+  );
+});
+
+test('members that `*` puts in may fill any field', () => {
+  const properties = { '*': 'p.facts', name: '{p.name}' };
+  assert.deepEqual(issuesOf(site({}, { 'tenants/site/indexes/cities.json': { ...cities, properties } })), []);
+});
+
+test('what an earlier version took and stored goes on, though it is a mistake in a folder', () => {
+  const documents = documentsOf(site({}, { 'tenants/site/indexes/cities.json': cities }));
+  assert.equal(loadConfiguration(documents, 'stored').ok, true);
+  assert.equal(loadConfiguration(documents).ok, false);
+});
+
+test('an entity type that one file names and that looks like what others name is a warning', () => {
+  const triggered = (...types: string[]) => ({ ...pageSchema, triggers: { cms: types } });
+  const warningTexts = (files: Files) =>
+    warningsOf(site({}, files)).map(
+      ({ file, path, message, advice }) => `${file} ${path} ${message} ${advice}`,
+    );
+  assert.deepEqual(
+    warningTexts({
+      'tenants/site/schemas/article.json': triggered('article'),
+      'tenants/site/schemas/teaser.json': triggered('article'),
+      'tenants/site/schemas/amp.json': triggered('news', 'artcle'),
+    }),
+    [
+      'tenants/site/schemas/amp.json $.triggers.cms[1] no other schema of source group "cms" names the entity type "artcle" ' +
+        'Did you mean "article"? Leave it if both are meant.',
+    ],
+  );
+  // Types that have nothing alike, or numbers alone, are meant.
+  assert.deepEqual(
+    warningTexts({
+      'tenants/site/schemas/a.json': triggered('section1', 'page'),
+      'tenants/site/schemas/b.json': triggered('section2', 'author'),
+    }),
+    [],
+  );
+});
+
+test('an action for a schema that nobody has is a warning, and so is an alias written as an expression', () => {
+  const schema = {
+    ...pageSchema,
+    properties: { card: { type: 'partial', input: '{root}', alias: { $exp: 'crd' } } },
+    actions: [{ type: 'process', alias: 'pge' }],
+  };
+  const files = site(
+    {},
+    {
+      'tenants/site/schemas/page.json': schema,
+      'tenants/site/partials/card.json': { properties: { a: 'x' } },
+    },
+  );
+  assert.deepEqual(
+    warningsOf(files).map(({ path, message, advice }) => `${path} ${message} ${advice.split('?')[0]}`),
+    [
+      '$.properties.card.alias.$exp there is no partial "crd" Did you mean "card"',
+      '$.actions[0].alias there is no schema "pge" Did you mean "page"',
+    ],
+  );
 });
