@@ -13,6 +13,7 @@ runProcess('worker', async () => {
     log.error({ reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }, message);
 
   const autoFields = new AutoFields(store);
+  configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
   const shards = new ShardSet(store, autoFields, configuration.current);
   const worker = new Worker({
     store,

@@ -29,6 +29,7 @@ runProcess('web', async () => {
   collectProcessFigures(metrics.registry);
   const progress = new Progress(store);
   const autoFields = new AutoFields(store);
+  configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
   const query = new ScatterQueryService({ store, processId: id, progress, autoFields, limits });
   await query.start();
   const cache = new AnswerCache(settings.deliveryCacheBytes);

@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandStop } from '../../src/cli/command-stop.ts';
-import { publish, readSoundConfiguration } from '../../src/cli/publish.ts';
+import { withStore } from '../../src/cli/open-store.ts';
+import { publishAtStart, readSoundConfiguration } from '../../src/cli/publish.ts';
 import type { Child } from '../../src/cli/start/child.ts';
 import { Output } from '../../src/cli/start/output.ts';
 import { requireFreePort } from '../../src/cli/start/ports.ts';
@@ -32,6 +33,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
 const stopGraceMs = 8_000;
 const watchMs = 100;
+const redisTimeoutMs = 5_000;
 /** Whatever the shell of the reader has set, the benchmark runs with the defaults. */
 const settingNames = [
   'REDIS_URL',
@@ -78,7 +80,9 @@ export class System {
     const { signal } = context;
     const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
     const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
-    await publish(configuration, { kind: 'single', url }, partitions);
+    await withStore({ kind: 'single', url }, partitions, redisTimeoutMs, (store) =>
+      publishAtStart(store, settings, configuration, () => {}),
+    );
     const processEnvironment = {
       ...environment,
       REDIS_URL: url,

@@ -6,22 +6,24 @@ import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
 import { readSettings } from '../config/settings.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
-import { publishConfiguration } from '../store/configuration.ts';
-import { readGenerations } from '../store/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
+import { requireConsent } from './consent.ts';
+import { waitForProcesses, waitForRebuild } from './job-wait.ts';
 import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
-import { readSoundConfiguration, type SoundConfiguration } from './publish.ts';
-import { waitForProcesses, waitForRebuild } from './rebuild-wait.ts';
+import { applyFolder, type FolderSettings } from './publish.ts';
 import { redisAddress } from './redis-address.ts';
+import { lossesText } from './removal-plan.ts';
 
-const usage = `Usage: npm run apply [-- --no-wait]
+const usage = `Usage: npm run apply [-- --no-wait] [--yes]
 
 Makes the configuration in CONFIG_DIR the active one, without a restart, and waits until every view and index item
-that it changes is rebuilt. A configuration with mistakes is refused as a whole, and the running one stays.
+that it changes is rebuilt. A configuration with mistakes is refused as a whole, and the running one stays. Before a
+tenant, environment, source group, source, schema or index goes that has data, it says what goes with it and asks.
 
   --no-wait   only make it the active one
+  --yes       do not ask; needed where there is no terminal to ask on
   --help      this text
 
 Exit code 0: active, and rebuilt unless --no-wait; 1: refused, or the rebuild cannot go on.`;
@@ -29,22 +31,33 @@ Exit code 0: active, and rebuilt unless --no-wait; 1: refused, or the rebuild ca
 const commandTimeoutMs = 30_000;
 
 async function main(): Promise<number> {
-  const { isHelp, isWaiting } = readArguments();
-  if (isHelp) {
+  const asked = readArguments();
+  if (asked.isHelp) {
     console.log(usage);
     return 0;
   }
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  const configuration = await readSoundConfiguration(settings.configDir);
   return await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, (store) =>
-    apply(store, configuration, isWaiting),
+    apply(store, settings, asked),
   );
 }
 
-function readArguments(): { isHelp: boolean; isWaiting: boolean } {
+interface Arguments {
+  readonly isHelp: boolean;
+  readonly isWaiting: boolean;
+  readonly isSure: boolean;
+}
+
+function readArguments(): Arguments {
   try {
-    const { values } = parseArgs({ options: { 'no-wait': { type: 'boolean' }, help: { type: 'boolean' } } });
-    return { isHelp: values.help === true, isWaiting: values['no-wait'] !== true };
+    const { values } = parseArgs({
+      options: { 'no-wait': { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } },
+    });
+    return {
+      isHelp: values.help === true,
+      isWaiting: values['no-wait'] !== true,
+      isSure: values.yes === true,
+    };
   } catch (error) {
     throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
   }
@@ -52,15 +65,20 @@ function readArguments(): { isHelp: boolean; isWaiting: boolean } {
 
 async function apply(
   store: Store,
-  { documents, configuration }: SoundConfiguration,
-  isWaiting: boolean,
+  settings: FolderSettings,
+  { isWaiting, isSure }: Arguments,
 ): Promise<number> {
-  const { active } = await readGenerations(store);
-  const generation = await publishConfiguration(store, documents, configuration);
+  const { generation, isNew } = await applyFolder(store, settings, {
+    onWarnings: (text) => console.log(`${text}\n`),
+    consent: async (losses) => {
+      console.log(lossesText(losses));
+      await requireConsent(isSure, 'Make this configuration the active one?');
+    },
+  });
   console.log(
-    generation === active
-      ? `The configuration is as it was (generation ${generation}).`
-      : `The configuration is the active one now (generation ${generation}).`,
+    isNew
+      ? `The configuration is the active one now (generation ${generation}).`
+      : `The configuration is as it was (generation ${generation}).`,
   );
   if (!isWaiting) return 0;
   const running = await waitForProcesses(store, generation);

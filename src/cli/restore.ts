@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   const address = redisAddress(settings);
   const backup = await check(file);
-  const loaded = loadConfiguration(backup.documents);
+  const loaded = loadConfiguration(backup.documents, 'stored');
   if (!loaded.ok) {
     throw new CommandStop(
       `${file} has a configuration of another version of Millrace: restore it with that one.`,
@@ -55,6 +55,8 @@ async function main(): Promise<number> {
   await withStore(address, settings.partitions, commandTimeoutMs, (store) =>
     restore(store, file, backup, loaded.configuration),
   );
+  // Without a CONFIG_DIR, npm start leaves the restored one as it is.
+  if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);
   if (!folder.ok || folder.configuration.digest !== loaded.configuration.digest) {
     console.log(

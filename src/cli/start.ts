@@ -11,8 +11,9 @@ import { checkTlsFiles } from '../config/tls-files.ts';
 import type { RedisAddress } from '../store/connection.ts';
 import { baseUrl } from './base-url.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
+import { withStore } from './open-store.ts';
 import { ownTrust } from './own-certificate.ts';
-import { publish, readSoundConfiguration } from './publish.ts';
+import { applyFolder, publishAtStart, readSoundConfiguration, refusingLosses } from './publish.ts';
 import { messagesAddress, redisAddress } from './redis-address.ts';
 import { lockDataDir } from './start/data-dir-lock.ts';
 import { loadDemo } from './start/demo.ts';
@@ -26,6 +27,7 @@ import { StopRequest, stopSignals } from './start/stop-signals.ts';
 import { Supervisor } from './start/supervisor.ts';
 import { welcomeText } from './start/welcome.ts';
 
+const redisTimeoutMs = 5_000;
 const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
 
 async function main(): Promise<number> {
@@ -44,19 +46,23 @@ async function main(): Promise<number> {
   const say = (text: string) => output.line('start', text);
   try {
     const [address, messages] = await startRedis(settings, supervisor, signal);
-    await publish(configuration, address, settings.partitions);
+    const published = await withStore(address, settings.partitions, redisTimeoutMs, (store) =>
+      publishAtStart(store, settings, configuration, say),
+    );
+    // The demo's keys are good for nothing where its configuration is not active.
+    const running = { ...settings, demo: settings.demo && published !== null };
     signal.throwIfAborted();
     startProcesses(supervisor, settings, childEnvironment(environment, settings, address, messages));
     process.on('SIGHUP', () => void applyAgain(settings, address, say));
     const url = baseUrl(settings);
     const trust = ownTrust(settings);
     await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`), trust);
-    if (settings.demo) {
+    if (running.demo) {
       const { dataDir, metricsKey } = settings;
       await loadDemo({ baseUrl: url, trust, dataDir, metricsKey, signal, say });
     }
     signal.throwIfAborted();
-    console.log(welcomeText(url, settings));
+    console.log(welcomeText(url, running));
     await untilAborted(signal);
   } catch (error) {
     if (!signal.aborted || error instanceof CommandStop) throw error;
@@ -123,8 +129,9 @@ async function applyAgain(
   say: (text: string) => void,
 ): Promise<void> {
   try {
-    const configuration = await readSoundConfiguration(settings.configDir);
-    const generation = await publish(configuration, address, settings.partitions);
+    const { generation } = await withStore(address, settings.partitions, redisTimeoutMs, (store) =>
+      applyFolder(store, settings, { ...refusingLosses, onWarnings: say }),
+    );
     say(`the configuration was read again and is active (generation ${generation})`);
   } catch (error) {
     if (!(error instanceof CommandStop)) throw error;

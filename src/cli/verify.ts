@@ -11,9 +11,9 @@ import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
 import { activeConfiguration } from './active-configuration.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
+import { waitForRebuild } from './job-wait.ts';
 import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
-import { waitForRebuild } from './rebuild-wait.ts';
 import { redisAddress } from './redis-address.ts';
 
 const usage = `Usage: npm run verify [-- --repair] [--tenant TENANT]

@@ -57,6 +57,10 @@ export interface Settings {
   readonly messagesUrl: string | null;
   /** Absolute path. */
   readonly configDir: string;
+  /** False where nobody said which folder is meant: what lies there then replaces nothing else (`cli/publish.ts`). */
+  readonly isConfigDirGiven: boolean;
+  /** True for the folder `config` of this repository, which has the demo tenant with its public keys. */
+  readonly isConfigDirOwn: boolean;
   /** Absolute path. */
   readonly dataDir: string;
   /** Partition workers that `npm start` runs. */
@@ -142,7 +146,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const limits = defaultFrontLimits;
   const waitMs = (text: string) => 1000 * wholeNumber(text, 1, waitSecondsMax);
-  const configDir = resolve(setting('CONFIG_DIR', 'config', (text) => text));
+  const givenConfigDir = setting<string | null>('CONFIG_DIR', null, (text) => text);
+  const configDir = resolve(givenConfigDir ?? 'config');
+  const isConfigDirOwn = configDir === resolve(repositoryDir, 'config');
   const settings: Settings = {
     port: setting('PORT', 4000, (text) => wholeNumber(text, 0, portMax)),
     host: setting('HOST', '127.0.0.1', listenHost),
@@ -152,6 +158,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     redis: redis ?? cluster ?? { kind: 'private' },
     messagesUrl: setting<string | null>('MESSAGES_URL', null, redisUrl),
     configDir,
+    isConfigDirGiven: givenConfigDir !== null,
+    isConfigDirOwn,
     dataDir: resolve(setting('DATA_DIR', '.data', (text) => text)),
     workers: setting('WORKERS', Math.max(1, availableParallelism() - 1), (text) =>
       wholeNumber(text, 1, processesMax),
@@ -160,7 +168,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     web: setting('WEB', 1, (text) => wholeNumber(text, 1, processesMax)),
     partitions: setting('PARTITIONS', 16, (text) => wholeNumber(text, 1, partitionsMax)),
     headerPrefixes: setting('HEADER_PREFIX', ['X-Service'], headerPrefixes),
-    demo: setting('DEMO', configDir === resolve(repositoryDir, 'config'), onOrOff),
+    demo: setting('DEMO', isConfigDirOwn, onOrOff),
     logLevel: setting<LogLevel>('LOG_LEVEL', 'info', (text) => oneOf(text, logLevels)),
     deliveryCacheBytes:
       mebibyte * setting('DELIVERY_CACHE_MB', 128, (text) => wholeNumber(text, 0, deliveryCacheMebibytesMax)),

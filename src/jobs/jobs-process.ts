@@ -15,6 +15,8 @@ import { FrontLoad } from './front-load.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
 import { OwnerSlots } from './owner-slots.ts';
+import { runPurge } from './purge-job.ts';
+import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName } from './purge-queue.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,
@@ -29,6 +31,8 @@ import { Throttle } from './throttle.ts';
 const enqueueTickMs = 300;
 const measureMs = 2_000;
 const clashesMs = 15_000;
+/** Purges are rare, and looking for broken ones often would cost an idle platform writes. */
+const brokenPurgeCheckMs = 15_000;
 
 export interface JobsOptions {
   readonly store: Store;
@@ -40,12 +44,15 @@ export class JobsProcess {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   readonly metrics = new JobsMetrics();
   readonly #queue;
+  readonly #purges;
   readonly #stop = new AbortController();
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
+  #purger: JobRunner<PurgeTask, PurgeProgress> | null = null;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: JobsOptions) {
     this.#queue = rebuildJobs(options.store);
+    this.#purges = purgeJobs(options.store);
   }
 
   start(): void {
@@ -68,6 +75,14 @@ export class JobsProcess {
       (run) => runRebuild(context, run),
       onTrouble,
     );
+    this.#purger = new JobRunner(
+      store,
+      purgeQueueName,
+      store.partitions.count,
+      (run) => runPurge(context, run),
+      onTrouble,
+      brokenPurgeCheckMs,
+    );
     this.#running = Promise.all([
       this.#every(heartbeatMs, () => this.#beat()),
       this.#every(enqueueTickMs, () => this.#enqueue()),
@@ -80,8 +95,8 @@ export class JobsProcess {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await this.#runner?.stop();
-    await this.#queue.close();
+    await Promise.all([this.#runner?.stop(), this.#purger?.stop()]);
+    await Promise.all([this.#queue.close(), this.#purges.close()]);
     await leave(this.options.store, this.id).catch(() => {});
   }
 
@@ -116,8 +131,13 @@ export class JobsProcess {
 
   async #measure(): Promise<void> {
     const { store, configuration } = this.options;
-    for (const [state, count] of Object.entries(await this.#queue.counts())) {
-      this.metrics.jobs.set({ queue: rebuildQueueName, state }, count);
+    for (const [queue, jobs] of [
+      [rebuildQueueName, this.#queue],
+      [purgeQueueName, this.#purges],
+    ] as const) {
+      for (const [state, count] of Object.entries(await jobs.counts())) {
+        this.metrics.jobs.set({ queue, state }, count);
+      }
     }
     if (configuration.generation === 0) return;
     this.metrics.rebuildPercent.set(

@@ -1,12 +1,12 @@
 /** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyFolder, refusingLosses } from '../cli/publish.ts';
 import { messagesAddress, redisAddress } from '../cli/redis-address.ts';
 import { environmentWithFile } from '../config/environment.ts';
-import { issueText } from '../config/issue-text.ts';
-import { readConfiguration } from '../config/read.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/log.ts';
-import { ActiveConfiguration, publishConfiguration } from '../store/configuration.ts';
+import { ActiveConfiguration } from '../store/configuration.ts';
 import type { Role } from '../store/registry.ts';
 import { openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
@@ -19,9 +19,11 @@ export interface ProcessGround {
   readonly log: Log;
 }
 
+const unpublishedPollMs = 1_000;
+
 /**
- * Opens the store and follows the active configuration; the first process of an empty store makes its own folder's
- * configuration the active one. SIGHUP does so again later. A front's commands to Redis have a time limit; workers and jobs
+ * Opens the store and follows the active configuration; the first process of an empty store makes that of its CONFIG_DIR
+ * the active one, and one without a CONFIG_DIR waits for it. SIGHUP reads the folder again. A front's commands to Redis have a time limit; workers and jobs
  * wait for Redis to come back.
  * @throws Error whose message is one line for the operator
  */
@@ -38,17 +40,17 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
     ...(role === 'web' ? frontTimes(settings.frontLimits.redisTimeoutMs) : {}),
   });
   const configuration = new ActiveConfiguration(store);
-  await configuration.start();
-  if (!configuration.loaded) {
-    await publishFolder(store, settings.configDir);
-    await configuration.refresh();
-  }
+  const onWarnings = (text: string) => log.warn({ warnings: text }, 'the configuration has warnings');
+  const publisher = { ...refusingLosses, onWarnings };
   process.on('SIGHUP', () => {
-    publishFolder(store, settings.configDir).then(
-      (generation) => log.info({ generation }, 'the configuration was read again'),
+    applyFolder(store, settings, publisher).then(
+      ({ generation }) => log.info({ generation }, 'the configuration was read again'),
       (error: Error) => log.error({ reason: error.message }, 'the configuration stays as it was'),
     );
   });
+  await configuration.start();
+  if (!configuration.loaded && settings.isConfigDirGiven) await applyFolder(store, settings, publisher);
+  await untilLoaded(configuration, log);
   return { settings, store, configuration, log };
 }
 
@@ -56,10 +58,18 @@ function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutM
   return { commandTimeoutMs: redisTimeoutMs, lineTimeoutMs: redisTimeoutMs };
 }
 
-async function publishFolder(store: Store, configDir: string): Promise<number> {
-  const outcome = await readConfiguration(configDir);
-  if (!outcome.ok) throw new Error(issueText(outcome.issues));
-  return await publishConfiguration(store, outcome.documents, outcome.configuration);
+/** Hosts may start in any order: the one that has the configuration may come later. */
+async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promise<void> {
+  await configuration.refresh();
+  if (configuration.loaded) return;
+  log.warn(
+    {},
+    'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, here or on another host',
+  );
+  while (!configuration.loaded) {
+    await sleep(unpublishedPollMs);
+    await configuration.refresh();
+  }
 }
 
 /**

@@ -6,10 +6,12 @@
  * ingests. So a type has an end, and a source has one: what comes later is not indexed, which every worker agrees on,
  * because Redis decides it in the same step. All types of a source lie in one slot for that.
  */
+import type { Configuration } from '../config/types.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../contract/limits.ts';
 import type { FieldType } from '../search/types.ts';
 import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
+import { scanKeyNames } from './keyspace.ts';
 import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
@@ -108,6 +110,50 @@ export class AutoFields {
         types.map((type) => client.exists(keys.autoFields(tag, tenant, sourceId, type))),
       );
       return new Set(types.filter((_, index) => known[index] === 0));
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /**
+   * Forgets in this process what it learnt of sources that came or went with a configuration: what was purged in between
+   * is decided anew.
+   */
+  forgetChanged(current: Configuration, former: Configuration | null): void {
+    const has = (configuration: Configuration | null, tenant: string, sourceId: string) =>
+      configuration?.tenants.get(tenant)?.sources.has(sourceId) === true;
+    for (const name of this.#types.keys()) {
+      const [tenant = '', sourceId = ''] = name.split(':');
+      if (!has(former, tenant, sourceId) || !has(current, tenant, sourceId)) this.#types.delete(name);
+    }
+  }
+
+  /**
+   * Removes what is decided for a source that no configuration has any more, if it lies in the partition with the tag.
+   * @returns number of entity types and fields. @throws StoreUnavailableError
+   */
+  async forgetDecided(tag: string, tenant: string, sourceId: string): Promise<number> {
+    if (tag !== this.#tag(tenant, sourceId)) return 0;
+    let forgotten = 0;
+    try {
+      for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
+        for (const name of names) {
+          forgotten += await this.store.client.hlen(name);
+          await this.store.client.del(name);
+        }
+      }
+      await this.store.client.del(keys.autoIndexed(tag, tenant, sourceId));
+    } catch (error) {
+      throw storeError(error);
+    }
+    return forgotten;
+  }
+
+  /** Whether anything is decided for a source. @throws StoreUnavailableError */
+  async hasDecided(tenant: string, sourceId: string): Promise<boolean> {
+    try {
+      const key = keys.autoIndexed(this.#tag(tenant, sourceId), tenant, sourceId);
+      return (await this.store.client.exists(key)) === 1;
     } catch (error) {
       throw storeError(error);
     }

@@ -5,35 +5,105 @@ import { connectBlocking, type RedisClient, storeError } from './connection.ts';
 import { keys, platformTag } from './keys.ts';
 import { LayoutStates, layoutsVersion, readLayouts, wantedLayouts } from './layouts.ts';
 import { pack, unpack } from './pack.ts';
+import { sourceField } from './processed.ts';
 import { surviving } from './replication.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
-const publishScript = new Script<number>('publish', 2);
+const publishScript = new Script<number | Buffer>('publish', 3);
 const pollMs = 1000;
 
 /**
+ * Where the active configuration came from. `own`: the folder `config` of this repository, which a process has in mind
+ * that was told of no other. No path: a store tells nothing of the machines that use it.
+ */
+export type ConfigurationOrigin = 'own' | 'other';
+
+export interface PublishOptions {
+  readonly origin?: ConfigurationOrigin;
+  /** Generation that must be active still (0: none yet); absent: whichever is. */
+  readonly after?: number;
+}
+
+/** The store does not take a configuration now; its message tells people why and what to do. */
+export class ConfigurationRefusedError extends Error {
+  override readonly name = 'ConfigurationRefusedError';
+}
+
+/**
  * Makes documents the active configuration and tells every process. Callers have validated them.
- * @param configuration loaded from the documents. @returns its generation. @throws StoreUnavailableError
+ * @param configuration loaded from the documents. @returns its generation
+ * @throws ConfigurationRefusedError, StoreUnavailableError
  */
 export async function publishConfiguration(
   store: Store,
   documents: ConfigDocuments,
   configuration: Configuration,
+  { origin = 'other', after }: PublishOptions = {},
 ): Promise<number> {
+  const sources = sourceFields(configuration);
   const generation = await surviving(store.replication, [platformTag], () =>
     publishScript.run(
       store.client,
-      [keys.configuration, keys.layouts],
-      [configuration.digest, pack([...documents]), ...wantedLayouts(configuration)],
+      [keys.configuration, keys.layouts, keys.purge],
+      [
+        configuration.digest,
+        pack([...documents]),
+        origin,
+        after ?? '',
+        sources.length,
+        ...sources,
+        ...wantedLayouts(configuration),
+      ],
     ),
   );
+  if (typeof generation !== 'number') throw purgedError(generation.toString());
+  if (generation === 0) {
+    throw new ConfigurationRefusedError('Another configuration became active meanwhile: run this again.');
+  }
   try {
     await store.client.publish(keys.configurationChannel, String(generation));
   } catch (error) {
     throw storeError(error);
   }
   return generation;
+}
+
+function sourceFields({ tenants }: Configuration): string[] {
+  return [...tenants.values()].flatMap(({ alias, sources }) =>
+    [...sources.keys()].map((sourceId) => sourceField(alias, sourceId)),
+  );
+}
+
+function purgedError(field: string): ConfigurationRefusedError {
+  const [tenant = '', sourceId = ''] = field.split('|');
+  return new ConfigurationRefusedError(
+    `What is left of source ${sourceId} of tenant ${tenant} is being purged: wait until npm run purge has ended ` +
+      '(run it again if it was broken off), then run this again.',
+  );
+}
+
+/** What a store runs, without its documents. */
+export interface ActiveDigest {
+  readonly generation: number;
+  readonly digest: string;
+  readonly origin: ConfigurationOrigin;
+}
+
+/** Null when none was published yet. @throws StoreUnavailableError */
+export async function readActiveDigest(store: Store): Promise<ActiveDigest | null> {
+  try {
+    const [generation, digest, origin] = await store.client.hmget(
+      keys.configuration,
+      'generation',
+      'digest',
+      'origin',
+    );
+    if (!generation || !digest) return null;
+    return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other' };
+  } catch (error) {
+    throw storeError(error);
+  }
 }
 
 export interface PublishedConfiguration {
@@ -64,6 +134,10 @@ async function activeGeneration(store: Store): Promise<number> {
   }
 }
 
+function loadStored(documents: ConfigDocuments): LoadOutcome {
+  return loadConfiguration(documents, 'stored');
+}
+
 /** Called with the new and the former configuration. */
 export type ConfigurationListener = (current: Configuration, former: Configuration | null) => void;
 
@@ -80,7 +154,7 @@ export class ActiveConfiguration {
   /** @param load as `loadConfiguration`; a test that starts many processes may keep what it gives */
   constructor(
     private readonly store: Store,
-    private readonly load: (documents: ConfigDocuments) => LoadOutcome = loadConfiguration,
+    private readonly load: (documents: ConfigDocuments) => LoadOutcome = loadStored,
   ) {}
 
   /** @throws Error when none is active yet */

@@ -9,6 +9,7 @@ import type { Store } from './store.ts';
 const prefix = '{millrace}:jobs';
 /** A process that is gone loses its job after this, and another one takes it up. */
 const lockMs = 5_000;
+/** How often is looked for such jobs, unless another time is asked for: each look is a write. */
 const stalledCheckMs = 2_500;
 const attemptsMax = 50;
 const retryDelayFirstMs = 500;
@@ -128,6 +129,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     concurrency: number,
     private readonly act: (run: JobRun<Task, Progress>) => Promise<void>,
     onTrouble: (message: string, error: unknown) => void,
+    stalledInterval = stalledCheckMs,
   ) {
     this.#client = connectBlocking(store.address);
     this.#worker = new Worker<Task>(name, (job, token) => this.#run(job, token), {
@@ -135,7 +137,7 @@ export class JobRunner<Task extends object, Progress extends object> {
       prefix,
       concurrency,
       lockDuration: lockMs,
-      stalledInterval: stalledCheckMs,
+      stalledInterval,
       // A job outlives any number of its processes.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: {

@@ -17,13 +17,18 @@ export const platformTag = '{millrace}';
 export const keys = {
   /** Hash: format, partitions, secret. */
   layout: `${platformTag}:layout`,
-  /** Hash: generation, digest, documents, rebuilt (last generation whose rebuild was put into the queue). */
+  /** Hash: generation, digest, documents, origin, rebuilt (last generation whose rebuild was put into the queue). */
   configuration: `${platformTag}:configuration`,
   /**
    * Hash: version; `r|<tenant>|<sourceId>` -> lookup layout that is read; `b|…` -> the one before, still kept up;
    * `f|…|<partition>` -> generation for whose layout the partition is filled.
    */
   layouts: `${platformTag}:layouts`,
+  /**
+   * Hash, while a purge is under way: token, generation; `<tenant>|<sourceId>` -> '1' for each source that is purged;
+   * `done:<partition>` -> '1'.
+   */
+  purge: `${platformTag}:purge`,
   /** Pub/sub channel that a new configuration generation is told on, and a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
   /** Hash: process id -> packed heartbeat. */

@@ -221,7 +221,12 @@ async function assertVerified(system: System): Promise<void> {
 
 const redis = await TestRedis.start();
 const partitionCount = 2;
-const env = { REDIS_URL: redis.url, REDIS_CLUSTER: '', PARTITIONS: String(partitionCount) };
+const env = {
+  REDIS_URL: redis.url,
+  REDIS_CLUSTER: '',
+  PARTITIONS: String(partitionCount),
+  CONFIG_DIR: 'config',
+};
 
 /** A backup of a small store without any process, and its entities as they are stored. */
 async function smallBackup(context: TestContext): Promise<{ file: string; store: Store }> {

@@ -25,6 +25,8 @@ test('without variables every setting has its documented default', () => {
     redis: { kind: 'private' },
     messagesUrl: null,
     configDir: resolve('config'),
+    isConfigDirGiven: false,
+    isConfigDirOwn: true,
     dataDir: resolve('.data'),
     workers: Math.max(1, availableParallelism() - 1),
     workerNiceness: 0,
@@ -109,6 +111,8 @@ test('every variable is read', () => {
     },
     messagesUrl: 'redis://queue:6380',
     configDir: '/etc/site',
+    isConfigDirGiven: true,
+    isConfigDirOwn: false,
     dataDir: resolve('here'),
     workers: 3,
     workerNiceness: 10,
@@ -143,6 +147,16 @@ test('the demo is on only for the configuration of the repository, unless it is 
   assert.equal(readSettings({ CONFIG_DIR: '/etc/site' }).demo, false);
   assert.equal(readSettings({ CONFIG_DIR: resolve('config/../config') }).demo, true);
   for (const off of ['off', 'false', '0', 'False']) assert.equal(readSettings({ DEMO: off }).demo, false);
+});
+
+test('a folder counts as given when it is named, be it that of the repository, and not when the name is empty', () => {
+  const folderOf = (CONFIG_DIR: string) => {
+    const { isConfigDirGiven, isConfigDirOwn } = readSettings({ CONFIG_DIR });
+    return { isConfigDirGiven, isConfigDirOwn };
+  };
+  assert.deepEqual(folderOf(' '), { isConfigDirGiven: false, isConfigDirOwn: true });
+  assert.deepEqual(folderOf('config'), { isConfigDirGiven: true, isConfigDirOwn: true });
+  assert.deepEqual(folderOf('/etc/site'), { isConfigDirGiven: true, isConfigDirOwn: false });
 });
 
 test('a wrong value is named with its variable and what is allowed', () => {

@@ -7,7 +7,7 @@ import { noteEnqueued } from '../../store/rebuild-generation.ts';
 import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/restore.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../command-stop.ts';
-import { waitForProcesses } from '../rebuild-wait.ts';
+import { waitForProcesses } from '../job-wait.ts';
 import { type EntityLine, snapshotOf } from './lines.ts';
 import { type CheckedBackup, readBackupEntities } from './read.ts';
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { freePort } from '../../../src/cli/start/ports.ts';
 import { root, temporaryFolder } from './command.ts';
@@ -22,7 +23,7 @@ export class Platform {
     this.ended = new Promise((resolve) => process.once('close', resolve));
   }
 
-  /** With a port and a data folder of its own, without the demo, if `env` says nothing else. */
+  /** With a port and a data folder of its own, and without the data of the demo, if `env` says nothing else. */
   static async start(
     context: TestContext,
     env: Record<string, string> = {},
@@ -39,6 +40,7 @@ export class Platform {
       env: {
         ...process.env,
         DEMO: 'off',
+        CONFIG_DIR: path.join(root, 'config'),
         WORKERS: '1',
         PARTITIONS: '4',
         PORT: port,

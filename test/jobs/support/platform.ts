@@ -125,7 +125,10 @@ export class Platform {
     const { store, configuration, close } = await this.#follow();
     const autoFields = new AutoFields(store);
     const items = new ShardSet(store, autoFields, configuration.current);
-    configuration.onChange((current) => void items.reconfigure(current));
+    configuration.onChange((current, former) => {
+      autoFields.forgetChanged(current, former);
+      void items.reconfigure(current);
+    });
     const worker = new Worker({
       store,
       configuration,
@@ -165,10 +168,10 @@ export class Platform {
     return { stop: once };
   }
 
-  async ingest(entities: readonly SourceEntity[], sourceId = 'src-1'): Promise<void> {
+  async ingest(entities: readonly SourceEntity[], sourceId = 'src-1', into = tenant): Promise<void> {
     for (let at = 0; at < entities.length; at += 50) {
       const portion = entities.slice(at, at + 50).map(encodeEntity);
-      await acceptEntities(this.store, { tenant, sourceId, force: false, entities: portion });
+      await acceptEntities(this.store, { tenant: into, sourceId, force: false, entities: portion });
     }
   }
 

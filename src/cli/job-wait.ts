@@ -1,4 +1,4 @@
-/** Waiting on the command line until the processes run a configuration and its rebuild is done. */
+/** Waiting on the command line until the processes run a configuration and their jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../jobs/rebuild-queue.ts';
 import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
@@ -29,27 +29,35 @@ export async function waitForRebuild(
   generation: number,
   bar: PercentBar,
 ): Promise<void> {
-  const startedMs = performance.now();
-  let presentMs = startedMs;
-  for (;;) {
+  await waitForJobs(store, 'rebuild', async () => {
     const state = await rebuildState(store, queue, generation);
     bar.show(
       state.percent,
       `rebuilt for generation ${generation}: ${state.scanned.toLocaleString('en-US')} entities looked at, ` +
         `${state.marked.toLocaleString('en-US')} of them rebuilt`,
     );
-    if (state.isDone && state.isEnqueued) return;
+    if (state.isDone && state.isEnqueued) return true;
     const failure = state.failures.find(({ isFinal }) => isFinal);
-    if (failure !== undefined) {
-      throw new CommandStop(
-        `The rebuild of partition ${failure.partition} failed for good: ${failure.reason}. Run npm run apply again to try once more.`,
-      );
-    }
+    if (failure === undefined) return false;
+    throw new CommandStop(
+      `The rebuild of partition ${failure.partition} failed for good: ${failure.reason}. Run npm run apply again to try once more.`,
+    );
+  });
+}
+
+/**
+ * Until jobs are done. @param work what they do, as in "The rebuild does not go on"
+ * @param isDone a look at them. @throws CommandStop when nobody is there to do them
+ */
+export async function waitForJobs(store: Store, work: string, isDone: () => Promise<boolean>): Promise<void> {
+  const startedMs = performance.now();
+  let presentMs = startedMs;
+  while (!(await isDone())) {
     const missing = missingRole(await liveProcesses(store));
     if (missing === null) presentMs = performance.now();
     else if (performance.now() - presentMs > missingMs) {
       throw new CommandStop(
-        `The rebuild does not go on because no ${missing} process runs: start one (npm run ${missing}); it goes on by itself then.`,
+        `The ${work} does not go on because no ${missing} process runs: start one (npm run ${missing}); it goes on by itself then.`,
       );
     }
     const waitedMs = performance.now() - startedMs;

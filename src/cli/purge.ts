@@ -1,0 +1,164 @@
+/**
+ * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with all that
+ * is left of them. Jobs do it, so it goes on when this command is broken off.
+ */
+import { parseArgs } from 'node:util';
+import { environmentWithFile } from '../config/environment.ts';
+import { counted } from '../config/issue-text.ts';
+import { readSettings } from '../config/settings.ts';
+import type { Configuration } from '../config/types.ts';
+import {
+  enqueuePurge,
+  type PurgeCounts,
+  type PurgeJobs,
+  purgeJobs,
+  purgeState,
+} from '../jobs/purge-queue.ts';
+import { AutoFields } from '../store/auto-fields.ts';
+import { processedSources } from '../store/processed.ts';
+import { beginPurge, readPurge } from '../store/purge.ts';
+import type { Store } from '../store/store.ts';
+import { activeConfiguration } from './active-configuration.ts';
+import { CommandStop, runCommand } from './command-stop.ts';
+import { requireConsent } from './consent.ts';
+import { waitForJobs } from './job-wait.ts';
+import { withStore } from './open-store.ts';
+import { PercentBar } from './percent-bar.ts';
+import { redisAddress } from './redis-address.ts';
+import { entitiesOf, forEachMade, type SourceName } from './stored-counts.ts';
+
+const usage = `Usage: npm run purge [-- --yes]
+
+Removes for good what is left of tenants, source groups and sources that the active configuration no longer has: their
+entities, and all that was made of them. It says first how much that is, and asks. The jobs process does it, as gently
+as a rebuild; run the command again to see a purge to its end that was broken off.
+
+  --yes    do not ask; needed where there is no terminal to ask on
+  --help   this text
+
+Exit code 0: purged, or nothing was left; 1: not purged, or the purge cannot go on.`;
+
+const commandTimeoutMs = 30_000;
+
+/** What is left of a source. */
+interface Leftover extends SourceName {
+  readonly entities: number;
+  readonly views: number;
+  readonly items: number;
+}
+
+async function main(): Promise<number> {
+  const { isHelp, isSure } = readArguments();
+  if (isHelp) {
+    console.log(usage);
+    return 0;
+  }
+  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  return await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, async (store) => {
+    const token = (await readPurge(store))?.token ?? (await begin(store, isSure));
+    if (token !== null) await finish(store, token);
+    return 0;
+  });
+}
+
+function readArguments(): { isHelp: boolean; isSure: boolean } {
+  try {
+    const { values } = parseArgs({ options: { yes: { type: 'boolean' }, help: { type: 'boolean' } } });
+    return { isHelp: values.help === true, isSure: values.yes === true };
+  } catch (error) {
+    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+  }
+}
+
+/** @returns token of the purge; null when there is nothing to purge */
+async function begin(store: Store, isSure: boolean): Promise<string | null> {
+  const { configuration, generation } = await activeConfiguration(store, null);
+  const found = await leftovers(store, configuration);
+  if (found.length === 0) {
+    console.log('Nothing to purge: all that is stored belongs to the active configuration.');
+    return null;
+  }
+  console.log(leftoversText(found, configuration));
+  await requireConsent(isSure, 'Remove them for good?');
+  const token = await beginPurge(store, generation, found);
+  if (token === null) throw new CommandStop('The configuration changed meanwhile: run npm run purge again.');
+  return token;
+}
+
+async function leftovers(store: Store, { tenants }: Configuration): Promise<Leftover[]> {
+  const known = await Promise.all(store.partitions.tags.map((tag) => processedSources(store, tag)));
+  const unused = new Map(
+    known
+      .flat()
+      .filter(({ tenant, sourceId }) => tenants.get(tenant)?.sources.has(sourceId) !== true)
+      .map((source) => [`${source.tenant}|${source.sourceId}`, source]),
+  );
+  const autoFields = new AutoFields(store);
+  const found: Leftover[] = [];
+  for (const source of unused.values()) {
+    const entities = await entitiesOf(store, source);
+    if (entities === 0 && !(await autoFields.hasDecided(source.tenant, source.sourceId))) continue;
+    let [views, items] = [0, 0];
+    await forEachMade(store, source, ({ kind }) => {
+      if (kind === 'view') views += 1;
+      else items += 1;
+    });
+    found.push({ ...source, entities, views, items });
+  }
+  return found;
+}
+
+function leftoversText(found: readonly Leftover[], { tenants }: Configuration): string {
+  const lines = found.map(({ tenant, sourceId, entities, views, items }) => {
+    const amounts = [
+      counted(entities, 'entity', 'entities'),
+      ...(views > 0 ? [counted(views, 'view')] : []),
+      ...(items > 0 ? [counted(items, 'index item')] : []),
+    ];
+    const whose = tenants.has(tenant) ? `tenant ${tenant}` : `tenant ${tenant}, which is gone too`;
+    return `  source ${sourceId} of ${whose}: ${amounts.join(', ')}`;
+  });
+  return ['The active configuration no longer has:', ...lines].join('\n');
+}
+
+async function finish(store: Store, token: string): Promise<void> {
+  const queue = purgeJobs(store);
+  const bar = new PercentBar();
+  try {
+    await enqueuePurge(store, queue, token);
+    const counts = await untilPurged(store, queue, token, bar);
+    bar.stop();
+    console.log(summary(counts));
+  } finally {
+    bar.stop();
+    await queue.close();
+  }
+}
+
+async function untilPurged(
+  store: Store,
+  queue: PurgeJobs,
+  token: string,
+  bar: PercentBar,
+): Promise<PurgeCounts> {
+  let state = await purgeState(store, queue, token);
+  await waitForJobs(store, 'purge', async () => {
+    state = await purgeState(store, queue, token);
+    const { counts, total, isDone, failure } = state;
+    const percent = isDone ? 100 : Math.min(99, Math.floor((100 * counts.entities) / Math.max(1, total)));
+    bar.show(percent, `${counts.entities.toLocaleString('en-US')} entities purged`);
+    if (failure === null) return isDone;
+    throw new CommandStop(`The purge failed for good: ${failure}. Run npm run purge again to try once more.`);
+  });
+  return state.counts;
+}
+
+function summary({ entities, views, items, claims, lookups, fieldTypes }: PurgeCounts): string {
+  return (
+    `Purged ${counted(entities, 'entity', 'entities')}, ${counted(views, 'view')}, ${counted(items, 'index item')}, ` +
+    `${counted(claims, 'URL and handle', 'URLs and handles')}, ${counted(lookups, 'lookup entry', 'lookup entries')} and ` +
+    `${counted(fieldTypes, 'type of an auto-index', 'types of auto-indexes')}.`
+  );
+}
+
+await runCommand(main);

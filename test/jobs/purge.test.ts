@@ -1,0 +1,177 @@
+/** What a removed tenant or source leaves is removed for good, and nothing else is. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { enqueuePurge, purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
+import { ConfigurationRefusedError } from '../../src/store/configuration.ts';
+import { connect } from '../../src/store/connection.ts';
+import { countEntities } from '../../src/store/entities.ts';
+import { beginPurge, readPurge } from '../../src/store/purge.ts';
+import { readGenerations } from '../../src/store/rebuild-generation.ts';
+import { runCommand } from '../cli/support/command.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { type Files, Platform, page, siteFiles, tenant } from './support/platform.ts';
+
+const redisUrl = (await TestRedis.start()).url;
+
+const byName = {
+  $lookup: {
+    operator: 'equals',
+    sourceEntityProperty: 'name',
+    matchValue: '{p.name}',
+    sourceEntityType: 'page',
+  },
+};
+const schema = {
+  triggers: { cms: ['page'] },
+  route: { url: '{url}', handles: ['{originId}'] },
+  properties: {
+    title: '{p.name}',
+    alike: { type: 'array', input: byName, items: '{item.originId}' },
+  },
+};
+const index = {
+  triggers: { cms: ['page'] },
+  properties: { title: '{p.name}' },
+  index: { fields: { title: { type: 'text' } } },
+};
+const acme = siteFiles({ schemas: { page: schema }, indexes: { pages: index } });
+/** The same site under another name, with its keys made others. */
+const twin: Files = Object.fromEntries(
+  Object.entries(acme).map(([file, json]) => [
+    file.replace(tenant, 'twin'),
+    JSON.parse(JSON.stringify(json).replaceAll('-key', '-key-of-twin')),
+  ]),
+);
+const pages = Array.from({ length: 150 }, (_, at) =>
+  page(`p${at}`, { name: `Name ${at % 10}` }, { url: `/p${at}` }),
+);
+
+/** Two tenants with the same entities, of which `twin` is removed then. @returns the generation without it */
+async function removedTwin(context: TestContext): Promise<{ platform: Platform; generation: number }> {
+  const platform = await Platform.start(context, redisUrl);
+  await platform.publish({ ...acme, ...twin });
+  await platform.startWorker();
+  await platform.ingest(pages);
+  await platform.ingest(pages, 'src-1', 'twin');
+  await platform.settle();
+  return { platform, generation: await platform.publish(acme) };
+}
+
+/** Names of all keys that hold something of a tenant. */
+async function keysOf(name: string): Promise<string[]> {
+  const client = connect({ address: { kind: 'single', url: redisUrl } });
+  const found = await client.keys(`*:${name}:*`);
+  client.disconnect();
+  return found.sort();
+}
+
+async function entitiesIn(platform: Platform, name: string): Promise<number> {
+  const { store } = platform;
+  const counts = await Promise.all(
+    store.partitions.tags.map((_, partition) => countEntities(store, partition, name, 'src-1')),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+test('purge tells what is left, and removes it for good, of that tenant alone', async (context) => {
+  const { platform, generation } = await removedTwin(context);
+  await platform.startJobs();
+  await platform.rebuilt(generation);
+  const env = platform.environment('');
+  const told = await runCommand('purge', [], { env });
+  assert.equal(told.code, 1);
+  assert.match(told.stdout, /source src-1 of tenant twin, which is gone too: 150 entities\n/);
+  assert.match(told.stderr, /Nothing was changed/);
+  assert.equal(await entitiesIn(platform, 'twin'), 150);
+  const before = await keysOf(tenant);
+  const purged = await runCommand('purge', ['--yes'], { env });
+  assert.equal(purged.code, 0, purged.stderr);
+  assert.match(
+    purged.stdout,
+    /Purged 150 entities, 0 views, 0 index items, 0 URLs and handles, 0 lookup entries/,
+  );
+  assert.deepEqual(await keysOf('twin'), []);
+  assert.deepEqual(await keysOf(tenant), before);
+  assert.deepEqual(await platform.view('page', 'p3'), {
+    title: 'Name 3',
+    alike: pages
+      .filter(({ properties }) => properties.name === 'Name 3')
+      .map(({ originId }) => originId)
+      .sort(),
+  });
+  const again = await runCommand('purge', [], { env });
+  assert.deepEqual([again.code, /^Nothing to purge/.test(again.stdout)], [0, true]);
+  const verified = await runCommand('verify', [], { env });
+  assert.equal(verified.code, 0, verified.stdout);
+});
+
+test('what was made of the entities goes with them where no rebuild came to it, and is counted', async (context) => {
+  const { platform, generation } = await removedTwin(context);
+  const { store } = platform;
+  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
+  assert.ok(token !== null);
+  const queue = purgeJobs(store);
+  context.after(() => queue.close());
+  await enqueuePurge(store, queue, token);
+  await platform.startJobs();
+  await until('it is purged', async () => (await purgeState(store, queue, token)).isDone);
+  await platform.rebuilt(generation);
+  assert.equal((await purgeState(store, queue, token)).counts.entities, 150);
+  assert.deepEqual(await keysOf('twin'), []);
+  assert.equal(await readPurge(store), null);
+});
+
+test('a purge whose process stops goes on in the next one, and every entity is counted once', async (context) => {
+  const { platform, generation } = await removedTwin(context);
+  const { store } = platform;
+  const first = await platform.startJobs();
+  await platform.rebuilt(generation);
+  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
+  assert.ok(token !== null);
+  const queue = purgeJobs(store);
+  context.after(() => queue.close());
+  await enqueuePurge(store, queue, token);
+  await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < 130);
+  await first.stop();
+  const left = await entitiesIn(platform, 'twin');
+  assert.ok(left > 0, 'it was stopped before its end');
+  await platform.startJobs();
+  await until('it is purged', async () => (await purgeState(store, queue, token)).isDone);
+  assert.deepEqual((await purgeState(store, queue, token)).counts, {
+    entities: 150,
+    views: 0,
+    items: 0,
+    claims: 0,
+    lookups: 0,
+    fieldTypes: 0,
+  });
+  assert.equal(await entitiesIn(platform, tenant), 150);
+});
+
+test('while a source is purged no configuration takes it up again; afterwards it begins empty', async (context) => {
+  const { platform, generation } = await removedTwin(context);
+  const { store } = platform;
+  const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
+  assert.ok(token !== null);
+  await assert.rejects(platform.publish({ ...acme, ...twin }), ConfigurationRefusedError);
+  assert.equal((await readGenerations(store)).active, generation);
+  await platform.startJobs();
+  const env = platform.environment('');
+  const finished = await runCommand('purge', [], { env });
+  assert.equal(finished.code, 0, finished.stderr);
+  await platform.rebuilt(await platform.publish({ ...acme, ...twin }));
+  await platform.ingest([page('new', { name: 'New' }, { url: '/new' })], 'src-1', 'twin');
+  await platform.settle();
+  assert.equal(await entitiesIn(platform, 'twin'), 1);
+  const verified = await runCommand('verify', [], { env });
+  assert.equal(verified.code, 0, verified.stdout);
+});
+
+test('a purge that was planned for another configuration does not begin', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const generation = await platform.publish(acme);
+  await platform.publish({ ...acme, ...twin });
+  assert.equal(await beginPurge(platform.store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]), null);
+  assert.equal(await readPurge(platform.store), null);
+});
