@@ -1,6 +1,11 @@
 /** Findings about the data that one build met (contract section 2): never failures. Pure. */
 import type { Diagnostic } from '../contract/diagnostic.ts';
-import { autoFieldsMax, autoIndexedNamesMax, lookupResultsMax } from '../contract/limits.ts';
+import {
+  autoFieldsMax,
+  autoIndexedNamesMax,
+  lookupResultsMax,
+  urlCharactersMax,
+} from '../contract/limits.ts';
 import { type Build, outcomeOf } from './build.ts';
 import type { Misfit } from './items.ts';
 import type { LookupDemand } from './lookup-source.ts';
@@ -11,9 +16,12 @@ export function diagnosticsOf(
   misfits: readonly Misfit[],
   isCut: (demand: LookupDemand) => boolean,
 ): readonly Diagnostic[] {
-  if (misfits.length === 0 && demands.length === 0) return outcomeOf(built)?.diagnostics ?? [];
+  const met = outcomeOf(built)?.diagnostics ?? [];
+  const lacksUrl = built.kind === 'view' && built.claims.url === null && claimsUrl(maker);
+  if (misfits.length === 0 && demands.length === 0 && !lacksUrl) return met;
   return [
-    ...(outcomeOf(built)?.diagnostics ?? []),
+    ...met,
+    ...(lacksUrl ? [urlMissing] : []),
     ...misfits.map((misfit) => misfitDiagnostic(misfit, maker.name)),
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
@@ -21,6 +29,16 @@ export function diagnosticsOf(
       message: `more than ${lookupResultsMax} entities match this lookup; only the first are there`,
     })),
   ];
+}
+
+const urlMissing: Diagnostic = {
+  kind: 'urlMissing',
+  place: '$.route.url',
+  message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCharactersMax} characters: the view is served under none`,
+};
+
+function claimsUrl(maker: Build['maker']): boolean {
+  return maker.kind === 'view' && maker.schema.claimsUrl;
 }
 
 function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {

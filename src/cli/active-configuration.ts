@@ -1,13 +1,19 @@
 import { loadConfiguration } from '../config/load.ts';
 import type { Configuration } from '../config/types.ts';
+import type { PathObserver } from '../schemas/types.ts';
 import { readPublished } from '../store/configuration.ts';
 import type { Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 
-/** The configuration that the processes run. @throws CommandStop when there is none, or none of that tenant */
+/**
+ * The configuration that the processes run.
+ * @param observer as for `loadConfiguration`
+ * @throws CommandStop when there is none, or none of that tenant
+ */
 export async function activeConfiguration(
   store: Store,
   tenant: string | null,
+  observer: PathObserver | null = null,
 ): Promise<{ configuration: Configuration; generation: number }> {
   const published = await readPublished(store);
   if (published === null) {
@@ -15,7 +21,7 @@ export async function activeConfiguration(
       'This store has no active configuration yet: run npm start or npm run apply first.',
     );
   }
-  const loaded = loadConfiguration(published.documents, 'stored');
+  const loaded = loadConfiguration(published.documents, 'stored', observer);
   if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
   const { configuration } = loaded;
   if (tenant !== null && !configuration.tenants.has(tenant)) {

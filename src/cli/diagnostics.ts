@@ -5,7 +5,9 @@ import { counted } from '../config/issue-text.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { Store } from '../store/store.ts';
-import { diagnose, type LocatedDiagnostic } from '../verify/diagnose.ts';
+import { diagnose } from '../verify/diagnose.ts';
+import { DiagnosticGroups, type LocatedDiagnostic } from '../verify/located-diagnostic.ts';
+import { NullPaths } from '../verify/null-paths.ts';
 import { activeConfiguration } from './active-configuration.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
 import { withStore } from './open-store.ts';
@@ -14,11 +16,13 @@ import { redisAddress } from './redis-address.ts';
 
 const usage = `Usage: npm run diagnostics [-- --json] [--tenant TENANT]
 
-Lists what is valid but probably not meant so, each with the view id and the place in its schema: URLs and handles that
-several views claim, partial aliases that name nothing, values that do not fit the type of their index field, lookups
-that match more than they may give. Counts come at the end.
+Lists what is valid but probably not meant so, with the place in the schema, how many entities it is found of, and one of
+them: URLs and handles that several views claim, views without the URL that their schema names, partial and schema
+aliases that name nothing, references to views that are not there, values that do not fit their type, lookups that match
+more than they may give, entity types without a schema, schemas without an entity, and paths of expressions that are
+null for every entity of a type.
 
-  --json            one JSON object a line, the counts as the last one
+  --json            a JSON array of {kind, tenant, environment?, schema?, place?, entityId?, viewId?, message, count}
   --tenant TENANT   only this tenant
   --help            this text
 
@@ -31,10 +35,19 @@ const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string,
   urlClash: ['URL claimed by several views', 'URLs claimed by several views'],
   handleClash: ['handle claimed by several views', 'handles claimed by several views'],
   partialUnknown: ['partial alias that names nothing', 'partial aliases that name nothing'],
-  valueDoesNotFit: ['value that does not fit its index field', 'values that do not fit their index fields'],
+  valueDoesNotFit: ['value that does not fit its type', 'values that do not fit their types'],
   limitReached: ['limit reached', 'limits reached'],
+  urlMissing: ['view without the URL of its schema', 'views without the URL of their schema'],
+  schemaUnknown: ['reference to an unknown schema', 'references to unknown schemas'],
+  viewMissing: ['reference to a view that is not there', 'references to views that are not there'],
+  typeUnused: ['entity of a type without a schema', 'entities of types without a schema'],
+  schemaUnused: ['schema or index without an entity', 'schemas and indexes without an entity'],
+  alwaysNull: ['path that is always null', 'paths that are always null'],
   lookupCut: ['lookup with more matches than it may give', 'lookups with more matches than they may give'],
 };
+
+/** Kinds whose count is of schemas and paths, not of entities. */
+const countedByPlace: ReadonlySet<Diagnostic['kind']> = new Set(['schemaUnused', 'alwaysNull']);
 
 interface Arguments {
   readonly isHelp: boolean;
@@ -67,30 +80,45 @@ function readArguments(): Arguments {
 }
 
 async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> {
-  const { configuration } = await activeConfiguration(store, tenant);
-  const counts: Record<string, number> = {};
+  const nullPaths = new NullPaths();
+  const { configuration } = await activeConfiguration(store, tenant, nullPaths.observe);
+  const groups = new DiagnosticGroups();
   const bar = new PercentBar();
   const entities = await diagnose({
     store,
     configuration,
     tenant,
+    nullPaths,
     onProgress: (done, total) =>
       bar.show(Math.min(99, Math.floor((100 * done) / Math.max(1, total))), `${done} entities looked at`),
-    onDiagnostic: (diagnostic) => {
-      counts[diagnostic.kind] = (counts[diagnostic.kind] ?? 0) + 1;
-      bar.say(isJson ? JSON.stringify(diagnostic) : line(diagnostic), process.stdout);
-    },
+    onDiagnostic: (diagnostic) => groups.add(diagnostic),
   }).finally(() => bar.stop());
-  console.log(isJson ? JSON.stringify({ entities, counts }) : summary(entities, counts));
+  if (isJson) console.log(JSON.stringify(groups.all.map(shown), null, 2));
+  else console.log([...groups.all.map(line), summary(entities, groups.all)].join('\n'));
 }
 
-function line({ subject, place, message }: LocatedDiagnostic): string {
-  return `${subject}: ${place}: ${message}`;
+/** As it is told: with the example in the message. */
+function shown({ example, ...diagnostic }: LocatedDiagnostic): object {
+  if (example === undefined) return diagnostic;
+  return { ...diagnostic, message: `${diagnostic.message}, for example ${example}` };
 }
 
-function summary(entities: number, counts: Readonly<Record<string, number>>): string {
+function line(diagnostic: LocatedDiagnostic): string {
+  const { tenant, schema, place, entityId, viewId, message, example, count } = diagnostic;
+  const where = [`tenant ${tenant}`, schema === undefined ? '' : `schema ${schema}`, place ?? ''];
+  const about = viewId ?? entityId;
+  const told = [
+    where.filter((part) => part !== '').join(', '),
+    example === undefined ? message : `${message}, for example ${example}`,
+  ].join(': ');
+  if (about === undefined) return told;
+  return count > 1 ? `${told} (${count} times, one of them ${about})` : `${told} (${about})`;
+}
+
+function summary(entities: number, diagnostics: readonly LocatedDiagnostic[]): string {
   const told = Object.entries(kindTexts).flatMap(([kind, [singular, plural]]) => {
-    const count = counts[kind] ?? 0;
+    const ofKind = diagnostics.filter((diagnostic) => diagnostic.kind === kind);
+    const count = ofKind.reduce((sum, one) => sum + (countedByPlace.has(one.kind) ? 1 : one.count), 0);
     return count === 0 ? [] : [counted(count, singular, plural)];
   });
   const looked = `Looked at ${counted(entities, 'entity', 'entities')}`;

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../contract/diagnostic.ts';
 import type { Json } from '../contract/json.ts';
 import { compileSchemas } from '../schemas/compile.ts';
 import { layoutOf } from '../schemas/lookup-layout.ts';
-import type { SchemaSources } from '../schemas/types.ts';
+import type { PathObserver, SchemaSources } from '../schemas/types.ts';
 import { digestOf } from './canonical.ts';
 import { Cursor, type Findings } from './cursor.ts';
 import {
@@ -42,14 +42,27 @@ const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
  */
 export type DocumentsFrom = 'folder' | 'stored';
 
-/** Loads documents with plain or hashed keys. Pure: the same documents give an equal configuration in every process. */
-export function loadConfiguration(documents: ConfigDocuments, from: DocumentsFrom = 'folder'): LoadOutcome {
+/** What of a load differs from one caller to another. */
+interface LoadHow {
+  readonly from: DocumentsFrom;
+  readonly observer: PathObserver | null;
+}
+
+/**
+ * Loads documents with plain or hashed keys. Pure: the same documents give an equal configuration in every process.
+ * @param observer hears what the paths of schemas' expressions give
+ */
+export function loadConfiguration(
+  documents: ConfigDocuments,
+  from: DocumentsFrom = 'folder',
+  observer: PathObserver | null = null,
+): LoadOutcome {
   const findings: Findings = { mistakes: [], warnings: [] };
   const keys = new KeyRing();
   const tenants = new Map<string, Tenant>();
   const clients: ClientPrincipal[] = [];
   for (const [alias, files] of parseDocuments(documents, findings)) {
-    const { tenant, clients: own } = loadTenant(alias, files, keys, findings, from);
+    const { tenant, clients: own } = loadTenant(alias, files, keys, findings, { from, observer });
     tenants.set(alias, tenant);
     clients.push(...own);
   }
@@ -109,7 +122,7 @@ function loadTenant(
   documents: TenantDocuments,
   keys: KeyRing,
   findings: Findings,
-  from: DocumentsFrom,
+  { from, observer }: LoadHow,
 ): { tenant: Tenant; clients: readonly ClientPrincipal[] } {
   const file = tenantFile(alias);
   const root = new Cursor(file, '$', documents.tenant?.json, findings);
@@ -122,7 +135,11 @@ function loadTenant(
   if (from === 'folder') {
     for (const root of rootsOf(alias, documents, 'indexes', findings)) checkIndexProperties(root);
   }
-  const compiled = compileSchemas(schemaSources(documents), (issue) => findings.mistakes.push(issue));
+  const compiled = compileSchemas(
+    schemaSources(documents),
+    (issue) => findings.mistakes.push(issue),
+    observer,
+  );
   // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
   const tenant = new LoadedTenant(alias, read, compiled, layoutOf);
   const clients = giveKeys(tenant, read, keys);

@@ -6,10 +6,19 @@ export interface Diagnostic {
     | 'limitReached'
     | 'lookupCut'
     | 'urlClash'
-    | 'handleClash';
+    | 'handleClash'
+    | 'urlMissing'
+    | 'schemaUnknown'
+    | 'viewMissing'
+    | 'typeUnused'
+    | 'schemaUnused'
+    | 'alwaysNull';
   /** Place in the schema, as a JSON path: `$.properties.author`. */
   readonly place: string;
+  /** Equal for findings that are one of several entities. */
   readonly message: string;
+  /** What it was found of, where the message does not name it: the id of a view that is missing. */
+  readonly example?: string;
 }
 
 /** A mistake in a configuration file: where it is, what is wrong, what to do (contract section 2). */

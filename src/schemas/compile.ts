@@ -21,6 +21,7 @@ import type {
   FullSchema,
   IndexSchema,
   LookupPlan,
+  PathObserver,
   SchemaSources,
 } from './types.ts';
 
@@ -31,25 +32,40 @@ interface PartialDraft extends PartialSource {
 
 type Partials = ReadonlyMap<string, PartialDraft>;
 
+/** What names mean at the top of a schema, and of a partial. */
+interface Scopes {
+  readonly entity: Scope;
+  readonly partial: Scope;
+}
+
 /**
  * Compiles the schema files of one tenant. Every mistake is reported, none stops the others from being found; with
  * mistakes around, the result is of no use.
+ * @param observer hears what the paths of expressions give; null costs builds nothing
  */
-export function compileSchemas(sources: SchemaSources, report: Report): CompiledSchemas {
+export function compileSchemas(
+  sources: SchemaSources,
+  report: Report,
+  observer: PathObserver | null = null,
+): CompiledSchemas {
+  const scopes = {
+    entity: Scope.entity.observedBy(observer),
+    partial: Scope.partial.observedBy(observer),
+  };
   const partials = new Map<string, PartialDraft>();
   for (const [alias, { file, json }] of sources.partials) {
-    partials.set(alias, compilePartial(alias, rootCursor(file, json, report)));
+    partials.set(alias, compilePartial(alias, rootCursor(file, json, report), scopes));
   }
   return {
     schemas: mapEntries(sources.schemas, (alias, { file, json }) => {
-      return compileFull(alias, rootCursor(file, json, report), partials);
+      return compileFull(alias, rootCursor(file, json, report), partials, scopes);
     }),
     partials: mapEntries(partials, (alias, { json, needs, definition }) => {
       const digest = digestOf(json, reachablePartials(needs, partials), partials);
       return new CompiledPartial(alias, digest, definition);
     }),
     indexes: mapEntries(sources.indexes, (alias, { file, json }) => {
-      return compileIndex(alias, rootCursor(file, json, report), partials);
+      return compileIndex(alias, rootCursor(file, json, report), partials, scopes);
     }),
   };
 }
@@ -67,25 +83,26 @@ function mapEntries<T, U>(
 
 const ownPlace = (at: Cursor): string => at.path;
 
-function compilePartial(alias: string, at: Cursor): PartialDraft {
+function compilePartial(alias: string, at: Cursor, scopes: Scopes): PartialDraft {
   at.object(['properties']);
   const needs = new Needs();
   const placeOf = (below: Cursor) => `partials/${alias} ${below.path}`;
-  const definition = compileSchemaProperties(at.member('properties'), Scope.partial, needs, placeOf);
+  const definition = compileSchemaProperties(at.member('properties'), scopes.partial, needs, placeOf);
   return { json: at.json ?? null, needs, definition };
 }
 
-function compileFull(alias: string, at: Cursor, partials: Partials): FullSchema {
+function compileFull(alias: string, at: Cursor, partials: Partials, scopes: Scopes): FullSchema {
   at.object(['triggers', 'route', 'properties', 'actions']);
   const triggers = readTriggers(at.member('triggers'));
-  const claims = compileRoute(at.member('route'), Scope.entity);
+  const claims = compileRoute(at.member('route'), scopes.entity);
   const needs = new Needs();
-  const { write } = compileSchemaProperties(at.member('properties'), Scope.entity, needs, ownPlace);
-  const actions = compileActions(at.member('actions'), Scope.entity);
+  const { write } = compileSchemaProperties(at.member('properties'), scopes.entity, needs, ownPlace);
+  const actions = compileActions(at.member('actions'), scopes.entity);
   return {
     alias,
     triggers,
     ...reached(at, needs, partials),
+    claimsUrl: !at.member('route').member('url').isAbsent,
     claims: (input) => claims(rootFrame(input)),
     actions: at.member('actions').isAbsent ? () => [] : (input) => actions(rootFrame(input)),
     build: (input) => {
@@ -97,14 +114,14 @@ function compileFull(alias: string, at: Cursor, partials: Partials): FullSchema 
   };
 }
 
-function compileIndex(alias: string, at: Cursor, partials: Partials): IndexSchema {
+function compileIndex(alias: string, at: Cursor, partials: Partials, scopes: Scopes): IndexSchema {
   at.object(['triggers', 'index', 'properties']);
   const triggers = readTriggers(at.member('triggers'));
   const properties = at.member('properties');
   const fields = readIndexFields(at.member('index'));
   const needs = new Needs();
   const shorthandAt = shorthandOfFields(fields, properties);
-  const { read, write } = compileSchemaProperties(properties, Scope.entity, needs, ownPlace, shorthandAt);
+  const { read, write } = compileSchemaProperties(properties, scopes.entity, needs, ownPlace, shorthandAt);
   refuseReferences(properties, needs, partials);
   const isInOrder = keepsOrder(properties.json ?? null) && needsNoPartial(needs, partials);
   return {

@@ -43,12 +43,15 @@ function firstPresent(operands: readonly Evaluate[]): Evaluate {
 }
 
 function parseOperand(reader: Reader, scope: Scope): Evaluate {
+  const start = reader.position;
   let evaluate = parsePrimary(reader, scope);
   for (;;) {
     const step = parseStep(reader, evaluate);
-    if (step === null) return evaluate;
+    if (step === null) break;
     evaluate = step;
   }
+  const path = reader.text.slice(start, reader.position);
+  return isPath(path) ? scope.observed(path, evaluate) : evaluate;
 }
 
 function parsePrimary(reader: Reader, scope: Scope): Evaluate {
@@ -67,13 +70,23 @@ function parseName(reader: Reader, scope: Scope): Evaluate {
   const start = reader.position;
   const name = reader.takeIdentifier();
   if (name === null) throw reader.expected('a name, a literal or `(`');
-  if (name === 'null') return constant(null);
-  if (name === 'true') return constant(true);
-  if (name === 'false') return constant(false);
+  const literal = literals.get(name);
+  if (literal !== undefined) return constant(literal);
   const evaluate = scope.resolve(name);
   if (evaluate !== null) return evaluate;
   const advice = `A property of the entity is written \`p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
   throw reader.mistake(`nothing is called \`${name}\` here`, advice, start);
+}
+
+const literals: ReadonlyMap<string, boolean | null> = new Map([
+  ['null', null],
+  ['true', true],
+  ['false', false],
+]);
+
+/** Whether an operand reads something that is given: it is no literal and stands in no parentheses. */
+function isPath(operand: string): boolean {
+  return !/^['"(0-9-]/.test(operand) && !literals.has(operand);
 }
 
 function constant(value: string | number | boolean | null): Evaluate {

@@ -2,6 +2,7 @@ import type { Json } from '../contract/json.ts';
 import type { Build } from './build.ts';
 import { isEntityField } from './entity-value.ts';
 import { member, ownMember } from './member.ts';
+import type { PathObserver, PlaceInFile } from './types.ts';
 
 /** What an expression is evaluated in: the schema's own value, and one frame for each array around it. */
 export class Frame {
@@ -31,6 +32,13 @@ interface Loop {
   readonly isLookup: boolean;
 }
 
+interface Watch {
+  readonly observer: PathObserver | null;
+  readonly place: PlaceInFile | null;
+}
+
+const unwatched: Watch = { observer: null, place: null };
+
 /** Names that are the same everywhere; no array variable may hide them. */
 const fixedNames = ['root', 'parent', 'input', 'item', 'p'];
 
@@ -49,10 +57,12 @@ export function isReservedName(name: string): boolean {
 export class Scope {
   readonly #kind: 'entity' | 'given';
   readonly #loops: readonly Loop[];
+  readonly #watch: Watch;
 
-  private constructor(kind: 'entity' | 'given', loops: readonly Loop[]) {
+  private constructor(kind: 'entity' | 'given', loops: readonly Loop[], watch: Watch = unwatched) {
     this.#kind = kind;
     this.#loops = loops;
+    this.#watch = watch;
   }
 
   /** Scope of a full schema or an index schema. */
@@ -62,7 +72,25 @@ export class Scope {
 
   /** The scope of an array's items. */
   inside(variable: string, isLookup: boolean): Scope {
-    return new Scope(this.#kind, [{ variable, isLookup }, ...this.#loops]);
+    return new Scope(this.#kind, [{ variable, isLookup }, ...this.#loops], this.#watch);
+  }
+
+  /** The scope whose paths the observer hears of; null: nobody does. */
+  observedBy(observer: PathObserver | null): Scope {
+    return new Scope(this.#kind, this.#loops, { ...this.#watch, observer });
+  }
+
+  /** The scope of an expression, for whose paths the observer is told the place. */
+  at(place: PlaceInFile): Scope {
+    return this.#watch.observer === null
+      ? this
+      : new Scope(this.#kind, this.#loops, { ...this.#watch, place });
+  }
+
+  /** A path of an expression as it is to be evaluated. @param path as it is written */
+  observed(path: string, evaluate: Evaluate): Evaluate {
+    const { observer, place } = this.#watch;
+    return observer === null || place === null ? evaluate : observer(place, path, evaluate);
   }
 
   /** How to read `name`, or null when nothing is called so here. */

@@ -12,7 +12,8 @@ const nullExpression: Expression = { constant: null, value: () => null, text: ()
  */
 export function compileSlot(at: Cursor, scope: Scope): Expression {
   const { json } = at;
-  if (typeof json === 'string') return at.parse(() => compileExpression(json, scope)) ?? nullExpression;
+  if (typeof json === 'string')
+    return at.parse(() => compileExpression(json, scope.at(at))) ?? nullExpression;
   if (json === null || typeof json === 'number' || typeof json === 'boolean') return literal(json);
   if (isJsonObject(json)) return compileExp(at, scope);
   at.expected('a text, an expression or a literal', 'Write a text such as `{p.title}`.');

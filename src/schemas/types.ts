@@ -7,6 +7,7 @@ import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { EntityRef, ViewRef } from '../contract/ids.ts';
 import type { Json, JsonObject } from '../contract/json.ts';
+import type { Evaluate } from './scope.ts';
 
 /** A path into an entity: `['properties', 'tags']`, `['type']`. */
 export type PropertyPath = readonly string[];
@@ -135,6 +136,8 @@ interface TriggeredSchema {
 }
 
 export interface FullSchema extends TriggeredSchema {
+  /** It has a `route.url`, so a view without a URL is probably not meant. */
+  readonly claimsUrl: boolean;
   claims(input: BuildInput): ViewClaims;
   build(input: BuildInput): BuiltView;
   actions(input: BuildInput): ResolvedAction[];
@@ -163,6 +166,19 @@ export type ScalarFieldType =
   | 'date';
 export type RangeFieldType = 'integerRange' | 'longRange' | 'floatRange' | 'doubleRange' | 'dateRange';
 export type FieldTypeName = ScalarFieldType | `${ScalarFieldType}[]` | RangeFieldType | 'object';
+
+/**
+ * Put around each path of an expression while a schema is compiled, by who wants to know what paths give.
+ * @param at the place of the expression in its file @param path as it is written: `p.title`
+ */
+export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;
+
+export interface PlaceInFile {
+  /** Relative to CONFIG_DIR. */
+  readonly file: string;
+  /** JSON path inside it. */
+  readonly path: string;
+}
 
 /** The parsed files of one tenant, by alias. */
 export interface SchemaSources {

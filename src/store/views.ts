@@ -1,6 +1,7 @@
 /** Views as they will be sent: JSON text cut at its references (design: delivery concatenates bytes, it parses nothing). */
 import type { EntityRef } from '../contract/ids.ts';
 import type { ViewBody } from '../schemas/types.ts';
+import { storeError } from './connection.ts';
 import type { HashField } from './field-reader.ts';
 import { keys, viewField } from './keys.ts';
 import type { Store } from './store.ts';
@@ -166,6 +167,24 @@ export function placeOfView(
 ): HashField {
   const tag = partitions.tag(partitions.ofEntity(sourceId, originId));
   return { key: keys.views(tag, tenant, environmentId), field };
+}
+
+/** Whether each of the views is there, in the order asked. @throws StoreUnavailableError */
+export async function viewsAreThere(
+  store: Store,
+  scope: EnvironmentScope,
+  refs: readonly (EntityRef & { readonly alias: string })[],
+): Promise<boolean[]> {
+  try {
+    return await Promise.all(
+      refs.map(async (ref) => {
+        const { key, field } = placeOfView(store, scope, viewTarget(ref));
+        return (await store.client.hexists(key, field)) === 1;
+      }),
+    );
+  } catch (error) {
+    throw storeError(error);
+  }
 }
 
 /** Views in the order asked; null where there is none. @throws StoreUnavailableError */

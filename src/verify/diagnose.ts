@@ -1,9 +1,9 @@
 /** Every finding about the data of a store (contract section 2), by making everything once more without storing it. */
-import { buildsOf, runBuilds } from '../actors/build.ts';
+import { type Build, buildsOf, runBuilds } from '../actors/build.ts';
 import { diagnosticsOf, typeWithoutRoom } from '../actors/diagnostics.ts';
 import { AutoTypes, storedItem } from '../actors/items.ts';
 import { loadTurns } from '../actors/turn.ts';
-import type { Configuration, Tenant } from '../config/types.ts';
+import type { Configuration, Environment, Tenant } from '../config/types.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatViewId } from '../contract/ids.ts';
 import { AutoFields } from '../store/auto-fields.ts';
@@ -14,17 +14,13 @@ import { scanFields } from '../store/keyspace.ts';
 import { type LayoutStates, readLayouts } from '../store/layouts.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, EnvironmentScope } from '../store/types.ts';
-import { thingSubject } from './finding.ts';
+import { type DiagnosedThing, type LocatedDiagnostic, locate } from './located-diagnostic.ts';
+import type { NullPaths } from './null-paths.ts';
 import { IndexedCandidates, ReadOnlyLookups } from './read-only-lookups.ts';
+import { checkReferences } from './reference-check.ts';
+import { TypeCounts } from './type-counts.ts';
 
 const entitiesPerPortion = 50;
-
-/** A finding with what it was found about. */
-export interface LocatedDiagnostic extends Diagnostic {
-  readonly tenant: string;
-  /** View id; for an index item its entity and index. */
-  readonly subject: string;
-}
 
 export interface DiagnoseOptions {
   readonly store: Store;
@@ -32,7 +28,10 @@ export interface DiagnoseOptions {
   /** Null for all. */
   readonly tenant: string | null;
   onProgress(done: number, total: number): void;
+  /** Called with every single finding; `DiagnosticGroups` makes a list of them that somebody reads. */
   onDiagnostic(diagnostic: LocatedDiagnostic): void;
+  /** Observer of the paths of the configuration's schemas; absent: nothing is said of them. */
+  readonly nullPaths?: NullPaths;
 }
 
 /** @returns number of entities looked at. @throws StoreUnavailableError */
@@ -53,6 +52,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
     places.map(({ tenant, sourceId, partition }) => countEntities(store, partition, tenant, sourceId)),
   );
   const total = counts.reduce((sum, count) => sum + count, 0);
+  const typeCounts = new TypeCounts();
   let done = 0;
   for (const { tenant, sourceId, partition } of places) {
     for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
@@ -60,7 +60,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
         const portion = originIds.slice(at, at + entitiesPerPortion);
         await diagnosePortion(
           options,
-          { layouts, lookups, autoFields, partition, tenant, sourceId },
+          { layouts, lookups, autoFields, typeCounts, partition, tenant, sourceId },
           portion,
         );
         done += portion.length;
@@ -68,6 +68,8 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
       }
     }
   }
+  for (const finding of typeCounts.findings(tenants)) options.onDiagnostic(finding);
+  for (const finding of options.nullPaths?.findings(typeCounts) ?? []) options.onDiagnostic(finding);
   for (const tenant of tenants) await diagnoseClaims(options, tenant);
   return done;
 }
@@ -76,6 +78,7 @@ interface PortionContext {
   readonly layouts: LayoutStates;
   readonly lookups: ReadOnlyLookups;
   readonly autoFields: AutoFields;
+  readonly typeCounts: TypeCounts;
   readonly partition: number;
   readonly tenant: string;
   readonly sourceId: string;
@@ -83,40 +86,52 @@ interface PortionContext {
 
 async function diagnosePortion(
   { store, configuration, onDiagnostic }: DiagnoseOptions,
-  { layouts, lookups, autoFields, partition, tenant, sourceId }: PortionContext,
+  { layouts, lookups, autoFields, typeCounts, partition, tenant, sourceId }: PortionContext,
   originIds: readonly string[],
 ): Promise<void> {
   lookups.beginPortion();
   const works = originIds.map((originId) => ({ tenant, sourceId, originId, only: null, repair: null }));
   const turns = await loadTurns(store, store.partitions.tag(partition), { configuration, layouts }, works);
+  for (const { place, entity, originId } of turns) {
+    if (place !== null && entity !== null) typeCounts.add(place.tenant, place.source, entity.type, originId);
+  }
   const asked = buildsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.read(autoFields, asked);
   const builds = asked.filter((build) => autoTypes.admits(build));
   await runBuilds(builds, lookups);
-  for (const build of asked.filter((one) => !autoTypes.admits(one))) {
-    onDiagnostic({ tenant, subject: thingSubject(build.turn, build.maker), ...typeWithoutRoom(build) });
-  }
-  for (const build of builds) {
-    if (build.isDeferred) continue;
+  const tell = (build: Build, diagnostic: Diagnostic) => onDiagnostic(locate(thingOf(build), diagnostic));
+  for (const build of asked) if (!autoTypes.admits(build)) tell(build, typeWithoutRoom(build));
+  const current = builds.filter(({ isDeferred }) => !isDeferred);
+  for (const build of current) {
     const misfits = storedItem(build, autoTypes)?.misfits ?? [];
-    const subject = thingSubject(build.turn, build.maker);
     for (const diagnostic of diagnosticsOf(build, misfits, (demand) => lookups.isCut(demand))) {
-      onDiagnostic({ tenant, subject, ...diagnostic });
+      tell(build, diagnostic);
     }
   }
+  for (const { build, diagnostic } of await checkReferences(store, current)) tell(build, diagnostic);
+}
+
+function thingOf({ turn, maker }: Build): DiagnosedThing {
+  const { tenantAlias: tenant, sourceId, originId, place } = turn;
+  const { kind, name, environmentId } = maker;
+  return { tenant, environment: environmentIn(place?.tenant, environmentId), sourceId, originId, kind, name };
+}
+
+function environmentIn(tenant: Tenant | undefined, id: string): Environment {
+  return tenant?.environments.find((environment) => environment.id === id) ?? { id, alias: id };
 }
 
 async function diagnoseClaims(options: DiagnoseOptions, { alias, environments }: Tenant): Promise<void> {
   const { store } = options;
-  for (const { id: environmentId } of environments) {
-    const scope: EnvironmentScope = { tenant: alias, environmentId };
+  for (const environment of environments) {
+    const scope: EnvironmentScope = { tenant: alias, environmentId: environment.id };
     for (const tag of store.partitions.tags) {
-      for await (const portion of scanFields(store, keys.clashes(tag, alias, environmentId))) {
+      for await (const portion of scanFields(store, keys.clashes(tag, alias, environment.id))) {
         const fields = portion.map(({ field }) => field);
         const lists = await readClaimFields(store, scope, fields);
         fields.forEach((field, index) => {
-          tellClash(options, scope, field, lists[index] ?? []);
+          tellClash(options, { tenant: alias, environment }, field, lists[index] ?? []);
         });
       }
     }
@@ -126,21 +141,26 @@ async function diagnoseClaims(options: DiagnoseOptions, { alias, environments }:
 /** Each claim that is not served, with the view that is served instead of it. */
 function tellClash(
   { onDiagnostic }: DiagnoseOptions,
-  { tenant, environmentId }: EnvironmentScope,
+  { tenant, environment }: Pick<DiagnosedThing, 'tenant' | 'environment'>,
   field: string,
   claims: readonly Claim[],
 ): void {
   const isHandle = field.startsWith('h:');
-  for (const [index, claim] of claims.entries()) {
-    const served = claims.slice(0, index).find(({ host }) => host === claim.host || host === null);
+  for (const [index, { host, kind, display, view }] of claims.entries()) {
+    const served = claims.slice(0, index).find((other) => other.host === host || host === null);
     if (served === undefined) continue;
-    const what = isHandle ? 'handle' : claim.kind === 'page' ? 'URL' : 'redirect URL';
-    onDiagnostic({
-      tenant,
-      subject: formatViewId({ environmentId, ...claim.view }),
-      kind: isHandle ? 'handleClash' : 'urlClash',
-      place: isHandle ? '$.route.handles' : '$.route.url',
-      message: `the ${what} ${JSON.stringify(claim.display)} is claimed by ${formatViewId({ environmentId, ...served.view })} too, which is served`,
-    });
+    const what = isHandle ? 'handle' : kind === 'page' ? 'URL' : 'redirect URL';
+    const servedId = formatViewId({ environmentId: environment.id, ...served.view });
+    const { sourceId, originId, alias: name } = view;
+    onDiagnostic(
+      locate(
+        { tenant, environment, sourceId, originId, kind: 'view', name },
+        {
+          kind: isHandle ? 'handleClash' : 'urlClash',
+          place: isHandle ? '$.route.handles' : '$.route.url',
+          message: `the ${what} ${JSON.stringify(display)} is claimed by ${servedId} too, which is served`,
+        },
+      ),
+    );
   }
 }

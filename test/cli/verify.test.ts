@@ -56,27 +56,37 @@ test('diagnostics lists clashes, unknown partials and values that do not fit, wi
   await platform.settle();
   const listed = await runCommand('diagnostics', ['--json'], { env });
   assert.equal(listed.code, 0, listed.stderr);
-  const lines = listed.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const summary = lines.pop();
-  assert.deepEqual(summary, { entities: 6, counts: { valueDoesNotFit: 1, urlClash: 1, handleClash: 2 } });
+  const found: Record<string, unknown>[] = JSON.parse(listed.stdout);
   const viewId = (originId: string) => `gid://Environment/env-1/Source/src-1/Entity/${originId}/View/page`;
+  for (const one of found) {
+    const required = ['count', 'kind', 'message', 'tenant'];
+    assert.deepEqual(
+      required.filter((name) => !(name in one)),
+      [],
+      JSON.stringify(one),
+    );
+  }
   assert.deepEqual(
-    lines
-      .filter(({ kind }) => kind !== 'valueDoesNotFit')
-      .map(({ subject, kind, place }) => [kind, subject, place])
+    found
+      .filter(({ kind }) => /Clash|Fit/.test(String(kind)))
+      .map(({ kind, viewId, place, environment, schema, count }) => [
+        kind,
+        kind === 'handleClash' && /\/p[12]\//.test(String(viewId)) ? 'p1 or p2' : (viewId ?? null),
+        place,
+        environment,
+        schema,
+        count,
+      ])
       .sort(),
     [
-      ['handleClash', viewId('p1'), '$.route.handles'],
-      ['handleClash', viewId('p2'), '$.route.handles'],
-      ['urlClash', viewId('p1'), '$.route.url'],
+      ['handleClash', 'p1 or p2', '$.route.handles', 'production', 'page', 2],
+      ['urlClash', viewId('p1'), '$.route.url', 'production', 'page', 1],
+      ['valueDoesNotFit', null, '$.properties.name', 'production', 'cms:page', 1],
     ],
   );
   const text = await runCommand('diagnostics', [], { env });
   assert.match(
     text.stdout,
-    /Looked at 6 entities: 1 URL claimed by several views, 2 handles claimed by several views, 1 value that/,
+    /Looked at 6 entities: 1 URL claimed by several views, 2 handles claimed by several views, 1 value that does not fit its type/,
   );
 });

@@ -32,7 +32,7 @@ function fullSchema(alias: string): FullSchema {
     throw new Error('no view is built here');
   };
   const schema = { alias, digest: alias, triggers: new Map(), lookupPlans: [] };
-  return { ...schema, claims: unused, build: unused, actions: unused };
+  return { ...schema, claimsUrl: false, claims: unused, build: unused, actions: unused };
 }
 
 export function tenantOf(indexes: Readonly<Record<string, IndexFields>>, alias = 'acme'): Tenant {
