@@ -1,13 +1,15 @@
 /** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
 import { parseViewId } from '../contract/ids.ts';
+import type { ServedClaims } from '../store/claim-records.ts';
 import type { HashField } from '../store/field-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, EnvironmentScope, ViewTarget } from '../store/types.ts';
 import { placeOfView, viewTarget } from '../store/views.ts';
-import { servedClaim } from './claim-choice.ts';
+import { isAskedFurther, servedClaim } from './claim-choice.ts';
 import { type DeliveryPlan, keyOfView } from './delivery-plan.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
+import { readServedClaim } from './served-claim.ts';
 import { LoadedViews } from './view-loading.ts';
 
 /** An answer and what it was made of. A class: functions that are made anew for each answer would be named each time. */
@@ -64,10 +66,17 @@ export async function deliver(
   const stored = await reading;
   const views = new LoadedViews(onRead);
   views.putAhead(foreseen, stored, claimFields.length);
-  const claims: (readonly Claim[])[] = [];
-  for (let at = 0; at < claimFields.length; at += 1) claims.push(plan.claimsIn(at, stored[at]));
-  const claim = url === null ? null : servedClaim(claims.shift() ?? [], url.host, principal.domains);
-  const asked = askedViews(request, scope, claims);
+  const served: ServedClaims[] = [];
+  for (let at = 0; at < claimFields.length; at += 1) served.push(plan.servedIn(at, stored[at]));
+  const ofUrl = url === null ? undefined : served.shift();
+  let claim =
+    ofUrl === undefined || url === null ? null : servedClaim(ofUrl.claims, url.host, principal.domains);
+  if (ofUrl !== undefined && url !== null && isAskedFurther(ofUrl, claim)) {
+    const further = readServedClaim(store, scope, url, principal.domains);
+    onRead();
+    claim = await further;
+  }
+  const asked = askedViews(request, scope, served);
   const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
   const targets = routeTarget === null ? [] : [routeTarget];
   for (const { target } of asked) targets.push(target);
@@ -83,17 +92,17 @@ export async function deliver(
 function askedViews(
   { ids, handles }: DeliveryRequest,
   { environmentId }: EnvironmentScope,
-  claimsOfHandles: readonly (readonly Claim[])[],
+  servedOfHandles: readonly ServedClaims[],
 ): AskedView[] {
   const asked: AskedView[] = [];
-  if (ids.length === 0 && claimsOfHandles.length === 0) return asked;
+  if (ids.length === 0 && servedOfHandles.length === 0) return asked;
   for (const id of new Set(ids)) {
     const target = parseViewId(id);
     if (target !== null && target.environmentId === environmentId)
       asked.push({ key: id, target: viewTarget(target) });
   }
   handles.forEach((handle, index) => {
-    const [claim] = claimsOfHandles[index] ?? [];
+    const claim = servedOfHandles[index]?.claims[0];
     if (claim !== undefined) asked.push({ key: handle, target: viewTarget(claim.view) });
   });
   return asked;

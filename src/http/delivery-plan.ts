@@ -7,12 +7,13 @@
  */
 import type { ClientPrincipal } from '../config/types.ts';
 import { type NormalUrl, normalizeUrl } from '../config/url.ts';
-import { placeOfClaims, unpackClaims } from '../store/claims.ts';
+import { type ServedClaims, unpackServed } from '../store/claim-records.ts';
+import { placeOfClaims } from '../store/claims.ts';
 import type { HashField } from '../store/field-reader.ts';
 import { claimField } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { claimSubject, subjectKey, viewSubject } from '../store/subjects.ts';
-import type { Claim, EnvironmentScope } from '../store/types.ts';
+import type { EnvironmentScope } from '../store/types.ts';
 import { type BodyHead, headOf, placeOfView } from '../store/views.ts';
 import { type DeliveryRequest, requestOfQuery } from './delivery-request.ts';
 import type { Shared } from './shared-answers.ts';
@@ -38,7 +39,7 @@ export class DeliveryPlan {
   places: readonly HashField[];
   #claimKeys: readonly string[] | null = null;
   /** By claim field. */
-  readonly #claims: { readonly bytes: Buffer; readonly claims: readonly Claim[] }[] = [];
+  readonly #served: { readonly bytes: Buffer; readonly served: ServedClaims }[] = [];
 
   constructor(
     private readonly store: Store,
@@ -60,14 +61,14 @@ export class DeliveryPlan {
     return this.#claimKeys;
   }
 
-  /** The claims of a claim field. @param stored as it was read */
-  claimsIn(at: number, stored: Buffer | null | undefined): readonly Claim[] {
-    if (!stored) return [];
-    const known = this.#claims[at];
-    if (known?.bytes.equals(stored)) return known.claims;
-    const claims = unpackClaims(stored);
-    if (stored.length <= rememberedBytesMax) this.#claims[at] = { bytes: Buffer.from(stored), claims };
-    return claims;
+  /** What is served on a claim field. @param stored as it was read */
+  servedIn(at: number, stored: Buffer | null | undefined): ServedClaims {
+    const known = this.#served[at];
+    if (stored && known?.bytes.equals(stored)) return known.served;
+    const served = unpackServed(stored);
+    if (stored && stored.length <= rememberedBytesMax)
+      this.#served[at] = { bytes: Buffer.from(stored), served };
+    return served;
   }
 
   /** Notes what the answer was made of. */

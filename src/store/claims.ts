@@ -1,11 +1,12 @@
 /** Claims of views on URLs and handles: how they are put, dropped and read. */
+import { type ServedClaims, unpackServed, writeClaim } from './claim-records.ts';
 import { storeError } from './connection.ts';
 import { digestOf } from './digest.ts';
 import type { HashField } from './field-reader.ts';
 import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
-import { unpack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
+import { readRivals } from './rivals.ts';
 import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 import { claimSubject } from './subjects.ts';
@@ -18,20 +19,9 @@ const claimsPerCall = 400;
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
 
-/** See `writeClaim`. */
-type PackedClaim = [
-  host: string | false,
-  kind: 0 | 1,
-  sinceStamp: string,
-  sourceId: string,
-  alias: string,
-  originId: string,
-  display: string,
-  redirect: string | false,
-];
-
 export interface ClaimWrite {
-  readonly action: 'put' | 'drop';
+  /** `renew` derives anew what follows from a claim, if it is there: for repairs. */
+  readonly action: 'put' | 'drop' | 'renew';
   readonly scope: EnvironmentScope;
   /** From `claimField`. */
   readonly field: string;
@@ -177,11 +167,12 @@ function writeRun(tag: string, run: readonly PlacedClaim[], digests: readonly Bu
   if (first === undefined) return;
   const { action, scope } = first.write;
   const { tenant, environmentId } = scope;
-  writer.list(8);
+  writer.list(9);
   writer.text(action);
   writer.text(keys.claims(tag, tenant, environmentId));
   writer.text(keys.routes(tag, tenant, environmentId));
   writer.text(keys.clashes(tag, tenant, environmentId));
+  writer.text(keys.ranks(tag, tenant, environmentId));
   writer.list(run.length);
   for (const { write } of run) writer.text(write.field);
   writer.list(digests.length);
@@ -191,43 +182,9 @@ function writeRun(tag: string, run: readonly PlacedClaim[], digests: readonly Bu
   writer.list(run.length);
   for (const { write } of run) {
     const place = writer.beginText();
-    writeClaim(write.claim);
+    writeClaim(writer, write.claim);
     writer.endText(place);
   }
-}
-
-/**
- * As the record of a field with this claim alone, which is what most records are. Its time is in digits: packed numbers of
- * that size look otherwise from Redis' scripts than from here.
- */
-function writeClaim({ host, kind, sinceStamp, view, display, redirect }: Claim): void {
-  writer.list(1);
-  writer.list(8);
-  if (host === null) writer.false();
-  else writer.text(host);
-  writer.number(kind === 'page' ? 0 : 1);
-  writer.text(String(sinceStamp));
-  writer.text(view.sourceId);
-  writer.text(view.alias);
-  writer.text(view.originId);
-  writer.text(display);
-  if (redirect === null) writer.false();
-  else writer.text(redirect);
-}
-
-/** The value of a claim field. */
-export function unpackClaims(stored: Buffer | null | undefined): Claim[] {
-  if (!stored) return [];
-  return unpack<PackedClaim[]>(stored).map(
-    ([host, kind, sinceStamp, sourceId, alias, originId, display, redirect]) => ({
-      host: host === false ? null : host,
-      kind: kind === 0 ? 'page' : 'redirect',
-      sinceStamp: Number(sinceStamp),
-      view: { sourceId, alias, originId },
-      display,
-      redirect: redirect === false ? null : redirect,
-    }),
-  );
 }
 
 /** Tag of the partition that keeps a claim field. */
@@ -235,17 +192,33 @@ export function claimTag(store: Store, scope: EnvironmentScope, field: string): 
   return store.partitions.tag(partitionOf(store, scope, field));
 }
 
-/** All claims on claim fields, in the order asked; the served one first. @throws StoreUnavailableError */
+/** What is served on claim fields, in the order asked. @throws StoreUnavailableError */
+export async function readServed(
+  store: Store,
+  scope: EnvironmentScope,
+  fields: readonly string[],
+): Promise<ServedClaims[]> {
+  const stored = await store.fields.read(fields.map((field) => placeOfClaims(store, scope, field)));
+  return stored.map(unpackServed);
+}
+
+/** All claims on claim fields, in the order asked, best first: as many as there are. @throws StoreUnavailableError */
 export async function readClaimFields(
   store: Store,
   scope: EnvironmentScope,
   fields: readonly string[],
 ): Promise<Claim[][]> {
-  const stored = await store.fields.read(fields.map((field) => placeOfClaims(store, scope, field)));
-  return stored.map(unpackClaims);
+  const served = await readServed(store, scope, fields);
+  return await Promise.all(
+    served.map(async ({ claims, isContested }, index) => {
+      if (!isContested) return [...claims];
+      const rivals = await readRivals(store, scope, fields[index] ?? '');
+      return rivals.flatMap(({ claim }) => claim ?? []);
+    }),
+  );
 }
 
-/** Where the claims on a claim field lie. */
+/** Where what is served on a claim field lies. */
 export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
   return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
 }

@@ -69,8 +69,10 @@ export const keys = {
   processed: (tag: string, tenant: string, sourceId: string) => `${tag}:processed:${tenant}:${sourceId}`,
   /** Hash: view field -> body. */
   views: (tag: string, tenant: string, environmentId: string) => `${tag}:views:${tenant}:${environmentId}`,
-  /** Hash: claim field -> claims, latest first. */
+  /** Hash: claim field -> what is served; `r:` … -> a claim of a contested field (`scripts/parts/claims.lua`). */
   claims: (tag: string, tenant: string, environmentId: string) => `${tag}:claims:${tenant}:${environmentId}`,
+  /** Sorted set, all scores 0: the order of the claims of contested fields (`scripts/parts/claims.lua`). */
+  ranks: (tag: string, tenant: string, environmentId: string) => `${tag}:ranks:${tenant}:${environmentId}`,
   /** Sorted set, all scores 0: URLs that are served, in code-point order. */
   routes: (tag: string, tenant: string, environmentId: string) => `${tag}:routes:${tenant}:${environmentId}`,
   /** Hash: claim field -> number of views that claim it; only those above 1. */

@@ -8,7 +8,7 @@ const keysPerScan = 1000;
 const fieldsPerScan = 200;
 
 /** Kinds of keys that hold what was made of entities. */
-export type StoredKind = 'views' | 'items' | 'claims' | 'routes' | 'lookup';
+export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup';
 
 export interface StoredKey {
   readonly key: string;
@@ -20,7 +20,7 @@ export interface StoredKey {
   readonly rest: string;
 }
 
-const keyPattern = /^\{p\d+\.\d+\}:(views|items|claims|routes|lookup):([^:]*):([^:]*)(?::(.*))?$/s;
+const keyPattern = /^\{p\d+\.\d+\}:(views|items|claims|ranks|routes|lookup):([^:]*):([^:]*)(?::(.*))?$/s;
 
 /** Null for a key of another kind. */
 function parseKey(key: string): StoredKey | null {

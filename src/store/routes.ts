@@ -1,11 +1,12 @@
 /** The list of routes: the URLs that claims serve (contract section 6). */
 import { normalizeUrl } from '../config/url.ts';
-import { readClaimFields } from './claims.ts';
+import { readServed } from './claims.ts';
 import { storeError } from './connection.ts';
 import { claimField, keys } from './keys.ts';
 import { readProcessedStamps } from './processed.ts';
+import { readFirstOfHosts } from './rivals.ts';
 import type { Store } from './store.ts';
-import type { EnvironmentScope, RouteEntry } from './types.ts';
+import type { Claim, EnvironmentScope, RouteEntry } from './types.ts';
 
 export interface RoutePageRequest {
   readonly direction: 'ascending' | 'descending';
@@ -74,10 +75,9 @@ async function routeEntries(
   scope: EnvironmentScope,
   urls: readonly string[],
 ): Promise<RouteEntry[]> {
-  const fields = urls.map((url) => claimField.url(normalizeUrl(url)?.path ?? url));
-  const claims = await readClaimFields(store, scope, fields);
-  const served = urls.flatMap((url, index) => {
-    const claim = claims[index]?.find(({ display }) => display === url);
+  const claims = await servedClaims(store, scope, urls);
+  const served = urls.flatMap((url) => {
+    const claim = claims.get(url);
     // Gone between the two reads: it did not stay, so the page may leave it out.
     return claim === undefined ? [] : [{ url, claim }];
   });
@@ -91,4 +91,26 @@ async function routeEntries(
     const stamp = stamps[index] ?? claim.sinceStamp;
     return { url, redirect: claim.redirect, updatedAtMs: Math.floor(stamp / 1000) };
   });
+}
+
+/** The claims by which URLs are served, by URL: they are in the records of their paths, but where these hold not all hosts. */
+async function servedClaims(
+  store: Store,
+  scope: EnvironmentScope,
+  urls: readonly string[],
+): Promise<Map<string, Claim>> {
+  const hosts = urls.map((url) => {
+    const { host, path } = normalizeUrl(url) ?? { host: null, path: url };
+    return { field: claimField.url(path), host };
+  });
+  const fields = [...new Set(hosts.map(({ field }) => field))];
+  const records = await readServed(store, scope, fields);
+  const claims = new Map<string, Claim>();
+  for (const record of records) for (const claim of record.claims) claims.set(claim.display, claim);
+  const partial = new Set(fields.filter((_, index) => records[index]?.hasMore));
+  const missing = hosts.filter(({ field }, index) => partial.has(field) && !claims.has(urls[index] ?? ''));
+  for (const claim of await readFirstOfHosts(store, scope, missing)) {
+    if (claim !== null) claims.set(claim.display, claim);
+  }
+  return claims;
 }

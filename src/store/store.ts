@@ -25,7 +25,7 @@ export class StoreFormatError extends Error {
 }
 
 /** Raised by one whenever what an older version wrote would be misread. */
-const storeFormat = 2;
+const storeFormat = 3;
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;

@@ -6,6 +6,7 @@ export class StoredState {
   /** Key -> field -> value; null where there is none. */
   readonly #fields = new Map<string, Map<string, Buffer | null>>();
   readonly #members = new Map<string, Map<string, boolean>>();
+  readonly #sortedMembers = new Map<string, Map<string, boolean>>();
 
   constructor(private readonly store: Store) {}
 
@@ -16,6 +17,11 @@ export class StoredState {
   /** Of a set. */
   wantMember(key: string, member: string): void {
     put(this.#members, key, member, false);
+  }
+
+  /** Of a sorted set. */
+  wantSortedMember(key: string, member: string): void {
+    put(this.#sortedMembers, key, member, false);
   }
 
   /** Reads all that was wanted. @throws StoreUnavailableError */
@@ -37,6 +43,13 @@ export class StoredState {
             values.set(member, found[index] === 1);
           });
         }),
+        ...[...this.#sortedMembers].map(async ([key, values]) => {
+          const members = [...values.keys()];
+          const scores = await client.zmscore(key, ...members);
+          members.forEach((member, index) => {
+            values.set(member, scores[index] !== null);
+          });
+        }),
       ]);
     } catch (error) {
       throw storeError(error);
@@ -50,6 +63,10 @@ export class StoredState {
 
   hasMember(key: string, member: string): boolean {
     return this.#members.get(key)?.get(member) ?? false;
+  }
+
+  hasSortedMember(key: string, member: string): boolean {
+    return this.#sortedMembers.get(key)?.get(member) ?? false;
   }
 }
 

@@ -16,7 +16,8 @@ export function expectedClaims({ turn }: TurnState, { built, maker }: Build): Ma
 }
 
 export function wantClaims(state: TurnState, build: Build, claims: readonly MadeClaim[]): void {
-  for (const { field } of claims) state.want(state.placeOfClaim(build.maker.environmentId, field));
+  const { environmentId, name } = build.maker;
+  for (const claim of claims) state.wantClaim(environmentId, name, claim);
 }
 
 export function checkClaims(state: TurnState, build: Build, claims: readonly MadeClaim[]): Finding[] {
@@ -55,7 +56,7 @@ function checkRemembered(
 function checkListed(state: TurnState, { maker }: Build, claims: readonly MadeClaim[]): Finding[] {
   const { turn } = state;
   return claims.flatMap((claim) => {
-    const stored = state.storedClaim(maker.environmentId, maker.name, claim);
+    const stored = state.listedClaim(maker.environmentId, maker.name, claim);
     if (stored !== undefined && sameClaim({ ...stored, field: claim.field }, claim)) return [];
     const message = stored === undefined ? 'is not listed for' : 'is listed with other particulars for';
     return [

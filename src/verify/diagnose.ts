@@ -146,8 +146,12 @@ function tellClash(
   claims: readonly Claim[],
 ): void {
   const isHandle = field.startsWith('h:');
-  for (const [index, { host, kind, display, view }] of claims.entries()) {
-    const served = claims.slice(0, index).find((other) => other.host === host || host === null);
+  // By host: the first that answers there.
+  const firsts = new Map<string | null, Claim>();
+  for (const claim of claims) {
+    const served = firsts.get(claim.host) ?? firsts.get(null);
+    firsts.set(claim.host, served ?? claim);
+    const { kind, display, view } = claim;
     if (served === undefined) continue;
     const what = isHandle ? 'handle' : kind === 'page' ? 'URL' : 'redirect URL';
     const servedId = formatViewId({ environmentId: environment.id, ...served.view });

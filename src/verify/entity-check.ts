@@ -18,7 +18,7 @@ import { checkClaims, expectedClaims, wantClaims } from './claims-check.ts';
 import { type EntityTarget, type Finding, finding } from './finding.ts';
 import { checkDependents, checkEntries, expectedEntries, wantDependents } from './lookups-check.ts';
 import type { ReadOnlyLookups } from './read-only-lookups.ts';
-import { checkSuspect, suspectPlace } from './suspect-check.ts';
+import { checkSuspect, wantSuspect } from './suspect-check.ts';
 import { TurnState } from './turn-state.ts';
 
 export interface CheckContext {
@@ -96,7 +96,7 @@ class EntityCheck {
       wantDependents(state, build);
     }
     for (const entry of this.#entries) state.want(entry);
-    for (const suspect of suspects) state.want(suspectPlace(state, suspect));
+    for (const suspect of suspects) wantSuspect(state, suspect);
   }
 
   findings(counts: CheckCounts): Finding[] {

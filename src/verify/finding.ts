@@ -29,6 +29,8 @@ export interface RouteTarget {
   readonly field: string;
   /** URLs in the list of routes that may have no business there. */
   readonly urls: readonly string[];
+  /** Something is stored as of several claims on the field, though its record does not say that there are. */
+  readonly isRest: boolean;
 }
 
 export type Target = EntityTarget | RouteTarget;
@@ -42,7 +44,9 @@ export function targetKey(target: Target): string {
 
 export function mergeTargets(a: Target, b: Target): Target {
   if (a.kind === 'entity' && b.kind === 'entity') return { ...a, suspects: [...a.suspects, ...b.suspects] };
-  if (a.kind === 'route' && b.kind === 'route') return { ...a, urls: [...new Set([...a.urls, ...b.urls])] };
+  if (a.kind === 'route' && b.kind === 'route') {
+    return { ...a, urls: [...new Set([...a.urls, ...b.urls])], isRest: a.isRest || b.isRest };
+  }
   return a;
 }
 

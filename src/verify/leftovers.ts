@@ -4,12 +4,15 @@
  */
 import { normalizeUrl } from '../config/url.ts';
 import { groupBy } from '../contract/group-by.ts';
-import { unpackClaims } from '../store/claims.ts';
+import { unpackClaim, unpackServed } from '../store/claim-records.ts';
+import { readServed } from '../store/claims.ts';
 import { claimField } from '../store/keys.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/keyspace.ts';
 import { readProcessed } from '../store/processed.ts';
+import { fieldOfRival } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
 import type { Suspect } from '../store/suspects.ts';
+import type { Claim } from '../store/types.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
 
@@ -42,24 +45,48 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
     for await (const urls of scanSorted(store, key.key)) yield urls.map((url) => routeTarget(key, url));
     return;
   }
+  if (key.kind === 'ranks') {
+    for await (const members of scanSorted(store, key.key)) yield await restTargets(store, key, members);
+    return;
+  }
   for await (const fields of scanFields(store, key.key)) {
     const found = fields.flatMap(({ field, value }) => entityTargets(key, field, value));
     yield await unknown(store, found);
     if (key.kind === 'claims') {
-      yield fields.map(({ field }) => ({
-        kind: 'route',
-        tenant: key.tenant,
-        environmentId: key.scope,
-        field,
-        urls: [],
-      }));
+      const names = fields.map(({ field }) => field);
+      yield names
+        .filter((name) => fieldOfRival(name) === null)
+        .map((field) => targetOfField(key, field, { urls: [], isRest: false }));
+      yield await restTargets(store, key, names);
     }
   }
 }
 
-function routeTarget({ tenant, scope: environmentId }: StoredKey, url: string): RouteTarget {
+/** Fields that something is stored of as if several views claimed them, though none or one is said to. */
+async function restTargets(store: Store, key: StoredKey, names: readonly string[]): Promise<RouteTarget[]> {
+  const fields = [...new Set(names.map(fieldOfRival).filter((field) => field !== null))];
+  const records = await readServed(store, { tenant: key.tenant, environmentId: key.scope }, fields);
+  return fields
+    .filter((_, index) => !records[index]?.isContested)
+    .map((field) => targetOfField(key, field, { urls: [], isRest: true }));
+}
+
+function targetOfField(
+  { tenant, scope: environmentId }: StoredKey,
+  field: string,
+  rest: Pick<RouteTarget, 'urls' | 'isRest'>,
+): RouteTarget {
+  return { kind: 'route', tenant, environmentId, field, ...rest };
+}
+
+function routeTarget(key: StoredKey, url: string): RouteTarget {
   const field = claimField.url(normalizeUrl(url)?.path ?? url);
-  return { kind: 'route', tenant, environmentId, field, urls: [url] };
+  return targetOfField(key, field, { urls: [url], isRest: false });
+}
+
+/** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
+function claimsIn(field: string, value: Buffer): readonly Claim[] {
+  return fieldOfRival(field) === null ? unpackServed(value).claims : [unpackClaim(value)];
 }
 
 /** What a stored field says of entities. */
@@ -79,17 +106,18 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
       return target(scope, field, { kind: 'lookup', layoutId, lookupKey: lookupKey.join(':') });
     }
     case 'claims':
-      return unpackClaims(value).flatMap(({ view, host, kind: claimKind, display }) =>
+      return claimsIn(field, value).flatMap(({ view, host, kind: claimKind, display }) =>
         target(view.sourceId, view.originId, {
           kind: 'claim',
           environmentId: scope,
           alias: view.alias,
           claimKind,
-          field,
+          field: fieldOfRival(field) ?? field,
           host,
           display,
         }),
       );
+    case 'ranks':
     case 'routes':
       return [];
   }

@@ -1,8 +1,10 @@
 /** Has the owners of partitions write anew what differs: they alone can do so without racing against themselves. */
-import { writeClaims } from '../store/claims.ts';
+import { normalizeUrl } from '../config/url.ts';
+import { type ClaimWrite, writeClaims } from '../store/claims.ts';
 import { formatDependent } from '../store/dependents.ts';
 import { markForRebuild, outsideCaller } from '../store/intake.ts';
 import { waitUntilSettled } from '../store/partition-state.ts';
+import { type RankedClaim, readRivals } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
 import { repairOf } from '../store/suspects.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
@@ -40,27 +42,29 @@ async function markPortion(store: Store, targets: readonly EntityTarget[]): Prom
   await waitUntilSettled(store);
 }
 
-/** Dropping a claim that nobody makes derives routes and clashes of its field anew, whoever claims it. */
+/** A claim that nobody makes. */
+const nobodys: RankedClaim = {
+  host: null,
+  kind: 'page',
+  sinceStamp: 0,
+  view: { sourceId: '', alias: '', originId: '' },
+};
+
+/** Derives anew what follows from the claims on a field: their order, what is served, its routes, whether it is a clash. */
 async function repairRoutes(
   store: Store,
   { tenant, environmentId, field, urls }: RouteTarget,
 ): Promise<void> {
-  const nobody = { sourceId: '', alias: '', originId: '' };
-  await writeClaims(
-    store,
-    outsideCaller,
-    ['', ...urls].map((display) => ({
-      action: 'drop' as const,
-      scope: { tenant, environmentId },
-      field,
-      claim: {
-        host: null,
-        kind: 'page' as const,
-        sinceStamp: 0,
-        view: nobody,
-        display,
-        redirect: null,
-      },
-    })),
-  );
+  const scope = { tenant, environmentId };
+  const renewal = (claim: RankedClaim, display: string): ClaimWrite => ({
+    action: 'renew',
+    scope,
+    field,
+    claim: { ...claim, display, redirect: null },
+  });
+  const rivals = await readRivals(store, scope, field);
+  await writeClaims(store, outsideCaller, [
+    ...rivals.map(({ ranked }) => renewal(ranked, '')),
+    ...['', ...urls].map((url) => renewal({ ...nobodys, host: normalizeUrl(url)?.host ?? null }, url)),
+  ]);
 }

@@ -1,8 +1,11 @@
 /** Compares the list of routes, the order of claims and the count of clashes with the claims on URLs and handles. */
+import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../contract/group-by.ts';
-import { claimTag, readClaimFields } from '../store/claims.ts';
+import { type ServedClaims, unpackServed } from '../store/claim-records.ts';
+import { claimTag, readServed } from '../store/claims.ts';
 import { keys } from '../store/keys.ts';
 import { hasSorted } from '../store/keyspace.ts';
+import { type RankedClaim, type Rival, readRivals } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
 import { StoredState } from '../store/stored-state.ts';
 import type { Claim } from '../store/types.ts';
@@ -16,20 +19,20 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
     [...groups.values()].map(async (group) => {
       const [first] = group;
       if (first === undefined) return;
-      const lists = await readClaimFields(
-        store,
-        first,
-        group.map(({ field }) => field),
-      );
+      const fields = group.map(({ field }) => field);
+      const records = await readServed(store, first, fields);
       const clashes = new StoredState(store);
       for (const { field } of group) clashes.wantField(clashesKey(store, first, field), field);
       await clashes.load();
       await Promise.all(
         group.map(async (target, index) => {
-          const claims = lists[index] ?? [];
+          const record = records[index] ?? unpackServed(null);
+          const rivals =
+            record.isContested || target.isRest ? await readRivals(store, target, target.field) : [];
+          const claims = record.isContested ? rivals.flatMap(({ claim }) => claim ?? []) : record.claims;
           const clash = clashes.field(clashesKey(store, target, target.field), target.field);
           findings.set(target, [
-            ...checkOrder(target, claims),
+            ...checkOrder(target, record, rivals),
             ...checkClash(target, claims, Number(clash?.toString() ?? 0)),
             ...(await checkUrls(store, target, claims)),
           ]);
@@ -53,15 +56,29 @@ function subjectOf({ field, environmentId }: RouteTarget): string {
   return `${what} ${JSON.stringify(field.slice(2))} of environment ${environmentId}`;
 }
 
-/** A page before a redirect, the latest claim before older ones (contract section 5). */
-function checkOrder(target: RouteTarget, claims: readonly Claim[]): Finding[] {
-  const isInOrder = claims.every((claim, index) => {
-    const before = claims[index - 1];
-    if (before === undefined) return true;
-    if (before.kind !== claim.kind) return before.kind === 'page';
-    return before.sinceStamp >= claim.sinceStamp;
-  });
-  return isInOrder ? [] : [finding(subjectOf(target), 'its claims are not in order', JSON.stringify(claims))];
+/** Claims stand where their kind, age and ids say, and what is served follows from them (contract section 5). */
+function checkOrder(target: RouteTarget, record: ServedClaims, rivals: readonly Rival[]): Finding[] {
+  const subject = subjectOf(target);
+  if (!record.isContested) {
+    return rivals.length === 0 ? [] : [finding(subject, 'has claims left that are not served any more')];
+  }
+  const claims = rivals.flatMap(({ claim }) => claim ?? []);
+  const isInOrder = rivals.every(
+    ({ ranked, claim }) => claim !== null && isDeepStrictEqual(ranked, rankedOf(claim)),
+  );
+  if (!isInOrder) return [finding(subject, 'its claims are not in order', JSON.stringify(claims))];
+  const served = servedClaims(claims);
+  const isServed =
+    isDeepStrictEqual(record.claims, served.slice(0, record.claims.length)) &&
+    record.hasMore === served.length > record.claims.length;
+  if (isServed && claims.length > 1) return [];
+  return [
+    finding(subject, 'does not serve what its claims say', JSON.stringify(record), JSON.stringify(served)),
+  ];
+}
+
+function rankedOf({ host, kind, sinceStamp, view }: Claim): RankedClaim {
+  return { host, kind, sinceStamp, view };
 }
 
 function checkClash(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
@@ -73,7 +90,7 @@ function checkClash(target: RouteTarget, claims: readonly Claim[], counted: numb
 async function checkUrls(store: Store, target: RouteTarget, claims: readonly Claim[]): Promise<Finding[]> {
   const { tenant, environmentId, field } = target;
   if (!field.startsWith('u:')) return [];
-  const served = servedUrls(claims);
+  const served = new Set(servedClaims(claims).map(({ display }) => display));
   const urls = [...new Set([...served, ...target.urls])];
   const key = keys.routes(claimTag(store, target, field), tenant, environmentId);
   const listed = await hasSorted(store, key, urls);
@@ -86,13 +103,10 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   });
 }
 
-/** The URLs that answer: of every host the first claim, but no redirect where a page answers on every host. */
-function servedUrls(claims: readonly Claim[]): Set<string> {
+/** Those that answer: of every host the first claim, but no redirect where a page answers on every host. */
+function servedClaims(claims: readonly Claim[]): Claim[] {
   const firstOfHost = new Map<string | null, Claim>();
   for (const claim of claims) if (!firstOfHost.has(claim.host)) firstOfHost.set(claim.host, claim);
   const isPageEverywhere = firstOfHost.get(null)?.kind === 'page';
-  const served = [...firstOfHost.values()].filter(
-    ({ kind, host }) => kind === 'page' || host === null || !isPageEverywhere,
-  );
-  return new Set(served.map(({ display }) => display));
+  return [...firstOfHost.values()].filter(({ kind }) => kind === 'page' || !isPageEverywhere);
 }

@@ -2,7 +2,7 @@
 import { thingKey } from '../actors/made-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/lookups.ts';
-import type { ProcessedRecord } from '../store/processed.ts';
+import type { MadeClaim, ProcessedRecord } from '../store/processed.ts';
 import type { Suspect } from '../store/suspects.ts';
 import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
@@ -26,9 +26,19 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
   );
 }
 
-export function suspectPlace(state: TurnState, suspect: Suspect): Place {
+export function wantSuspect(state: TurnState, suspect: Suspect): void {
+  if (suspect.kind === 'claim') state.wantClaim(suspect.environmentId, suspect.alias, claimOf(suspect));
+  else state.want(suspectPlace(state, suspect));
+}
+
+type SuspectedClaim = Extract<Suspect, { kind: 'claim' }>;
+
+function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): MadeClaim {
+  return { field, host, kind, sinceStamp: 0, display, redirect: null };
+}
+
+function suspectPlace(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): Place {
   const { tenantAlias: tenant, sourceId, originId } = state.turn;
-  if (suspect.kind === 'claim') return state.placeOfClaim(suspect.environmentId, suspect.field);
   if (suspect.kind !== 'lookup') return state.placeOf({ ...suspect, kind: suspect.kind });
   const { layoutId, lookupKey } = suspect;
   return {
@@ -39,18 +49,21 @@ export function suspectPlace(state: TurnState, suspect: Suspect): Place {
 
 export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const { turn } = state;
+  if (isKnown(turn.former, suspect)) return [];
+  if (suspect.kind === 'claim') return checkClaim(state, suspect);
   const stored = state.read(suspectPlace(state, suspect));
-  if (stored === null || isKnown(turn.former, suspect)) return [];
-  if (suspect.kind === 'lookup') {
-    const shown = JSON.stringify(suspect.lookupKey);
-    return [finding(formatEntityId(turn), `stands under the lookup key ${shown} without a reason`)];
-  }
-  if (suspect.kind !== 'claim') {
+  if (stored === null) return [];
+  if (suspect.kind !== 'lookup') {
     return [finding(thingSubject(turn, suspect), 'is there, but no entity makes it', stored)];
   }
-  const { environmentId, alias: name, claimKind: kind } = suspect;
-  const claim = { ...suspect, kind };
-  if (state.storedClaim(environmentId, name, claim) === undefined) return [];
-  const subject = thingSubject(turn, { kind: 'view', environmentId, name });
+  const shown = JSON.stringify(suspect.lookupKey);
+  return [finding(formatEntityId(turn), `stands under the lookup key ${shown} without a reason`)];
+}
+
+function checkClaim(state: TurnState, suspect: SuspectedClaim): Finding[] {
+  const { environmentId, alias: name } = suspect;
+  const claim = claimOf(suspect);
+  if (!state.isListed(environmentId, name, claim)) return [];
+  const subject = thingSubject(state.turn, { kind: 'view', environmentId, name });
   return [finding(subject, `is listed for ${shownClaim(claim)}, which it does not claim`)];
 }

@@ -1,9 +1,11 @@
 /** One entity's turn beside what is stored for it. */
 import { thingKey } from '../actors/made-key.ts';
 import type { Turn } from '../actors/turn.ts';
-import { claimTag, unpackClaims } from '../store/claims.ts';
+import { type ServedClaims, unpackClaim, unpackServed } from '../store/claim-records.ts';
+import { claimTag } from '../store/claims.ts';
 import { itemField, keys, viewField } from '../store/keys.ts';
 import type { MadeClaim, MadeThing } from '../store/processed.ts';
+import { type RankedClaim, rankMember, rivalField } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredState } from '../store/stored-state.ts';
 import type { Claim } from '../store/types.ts';
@@ -13,6 +15,8 @@ export interface Place {
   readonly key: string;
   readonly field: string;
 }
+
+type ClaimOfView = Pick<MadeClaim, 'field' | 'kind' | 'host' | 'sinceStamp'>;
 
 export class TurnState {
   /** What the processed record says was made, by `thingKey`. */
@@ -35,11 +39,6 @@ export class TurnState {
       : { key: keys.items(tag, tenant, environmentId, name), field: itemField(sourceId, originId) };
   }
 
-  placeOfClaim(environmentId: string, field: string): Place {
-    const scope = { tenant: this.turn.tenantAlias, environmentId };
-    return { key: keys.claims(claimTag(this.store, scope, field), scope.tenant, environmentId), field };
-  }
-
   want({ key, field }: Place): void {
     this.stored.wantField(key, field);
   }
@@ -48,14 +47,36 @@ export class TurnState {
     return this.stored.field(key, field);
   }
 
-  /** A claim of this entity's view as it is stored under its field. */
-  storedClaim(
-    environmentId: string,
-    alias: string,
-    { field, kind, host }: Pick<MadeClaim, 'field' | 'kind' | 'host'>,
-  ): Claim | undefined {
+  /** What `listedClaim` and `isListed` read. */
+  wantClaim(environmentId: string, alias: string, claim: ClaimOfView): void {
+    const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
+    this.stored.wantField(claims, claim.field);
+    this.stored.wantField(claims, rivalField(claim.field, this.#claimOf(alias, claim)));
+    this.stored.wantSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
+  }
+
+  /** A claim of this entity's view as it is stored, in its place among others. */
+  listedClaim(environmentId: string, alias: string, claim: ClaimOfView): Claim | undefined {
+    const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
+    const served = unpackServed(this.stored.field(claims, claim.field));
+    if (!served.isContested) return this.#ofView(served, alias, claim);
+    const rival = this.stored.field(claims, rivalField(claim.field, this.#claimOf(alias, claim)));
+    const stored = rival === null ? undefined : unpackClaim(rival);
+    if (stored?.sinceStamp !== claim.sinceStamp) return stored;
+    const member = rankMember(claim.field, this.#claimOf(alias, claim));
+    return this.stored.hasSortedMember(ranks, member) ? stored : undefined;
+  }
+
+  /** Whether anything is stored of a claim of this entity's view. */
+  isListed(environmentId: string, alias: string, claim: ClaimOfView): boolean {
+    const { claims } = this.#keysOfClaim(environmentId, claim.field);
+    if (this.stored.field(claims, rivalField(claim.field, this.#claimOf(alias, claim))) !== null) return true;
+    return this.#ofView(unpackServed(this.stored.field(claims, claim.field)), alias, claim) !== undefined;
+  }
+
+  #ofView({ claims }: ServedClaims, alias: string, { kind, host }: ClaimOfView): Claim | undefined {
     const { sourceId, originId } = this.turn;
-    return unpackClaims(this.read(this.placeOfClaim(environmentId, field))).find(
+    return claims.find(
       (claim) =>
         claim.kind === kind &&
         claim.host === host &&
@@ -63,5 +84,16 @@ export class TurnState {
         claim.view.sourceId === sourceId &&
         claim.view.originId === originId,
     );
+  }
+
+  #claimOf(alias: string, { kind, host, sinceStamp }: ClaimOfView): RankedClaim {
+    const { sourceId, originId } = this.turn;
+    return { kind, host, sinceStamp, view: { sourceId, alias, originId } };
+  }
+
+  #keysOfClaim(environmentId: string, field: string): { claims: string; ranks: string } {
+    const tenant = this.turn.tenantAlias;
+    const tag = claimTag(this.store, { tenant, environmentId }, field);
+    return { claims: keys.claims(tag, tenant, environmentId), ranks: keys.ranks(tag, tenant, environmentId) };
   }
 }

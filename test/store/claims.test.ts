@@ -5,7 +5,6 @@ import { normalizeUrl } from '../../src/config/url.ts';
 import { type ClaimWrite, countClashes, readClaimFields, writeClaims } from '../../src/store/claims.ts';
 import { digestOf } from '../../src/store/digest.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
-import { pack } from '../../src/store/pack.ts';
 import { encodeProcessed } from '../../src/store/processed.ts';
 import { listRoutes } from '../../src/store/routes.ts';
 import { openStreamSource } from '../../src/store/shared-streams.ts';
@@ -174,19 +173,6 @@ test('the time of a route is that of the state of its entity that was processed 
   const processed = encodeProcessed({ stamp: 99_999, type: 't', lookups: [], made: [] });
   await store.client.hset(keys.processed(tag, 'acme', 's'), 'a', processed);
   assert.deepEqual(await times(), [99]);
-});
-
-test('what an earlier release wrote, with a time in each claim, counts as what is written now', async () => {
-  const store = await redis.openEmptyStore(1);
-  const former = [false, 0, '7', 's', 'page', 'a', '/x', false, '12'];
-  const key = keys.claims(store.partitions.tag(0), scope.tenant, scope.environmentId);
-  await store.client.hset(key, claimField.url('/x'), pack([former]));
-  assert.deepEqual(await onPath(store, '/x'), ['a']);
-  const same = { url: '/x', originId: 'a', since: 7 };
-  await write(store, put(same));
-  assert.equal(await changesEnd(store), 0, 'nothing that anybody sees has changed');
-  await write(store, put({ url: '/x', originId: 'b', since: 8 }), drop(same));
-  assert.deepEqual(await onPath(store, '/x'), ['b']);
 });
 
 test('handles are claimed as URLs are, and are no routes', async () => {

@@ -5,15 +5,25 @@ import type { Tenant } from '../../../src/config/types.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
-import { unpackClaims } from '../../../src/store/claims.ts';
+import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/claim-records.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { fieldOfRival } from '../../../src/store/rivals.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Claim, StoredReference } from '../../../src/store/types.ts';
 import { decodeBody } from '../../../src/store/views.ts';
 
 /** Parts of a partition that are made from its entities. */
-export const madeParts = ['views', 'items', 'processed', 'claims', 'routes', 'clashes', 'lookup'] as const;
+export const madeParts = [
+  'views',
+  'items',
+  'processed',
+  'claims',
+  'ranks',
+  'routes',
+  'clashes',
+  'lookup',
+] as const;
 
 /** Every made key with its content, fields in order, as text that can be compared. */
 export async function dump(store: Store, parts: readonly string[] = madeParts): Promise<Map<string, string>> {
@@ -21,7 +31,7 @@ export async function dump(store: Store, parts: readonly string[] = madeParts): 
   for (const key of await store.client.keys('*')) {
     const part = key.split(':')[1] ?? '';
     if (!parts.includes(part)) continue;
-    if (part === 'routes') {
+    if (part === 'routes' || part === 'ranks') {
       found.set(key, (await store.client.zrange(key, '0', '-1')).join('\n'));
       continue;
     }
@@ -62,7 +72,7 @@ function idOf(environmentId: string, { target, viewId }: StoredReference): strin
   return target === null ? viewId : formatViewId({ environmentId, ...target });
 }
 
-/** Claims of an environment by their field. */
+/** All claims of an environment by their field, in the order that is stored. */
 export async function storedClaims(
   store: Store,
   tenant: string,
@@ -71,9 +81,47 @@ export async function storedClaims(
   const claims = new Map<string, Claim[]>();
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
-    for (const [field, packed] of Object.entries(hash)) claims.set(field, unpackClaims(packed));
+    for (const [field, stored] of Object.entries(hash)) {
+      const served = unpackServed(stored);
+      if (fieldOfRival(field) === null && !served.isContested) claims.set(field, [...served.claims]);
+    }
+    const members = await store.client.zrange(keys.ranks(tag, tenant, environmentId), '0', '-1');
+    for (const { field, rivalField } of ranksIn(members)) {
+      const stored = hash[rivalField];
+      if (stored === undefined) throw new Error(`${rivalField} is ranked, but not there`);
+      claims.set(field, [...(claims.get(field) ?? []), unpackClaim(stored)]);
+    }
   }
   return claims;
+}
+
+/** What is served, by claim field. */
+export async function storedServed(
+  store: Store,
+  tenant: string,
+  environmentId: string,
+): Promise<Map<string, ServedClaims>> {
+  const served = new Map<string, ServedClaims>();
+  for (const tag of store.partitions.tags) {
+    const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
+    for (const [field, stored] of Object.entries(hash)) {
+      if (fieldOfRival(field) === null) served.set(field, unpackServed(stored));
+    }
+  }
+  return served;
+}
+
+/** Ranks of claims by field and rank; each stands behind its host too, where it is looked at. */
+function ranksIn(members: readonly string[]): { field: string; rank: string; rivalField: string }[] {
+  const ranks = members.flatMap((member) => {
+    const field = fieldOfRival(member) ?? '';
+    const beginning = `${Buffer.byteLength(field)}:${field}`;
+    const place = member.slice(beginning.length);
+    if (!place.startsWith('h')) return [];
+    const rank = place.slice(place.indexOf('\0') + 1);
+    return [{ field, rank, rivalField: `r:${beginning}${rank.slice(0, 1)}${rank.slice(17)}` }];
+  });
+  return ranks.sort((a, b) => Buffer.compare(Buffer.from(a.rank), Buffer.from(b.rank)));
 }
 
 export async function storedRoutes(store: Store, tenant: string, environmentId: string): Promise<string[]> {

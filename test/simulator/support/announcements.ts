@@ -3,9 +3,11 @@
  * answers that a front has kept would stay.
  */
 import assert from 'node:assert/strict';
+import { unpackServed } from '../../../src/store/claim-records.ts';
 import { decodeAnnouncement } from '../../../src/store/commit.ts';
 import { digestBytes } from '../../../src/store/digest.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { fieldOfRival } from '../../../src/store/rivals.ts';
 import { claimSubject, itemsSubject, subjectKey, viewSubject } from '../../../src/store/subjects.ts';
 import type { Keyspace } from './keyspace.ts';
 
@@ -62,6 +64,12 @@ function digestsOf([kind, value = '']: readonly string[]): string {
   return kind === 'd' ? value : decodeAnnouncement(Buffer.from(value, 'latin1')).digests.toString('latin1');
 }
 
+/** What requests see of the record of a claim field: not whether others claim it. */
+function servedIn(records: ReadonlyMap<string, string>, field: string): string {
+  const record = records.get(field);
+  return JSON.stringify(unpackServed(record === undefined ? null : Buffer.from(record, 'latin1')).claims);
+}
+
 function changedSubjects(
   key: string,
   before: ReadonlyMap<string, string>,
@@ -73,7 +81,11 @@ function changedSubjects(
     (field) => before.get(field) !== now.get(field),
   );
   if (part === 'items') return fields.length === 0 ? [] : [itemsSubject(scope, index.join(':'))];
-  if (part === 'claims') return fields.map((field) => claimSubject(scope, field));
+  if (part === 'claims') {
+    return fields
+      .filter((field) => fieldOfRival(field) === null && servedIn(before, field) !== servedIn(now, field))
+      .map((field) => claimSubject(scope, field));
+  }
   return fields.map((field) => {
     const [sourceId = '', alias = '', originId = ''] = field.split(':');
     return viewSubject(scope, { sourceId, alias, originId });

@@ -86,6 +86,11 @@ const sets: Readonly<Record<string, Command>> = {
     return gone;
   },
   ZCARD: (space, [key = '']) => space.sortedSet(key).size,
+  ZRANGEBYLEX: (space, [key = '', from = '', to = '', , skipped = '0', most]) => {
+    const end = most === undefined ? undefined : Number(skipped) + Number(most);
+    return membersBetween(space, key, from, to).slice(Number(skipped), end);
+  },
+  ZLEXCOUNT: (space, [key = '', from = '', to = '']) => membersBetween(space, key, from, to).length,
   ZRANGE: (space, [key = '', from = '', to = '']) => {
     if (from !== '0' || to !== '-1') throw new ErrorReply('ERR the simulator knows whole ranges alone');
     return space
@@ -94,6 +99,20 @@ const sets: Readonly<Record<string, Command>> = {
       .map(([member]) => member);
   },
 };
+
+/** Of a sorted set whose scores are equal; limits as `[a` and `(a`. */
+function membersBetween(space: Keyspace, key: string, from: string, to: string): string[] {
+  const [low, high] = [from.slice(1), to.slice(1)];
+  const members = space
+    .sortedSet(key)
+    .ordered()
+    .map(([member]) => member);
+  return members.filter(
+    (member) =>
+      (from.startsWith('[') ? member >= low : member > low) &&
+      (to.startsWith('[') ? member <= high : member < high),
+  );
+}
 
 const plain: Readonly<Record<string, Command>> = {
   QUIT: () => ok,

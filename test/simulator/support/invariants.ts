@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from '../../../src/actors/worker.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { unpackClaims } from '../../../src/store/claims.ts';
 import { readEntities } from '../../../src/store/entities.ts';
 import { decodeItem } from '../../../src/store/items.ts';
 import { keys, type Partitions } from '../../../src/store/keys.ts';
@@ -15,6 +14,7 @@ import {
   storedClaims,
   storedEntries,
   storedRoutes,
+  storedServed,
   viewOf,
 } from '../../actors/support/stored.ts';
 import { sourceIds, type World } from '../../actors/support/world.ts';
@@ -173,38 +173,41 @@ async function checkClaims(store: Store, tenant: string, expected: readonly stri
     for (const { kind, view, display, redirect } of claims) {
       lines.push(`${field} ${kind} ${view.alias} ${view.originId} ${display} ${redirect ?? '-'}`);
     }
-    if (field.startsWith('u:')) served.push(...servedOf(claims));
+    if (field.startsWith('u:')) served.push(...new Set(servedOf(claims).map(({ display }) => display)));
   }
   checkEqual(lines.sort(), expected, `claims of ${tenant}`);
   checkEqual(await storedRoutes(store, tenant, environmentId), served.sort(), `routes of ${tenant}`);
 }
 
-/** URLs that answer on a path: of each host the first, but no redirect where a page answers on every host. */
-function servedOf(claims: readonly Claim[]): Set<string> {
+/** Claims that answer on a path: of each host the first, but no redirect where a page answers on every host. */
+function servedOf(claims: readonly Claim[]): Claim[] {
   const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
   const firsts = claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
-  const served = firsts.filter(({ kind }) => kind === 'page' || !isPageEverywhere);
-  return new Set(served.map(({ display }) => display));
+  return firsts.filter(({ kind }) => kind === 'page' || !isPageEverywhere);
 }
 
-/** The first claim of a field is the one that is served; fields with several are listed as clashes. */
+/** What is served follows from the order of all claims; fields with several are listed as clashes. */
 async function checkClaimOrder(
   store: Store,
   keyspace: Keyspace,
   tenant: string,
   ages: ClaimAges | undefined,
 ): Promise<void> {
-  for (const tag of store.partitions.tags) {
-    const clashes = new Map<string, string>();
-    for (const [field, packed] of keyspace.hash(keys.claims(tag, tenant, environmentId))) {
-      const claims = unpackClaims(Buffer.from(packed, 'latin1'));
-      checkEqual(claims, [...claims].sort(byPrecedence), `order of the claims on ${field} of ${tenant}`);
-      if (claims.length > 1) clashes.set(field, String(claims.length));
-      if (field.startsWith('u:')) checkAges(claims, ages, `${field} of ${tenant}`);
-    }
-    const listed = keyspace.hash(keys.clashes(tag, tenant, environmentId));
-    checkEqual(sorted(listed), sorted(clashes), `clashes of ${tenant} in ${tag}`);
+  const served = await storedServed(store, tenant, environmentId);
+  const stored = await storedClaims(store, tenant, environmentId);
+  const clashes = new Map<string, string>();
+  for (const [field, claims] of stored) {
+    checkEqual(claims, [...claims].sort(byPrecedence), `order of the claims on ${field} of ${tenant}`);
+    const record = { claims: servedOf(claims), isContested: claims.length > 1, hasMore: false };
+    checkEqual(served.get(field), record, `what is served on ${field} of ${tenant}`);
+    if (claims.length > 1) clashes.set(field, String(claims.length));
+    if (field.startsWith('u:')) checkAges(claims, ages, `${field} of ${tenant}`);
   }
+  checkEqual([...served.keys()].sort(), [...stored.keys()].sort(), `claimed fields of ${tenant}`);
+  const listed = store.partitions.tags.flatMap((tag) => [
+    ...keyspace.hash(keys.clashes(tag, tenant, environmentId)),
+  ]);
+  checkEqual(sorted(new Map(listed)), sorted(clashes), `clashes of ${tenant}`);
 }
 
 /** A page before a redirect, the latest claim before older ones; ids decide the rest. */

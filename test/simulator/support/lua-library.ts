@@ -25,6 +25,8 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
   }),
   string: room({
     sub: (text, from, to) => [partOf(textOf(text), numberOf(from), to === undefined ? -1 : numberOf(to))],
+    char: (...codes) => [String.fromCharCode(...codes.map(numberOf))],
+    format: (format, number) => [digitsOf(textOf(format), numberOf(number))],
     byte: (text) => [textOf(text).charCodeAt(0)],
     rep: (text, count) => [textOf(text).repeat(numberOf(count))],
     match: (text, pattern) => [patternOf(textOf(pattern)).exec(textOf(text))?.[1]],
@@ -83,6 +85,13 @@ function patternOf(pattern: string): RegExp {
   if (!/^[\w:]*\(%x\+\)$/.test(pattern))
     throw new LuaError(`the simulator does not know the pattern ${pattern}`);
   return new RegExp(pattern.replace('%x', '[0-9A-Fa-f]'));
+}
+
+/** The one kind of format in use: a whole number, with zeros before it. */
+function digitsOf(format: string, number: number): string {
+  const [, digits] = /^%0(\d+)\.0f$/.exec(format) ?? [];
+  if (digits === undefined) throw new LuaError(`the simulator does not know the format ${format}`);
+  return String(number).padStart(Number(digits), '0');
 }
 
 function doublesIn(format: LuaValue): number {

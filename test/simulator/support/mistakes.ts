@@ -69,13 +69,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'a claim on top of others that is not put into its place': {
     alter: (script, source) =>
-      ofClaims.has(script) ? replaced(source, 'table.sort(new, precedes)', '') : source,
+      ofClaims.has(script)
+        ? replaced(source, 'largestStamp - tonumber(claim[3])', 'tonumber(claim[3])')
+        : source,
     seed: 1,
     faults: ['links'],
   },
   'other claims on a field that fronts do not hear of': {
     alter: (script, source) =>
-      ofClaims.has(script) ? replaced(source, /^ *if visible\(old\) ~= .*$/m, '') : source,
+      ofClaims.has(script) ? replaced(source, /^ *if isNew then digests.*$/m, '') : source,
     seed: 1,
     faults: ['links'],
   },

@@ -1,46 +1,22 @@
--- Moves claims and keeps the list of served routes right, for scripts that begin with this.
--- Routes and clashes are derived from the claims at every call, so dropping a claim that is not there repairs them.
+-- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
+-- routes, the count of clashes. A claim costs the same whoever else claims its field, but for one case (`showRedirects`).
 --
--- Claims come as a list of runs, each done before the next one: {'put' | 'drop', claims key, routes key, clashes key,
--- fields, digests (8 bytes each; none where nobody asks whose service changed), displays, packed lists of the one claim}
+-- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes and
+-- ranks key, fields, digests (8 bytes each; none where nobody asks whose service changed), displays, packed lists of the
+-- one claim}. 'renew' derives anew what follows from a claim, if it is there.
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
+--
+-- The hash of claims has under a field that one view claims the packed list of that claim, and under a contested one what
+-- is served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
+-- contested field stands in the hash too, under a field that begins with `r:` (`rivalField`), and its rank twice in the
+-- sorted set of ranks, behind the length of the claim field and the field itself: behind `h`, its host and \0, and behind
+-- `w` if it is the first of its host. The hash is right where the two differ: a rank whose claim is not in it goes.
 
-local function sameClaim(a, b)
-  return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
-end
-
--- A page before a redirect, the latest claim before older ones; ids decide the rest so that no layout does.
-local function precedes(a, b)
-  if a[2] ~= b[2] then return a[2] < b[2] end
-  if a[3] ~= b[3] then return tonumber(a[3]) > tonumber(b[3]) end
-  if a[5] ~= b[5] then return a[5] < b[5] end
-  if a[4] ~= b[4] then return a[4] < b[4] end
-  if a[6] ~= b[6] then return a[6] < b[6] end
-  return (a[1] or '') < (b[1] or '')
-end
-
--- The URLs that are served: the first claim of each host, but no redirect where a page answers on every host.
-local function winners(claims)
-  local hosts, urls, pageEverywhere = {}, {}, false
-  for _, claim in ipairs(claims) do
-    local host, isPage = claim[1] or '', claim[2] == 0
-    if not hosts[host] and (isPage or not pageEverywhere) then
-      hosts[host] = true
-      urls[claim[7]] = true
-      if isPage and host == '' then pageEverywhere = true end
-    end
-  end
-  return urls
-end
-
--- What requests can see of the claims: an earlier release wrote one thing more.
-local function visible(claims)
-  local seen = {}
-  for i, c in ipairs(claims) do
-    seen[i] = { c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8] }
-  end
-  return cmsgpack.pack(seen)
-end
+local hostsMax = 32
+local largestStamp = 9007199254740991
+-- First byte of a contested field's record: a list whose length takes two bytes.
+local contestedMark = 220
+local urlMark, pageMark = string.byte('u'), string.byte('0')
 
 -- Arguments of one call are bounded by Lua's stack.
 local chunk = 1000
@@ -50,46 +26,214 @@ local function callEach(command, key, list)
   end
 end
 
-local urlMark = string.byte('u')
+local function sameClaim(a, b)
+  return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
+end
 
--- What one run makes of its keys: read at once, changed here, written at once.
-local function changeRun(digests, action, claimsKey, routesKey, clashesKey, fields, fieldDigests, displays, claims)
+-- Sorts as claims are served: a page before a redirect, the latest before older ones; ids decide the rest so that no
+-- layout does.
+local function rankOf(claim)
+  local age = string.format('%016.0f', largestStamp - tonumber(claim[3]))
+  return claim[2] .. age .. claim[5] .. '\0' .. claim[4] .. '\0' .. claim[6] .. '\0' .. (claim[1] or '')
+end
+
+-- The same whatever the claim's age.
+local function rivalField(begin, rank)
+  return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
+end
+
+local function isPage(rank)
+  return rank and string.byte(rank) == pageMark or false
+end
+
+local function ofHost(claim)
+  return 'h' .. (claim[1] or '') .. '\0'
+end
+
+-- The first of a field's ranks in a section, and its packed claim.
+local function first(claimsKey, ranksKey, begin, section)
+  local from = begin .. section
+  while true do
+    local member = redis.call('ZRANGEBYLEX', ranksKey, '[' .. from, '(' .. from .. '\255', 'LIMIT', 0, 1)[1]
+    if not member then return nil, nil end
+    local rank = string.sub(member, #from + 1)
+    local packed = redis.call('HGET', claimsKey, rivalField(begin, rank))
+    if packed then return rank, packed end
+    redis.call('ZREM', ranksKey, member)
+  end
+end
+
+-- The only claim of a field becomes one of several.
+local function contest(claimsKey, ranksKey, begin, packed)
+  local claim = cmsgpack.unpack(packed)[1]
+  local rank = rankOf(claim)
+  redis.call('HSET', claimsKey, rivalField(begin, rank), packed)
+  redis.call('ZADD', ranksKey, 0, begin .. ofHost(claim) .. rank, 0, begin .. 'w' .. rank)
+end
+
+-- Returns the rank and the packed claim of the first of the claim's host before and after.
+local function changeRival(action, claimsKey, ranksKey, begin, claim, packed)
+  local section, rank = ofHost(claim), rankOf(claim)
+  local field = rivalField(begin, rank)
+  local before, packedBefore = first(claimsKey, ranksKey, begin, section)
+  local old = redis.call('HGET', claimsKey, field)
+  if old or action ~= 'put' then
+    local oldRank = old and rankOf(cmsgpack.unpack(old)[1]) or rank
+    redis.call('ZREM', ranksKey, begin .. section .. rank, begin .. 'w' .. rank,
+      begin .. section .. oldRank, begin .. 'w' .. oldRank)
+    if action == 'renew' then packed, rank = old, oldRank end
+  end
+  if packed and action ~= 'drop' then
+    redis.call('HSET', claimsKey, field, packed)
+    redis.call('ZADD', ranksKey, 0, begin .. section .. rank)
+  else
+    redis.call('HDEL', claimsKey, field)
+  end
+  local after, packedAfter = first(claimsKey, ranksKey, begin, section)
+  if before and before ~= after then redis.call('ZREM', ranksKey, begin .. 'w' .. before) end
+  if after then redis.call('ZADD', ranksKey, 0, begin .. 'w' .. after) end
+  return before, packedBefore, after, packedAfter
+end
+
+-- Where a page answers on every host no redirect does: when such a page comes or goes, the redirects of all other hosts
+-- go or come. This alone costs what there are.
+local function showRedirects(claimsKey, ranksKey, begin, isShown, served)
+  local winners = redis.call('ZRANGEBYLEX', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')
+  for _, winner in ipairs(winners) do
+    local packed = redis.call('HGET', claimsKey, rivalField(begin, string.sub(winner, #begin + 2)))
+    local claim = packed and cmsgpack.unpack(packed)[1]
+    if claim and claim[1] then served[claim[7]] = isShown end
+  end
+end
+
+-- What is served on a contested field: the first claims of its hosts, but no redirect where a page answers on every host.
+local function recordOf(claimsKey, ranksKey, begin)
+  local isPageEverywhere = isPage(first(claimsKey, ranksKey, begin, 'h\0'))
+  local to = begin .. (isPageEverywhere and 'w1' or 'w2')
+  local winners = redis.call('ZRANGEBYLEX', ranksKey, '[' .. begin .. 'w', '(' .. to, 'LIMIT', 0, hostsMax + 1)
+  local fields, claims = {}, {}
+  for at = 1, math.min(#winners, hostsMax) do fields[at] = rivalField(begin, string.sub(winners[at], #begin + 2)) end
+  local found = #fields > 0 and redis.call('HMGET', claimsKey, unpack(fields)) or {}
+  for _, packed in ipairs(found) do
+    if packed then claims[#claims + 1] = string.sub(packed, 2) end
+  end
+  local head = string.char(contestedMark, 0, #claims + 1)
+  return head .. table.concat(claims) .. (#winners > hostsMax and '\195' or '\194')
+end
+
+-- The record of a field that was contested, false for none, and how many claim it. The last one needs no rank.
+local function settle(claimsKey, ranksKey, field, record, isRenewed)
+  local begin = #field .. ':' .. field
+  local count = redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'h', '(' .. begin .. 'i')
+  if count == 0 then return false, count end
+  if count == 1 then
+    local rank, packed = first(claimsKey, ranksKey, begin, 'w')
+    if packed then
+      redis.call('HDEL', claimsKey, rivalField(begin, rank))
+      redis.call('ZREM', ranksKey, begin .. 'w' .. rank, begin .. ofHost(cmsgpack.unpack(packed)[1]) .. rank)
+      return packed, count
+    end
+  end
+  return isRenewed and recordOf(claimsKey, ranksKey, begin) or record, count
+end
+
+-- A claim on a field with others. Returns whether what is served changed.
+local function changeContested(run, begin, isUrl, claim, packed)
+  local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
+  local before, was, after, is = changeRival(run.action, claimsKey, ranksKey, begin, claim, packed)
+  if not claim[1] then
+    if isUrl and isPage(before) ~= isPage(after) then
+      showRedirects(claimsKey, ranksKey, begin, isPage(before), served)
+    end
+  elseif (before and not isPage(before)) or (after and not isPage(after)) then
+    if isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
+      was, is = isPage(before) and was, isPage(after) and is
+    end
+  end
+  if isUrl and was then served[cmsgpack.unpack(was)[1][7]] = false end
+  if isUrl and is then served[cmsgpack.unpack(is)[1][7]] = true end
+  return (was or false) ~= (is or false)
+end
+
+-- A claim on a field with no other. Returns the field's record, false for none.
+local function changeOnly(run, isUrl, claim, packed, record, other)
+  local now = record
+  if run.action == 'put' then
+    now = packed
+  elseif run.action == 'drop' and other and sameClaim(other, claim) then
+    now = false
+  end
+  if isUrl and other then run.served[other[7]] = false end
+  if isUrl and now then run.served[cmsgpack.unpack(now)[1][7]] = true end
+  return now
+end
+
+-- A field with one claim becomes contested when another view claims it. What a damage has left of contested fields is met
+-- where a claim is dropped or renewed that the field does not have.
+local function becomesContested(run, begin, claim, record, other)
+  local isSame, isRival = other and sameClaim(other, claim), run.action == 'put'
+  if isSame and run.action ~= 'renew' then return false end
+  if not isRival then
+    isRival = redis.call('HEXISTS', run.claimsKey, rivalField(begin, rankOf(claim))) == 1
+      or redis.call('ZLEXCOUNT', run.ranksKey, '[' .. begin, '(' .. begin .. '\255') > 0
+  end
+  if isRival and other then contest(run.claimsKey, run.ranksKey, begin, record) end
+  return isRival
+end
+
+-- What one run makes of its keys: read at once, changed here, written at once; contested fields one by one.
+local function changeRun(digests, action, claimsKey, routesKey, clashesKey, ranksKey, fields, fieldDigests, displays, claims)
   local stored = {}
   for from = 1, #fields, chunk do
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
   local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
-  -- Of fields with other claims, what they hold in the end and how many; by URL: whether it is served.
-  local changed, counts, served = {}, {}, {}
+  -- Of fields that had claims, what they hold in the end and how many; by URL: whether it is served; contested fields, and
+  -- those of them whose record is made anew.
+  local changed, counts, served, contested, renewed = {}, {}, {}, {}, {}
+  local run = { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served }
   for at = 1, #fields do
-    local field, digest, display = fields[at], fieldDigests[at], displays[at]
+    local field, digest, packed = fields[at], fieldDigests[at], claims[at]
     local isUrl = string.byte(field) == urlMark
-    if not stored[field] and action == 'put' then
+    local record = stored[field]
+    if not record and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
-      stored[field] = claims[at]
-      puts[#puts + 1], puts[#puts + 2] = field, claims[at]
-      if isUrl then routes[#routes + 1], routes[#routes + 2] = 0, display end
+      stored[field] = packed
+      puts[#puts + 1], puts[#puts + 2] = field, packed
+      if isUrl then routes[#routes + 1], routes[#routes + 2] = 0, displays[at] end
+      digests[#digests + 1] = digest
+    elseif record == packed and action == 'drop' and not contested[field] then
+      -- The only one.
+      stored[field], changed[field] = false, false
+      if isUrl then served[displays[at]] = false end
       digests[#digests + 1] = digest
     else
-      local claim = cmsgpack.unpack(claims[at])[1]
-      local old = stored[field] and cmsgpack.unpack(stored[field]) or {}
-      local new = {}
-      for _, other in ipairs(old) do
-        if not sameClaim(other, claim) then new[#new + 1] = other end
+      local claim, begin = cmsgpack.unpack(packed)[1], #field .. ':' .. field
+      if isUrl then served[displays[at]] = false end
+      if record and string.byte(record) == contestedMark then contested[field] = true end
+      local other = record and not contested[field] and cmsgpack.unpack(record)[1]
+      if not contested[field] and becomesContested(run, begin, claim, record, other) then
+        contested[field], renewed[field] = true, true
       end
-      if action == 'put' then new[#new + 1] = claim end
-      table.sort(new, precedes)
-      stored[field] = #new > 0 and cmsgpack.pack(new)
-      changed[field] = stored[field]
-      counts[field] = #new
-      if isUrl then
-        served[display] = false
-        for url in pairs(winners(old)) do served[url] = false end
-        for url in pairs(winners(new)) do served[url] = true end
+      if contested[field] then
+        local isNew = changeContested(run, begin, isUrl, claim, packed)
+        if isNew then digests[#digests + 1] = digest end
+        if isNew or action == 'renew' then renewed[field] = true end
+      else
+        local now = changeOnly(run, isUrl, claim, packed, record, other)
+        if now ~= record then
+          stored[field], changed[field] = now, now
+          digests[#digests + 1] = digest
+        end
+        if action == 'renew' then counts[field] = 0 end
       end
-      if visible(old) ~= visible(new) then digests[#digests + 1] = digest end
     end
+  end
+  for field in pairs(contested) do
+    local record, count = settle(claimsKey, ranksKey, field, stored[field], renewed[field])
+    if record ~= stored[field] then changed[field] = record end
+    counts[field] = count
   end
   -- First claims stand in the lists already; what became of them later in the run comes behind.
   for field, value in pairs(changed) do

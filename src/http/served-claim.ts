@@ -1,0 +1,64 @@
+/** The claim that answers on a URL which more hosts claim than the record of its path holds. */
+import { domainOf, routeAnswers } from '../config/domains.ts';
+import type { Domain } from '../config/types.ts';
+import type { NormalUrl } from '../config/url.ts';
+import { claimField } from '../store/keys.ts';
+import { readFirstOfHostnames, readFirstOfHosts, scanFirstOfHosts } from '../store/rivals.ts';
+import type { Store } from '../store/store.ts';
+import type { Claim, EnvironmentScope } from '../store/types.ts';
+import { servedClaim } from './claim-choice.ts';
+
+const everyHost = '*';
+
+/** Reads what the hostnames of one domain need, however many hosts there are. @throws StoreUnavailableError */
+export async function readServedClaim(
+  store: Store,
+  scope: EnvironmentScope,
+  { host, path }: NormalUrl,
+  domains: readonly Domain[],
+): Promise<Claim | null> {
+  const domain = domainOf(domains, host);
+  if (domain === null) return null;
+  const field = claimField.url(path);
+  const [[everywhere = null], onHost] = await Promise.all([
+    readFirstOfHosts(store, scope, [{ field, host: null }]),
+    domain.hostnames.includes(everyHost)
+      ? firstInDomain(store, scope, field, host, domains)
+      : firstOnHostnames(store, scope, field, domain, domains),
+  ]);
+  // A page comes before a redirect, whatever else.
+  const claims = [everywhere, onHost].filter((claim) => claim !== null);
+  return servedClaim(
+    claims.sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'page' ? -1 : 1)),
+    host,
+    domains,
+  );
+}
+
+/** The best on a host of a domain that takes every host: only those that other domains name are passed over. */
+async function firstInDomain(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+  host: string | null,
+  domains: readonly Domain[],
+): Promise<Claim | null> {
+  for await (const claims of scanFirstOfHosts(store, scope, field)) {
+    const found = claims.find((claim) => claim.host !== null && routeAnswers(claim.host, host, domains));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** The best on a host that a domain names; of two domains that name one host the first has it. */
+async function firstOnHostnames(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+  domain: Domain,
+  domains: readonly Domain[],
+): Promise<Claim | null> {
+  const hostnames = domain.hostnames.filter((name) => domainOf(domains, name) === domain);
+  const [first = null] = await readFirstOfHostnames(store, scope, field, hostnames);
+  return first;
+}
