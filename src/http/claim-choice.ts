@@ -1,7 +1,6 @@
 /** Which of several claims on one URL is served (contract section 5 "Two entities claim one URL or handle"). */
 import { routeAnswers } from '../config/domains.ts';
 import type { Domain } from '../config/types.ts';
-import type { ServedClaims } from '../store/claim-records.ts';
 import type { Claim } from '../store/types.ts';
 
 /**
@@ -22,12 +21,4 @@ export function servedClaim(
     }
   }
   return served;
-}
-
-/**
- * Whether another claim than that of a record could answer. Pages stand before redirects, the latest first: so of those on
- * hosts the one that was found in a record is the best there is.
- */
-export function isAskedFurther({ hasMore }: ServedClaims, found: Claim | null): boolean {
-  return hasMore && (found === null || found.host === null);
 }

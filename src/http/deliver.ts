@@ -5,11 +5,10 @@ import type { HashField } from '../store/field-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, EnvironmentScope, ViewTarget } from '../store/types.ts';
 import { placeOfView, viewTarget } from '../store/views.ts';
-import { isAskedFurther, servedClaim } from './claim-choice.ts';
 import { type DeliveryPlan, keyOfView } from './delivery-plan.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
-import { readServedClaim } from './served-claim.ts';
+import { claimOnUrl } from './served-claim.ts';
 import { LoadedViews } from './view-loading.ts';
 
 /** An answer and what it was made of. A class: functions that are made anew for each answer would be named each time. */
@@ -69,13 +68,9 @@ export async function deliver(
   const served: ServedClaims[] = [];
   for (let at = 0; at < claimFields.length; at += 1) served.push(plan.servedIn(at, stored[at]));
   const ofUrl = url === null ? undefined : served.shift();
-  let claim =
-    ofUrl === undefined || url === null ? null : servedClaim(ofUrl.claims, url.host, principal.domains);
-  if (ofUrl !== undefined && url !== null && isAskedFurther(ofUrl, claim)) {
-    const further = readServedClaim(store, scope, url, principal.domains);
-    onRead();
-    claim = await further;
-  }
+  const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
+  if (found instanceof Promise) onRead();
+  const claim = found instanceof Promise ? await found : found;
   const asked = askedViews(request, scope, served);
   const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
   const targets = routeTarget === null ? [] : [routeTarget];

@@ -1,7 +1,8 @@
-/** The claim that answers on a URL which more hosts claim than the record of its path holds. */
+/** The claim that answers on a URL, also where more hosts claim it than the record of its path holds. */
 import { domainOf, routeAnswers } from '../config/domains.ts';
 import type { Domain } from '../config/types.ts';
 import type { NormalUrl } from '../config/url.ts';
+import type { ServedClaims } from '../store/claim-records.ts';
 import { claimField } from '../store/keys.ts';
 import { readFirstOfHostnames, readFirstOfHosts, scanFirstOfHosts } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
@@ -10,8 +11,25 @@ import { servedClaim } from './claim-choice.ts';
 
 const everyHost = '*';
 
-/** Reads what the hostnames of one domain need, however many hosts there are. @throws StoreUnavailableError */
-export async function readServedClaim(
+/**
+ * The claim that answers; a promise where the record of the path does not tell. Pages stand in it before redirects, the
+ * latest first: so of the claims on hosts the one that it has is the best there is.
+ * @param record of the path. @throws StoreUnavailableError
+ */
+export function claimOnUrl(
+  store: Store,
+  scope: EnvironmentScope,
+  url: NormalUrl,
+  domains: readonly Domain[],
+  record: ServedClaims,
+): Claim | null | Promise<Claim | null> {
+  const found = servedClaim(record.claims, url.host, domains);
+  const isCertain = !record.hasMore || (found !== null && found.host !== null);
+  return isCertain ? found : readClaimOnUrl(store, scope, url, domains);
+}
+
+/** Reads what the hostnames of one domain need, however many hosts there are. */
+async function readClaimOnUrl(
   store: Store,
   scope: EnvironmentScope,
   { host, path }: NormalUrl,

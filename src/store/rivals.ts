@@ -12,7 +12,7 @@ import { claimSubject } from './subjects.ts';
 import type { Claim, EnvironmentScope } from './types.ts';
 
 const rivalsScript = new Script<Buffer[][]>('rivals', 2);
-const rivalsPerRead = 500;
+const rivalsPerRead = 200;
 /** Behind any section of ranks, and in none of them. */
 const largestStamp = Number.MAX_SAFE_INTEGER;
 const mark = 'r:';

@@ -189,10 +189,10 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
   local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
-  -- Of fields that had claims, what they hold in the end and how many; by URL: whether it is served; contested fields, and
-  -- those of them whose record is made anew.
-  local changed, counts, served, contested, renewed = {}, {}, {}, {}, {}
-  local run = { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served }
+  -- Of fields that had claims, what they hold in the end and how many; by URL: whether it is served.
+  local changed, counts, served = {}, {}, {}
+  -- Contested fields, and whether their record is made anew. Most runs have none.
+  local run, contested = nil, nil
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
     local isUrl = string.byte(field) == urlMark
@@ -203,7 +203,7 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
       puts[#puts + 1], puts[#puts + 2] = field, packed
       if isUrl then routes[#routes + 1], routes[#routes + 2] = 0, displays[at] end
       digests[#digests + 1] = digest
-    elseif record == packed and action == 'drop' and not contested[field] then
+    elseif record == packed and action == 'drop' and not contested then
       -- The only one.
       stored[field], changed[field] = false, false
       if isUrl then served[displays[at]] = false end
@@ -211,15 +211,18 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
     else
       local claim, begin = cmsgpack.unpack(packed)[1], #field .. ':' .. field
       if isUrl then served[displays[at]] = false end
-      if record and string.byte(record) == contestedMark then contested[field] = true end
-      local other = record and not contested[field] and cmsgpack.unpack(record)[1]
-      if not contested[field] and becomesContested(run, begin, claim, record, other) then
-        contested[field], renewed[field] = true, true
+      run = run or { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served }
+      local isContested = contested and contested[field] ~= nil or record and string.byte(record) == contestedMark
+      local other = record and not isContested and cmsgpack.unpack(record)[1]
+      local isRenewed = action == 'renew' or contested and contested[field]
+      if not isContested and becomesContested(run, begin, claim, record, other) then
+        isContested, isRenewed = true, true
       end
-      if contested[field] then
+      if isContested then
         local isNew = changeContested(run, begin, isUrl, claim, packed)
         if isNew then digests[#digests + 1] = digest end
-        if isNew or action == 'renew' then renewed[field] = true end
+        contested = contested or {}
+        contested[field] = isRenewed or isNew or false
       else
         local now = changeOnly(run, isUrl, claim, packed, record, other)
         if now ~= record then
@@ -230,8 +233,8 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
       end
     end
   end
-  for field in pairs(contested) do
-    local record, count = settle(claimsKey, ranksKey, field, stored[field], renewed[field])
+  for field, isRenewed in pairs(contested or {}) do
+    local record, count = settle(claimsKey, ranksKey, field, stored[field], isRenewed)
     if record ~= stored[field] then changed[field] = record end
     counts[field] = count
   end
