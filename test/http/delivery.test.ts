@@ -208,6 +208,28 @@ test('a page wins over a redirect, an absolute route over a relative one, the la
   await shows('/clash', 'P1');
 });
 
+test('each domain gets its page of a path that very many hosts claim', async () => {
+  const { store } = front;
+  const shows = (url: string, title: string | undefined) =>
+    until(`${url} shows ${title}`, async () => (await get({ url })).json.route?.title === title);
+  await putView(store, 'own', 'of the shop');
+  await putView(store, 'other', 'of other hosts');
+  await putView(store, 'everywhere', 'of every host');
+  await putClaim(store, 'own', { url: 'https://shop.example.org:8443/many', since: 1 });
+  for (let n = 0; n < 50; n += 1) {
+    await putClaim(store, 'other', { url: `https://h${n}.example.net/many`, since: 10 + n });
+  }
+  await shows('https://shop.example.com/many', 'of the shop');
+  await shows('https://h3.example.net/many', 'of other hosts');
+  await putClaim(store, 'everywhere', { url: '/many', since: 99 });
+  await shows('https://shop.example.com/many', 'of the shop');
+  await putClaim(store, 'own', { url: 'https://shop.example.org:8443/many', since: 1, action: 'drop' });
+  await shows('https://shop.example.com/many', 'of every host');
+  const { json } = await front.call('GET', '/routes/v1?first=100', { key });
+  const urls: string[] = json.results.map(({ url }: { url: string }) => url);
+  assert.equal(urls.filter((url) => url.endsWith('/many')).length, 51);
+});
+
 test('a page whose views refer to others than when it was last read shows those', async () => {
   const { store } = front;
   for (const leaf of ['l1', 'l2', 'l3']) await putView(store, leaf, leaf);

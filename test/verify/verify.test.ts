@@ -3,6 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { readPublished } from '../../src/store/configuration.ts';
 import { claimField, indexName, itemField, keys, viewField } from '../../src/store/keys.ts';
+import { pack, unpack } from '../../src/store/pack.ts';
+import { rankMember, rivalField } from '../../src/store/rivals.ts';
 import type { Store } from '../../src/store/store.ts';
 import { readViews } from '../../src/store/views.ts';
 import type { Finding } from '../../src/verify/finding.ts';
@@ -92,6 +94,15 @@ async function firstKey(store: Store, pattern: string): Promise<string> {
   const [key] = (await store.client.keys(pattern)).sort();
   return key ?? assert.fail(`no key ${pattern}`);
 }
+
+const ranksKey = (store: Store, field: string) => keys.ranks(claimTag(store, field), tenant, environmentId);
+/** Where the claim of an entity's page on a contested field lies. */
+const rivalOf = (field: string, originId: string) =>
+  rivalField(field, {
+    host: null,
+    kind: 'page',
+    view: { sourceId: 'src-1', alias: 'page', originId },
+  });
 
 /** What is done to a sound store behind its back, and what the report must name. */
 const damages: readonly { what: string; subject: RegExp; damage(store: Store): Promise<unknown> }[] = [
@@ -185,6 +196,98 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
       store.client.hset(keys.clashes(claimTag(store, 'u:/pages/9'), tenant, environmentId), 'u:/pages/9', 2),
   },
   {
+    what: 'one of several claims that is gone',
+    subject: /Entity\/t1\/View\/page$/,
+    damage: (store) => store.client.hdel(claimsKey(store, 'u:/contested'), rivalOf('u:/contested', 't1')),
+  },
+  {
+    what: 'one of several claims with another age',
+    subject: /Entity\/t1\/View\/page$/,
+    damage: async (store) => {
+      const key = claimsKey(store, 'u:/contested');
+      const stored = await store.client.hgetBuffer(key, rivalOf('u:/contested', 't1'));
+      const [claim] = unpack<[unknown[]]>(stored ?? assert.fail());
+      const other = [...claim.slice(0, 2), '77', ...claim.slice(3)];
+      await store.client.hset(key, rivalOf('u:/contested', 't1'), pack([other]));
+    },
+  },
+  {
+    what: 'one of several claims that no view makes',
+    subject: /Entity\/ghost\/View\/page$/,
+    damage: async (store) => {
+      const key = claimsKey(store, 'u:/contested');
+      const stored = await store.client.hgetBuffer(key, rivalOf('u:/contested', 't1'));
+      const [claim] = unpack<[unknown[]]>(stored ?? assert.fail());
+      const ghosts = [...claim.slice(0, 5), 'ghost', ...claim.slice(6)];
+      await store.client.hset(key, rivalOf('u:/contested', 'ghost'), pack([ghosts]));
+    },
+  },
+  {
+    what: 'one of several claims on a field with one',
+    subject: /Entity\/ghost\/View\/page$/,
+    damage: async (store) => {
+      const stored = await store.client.hgetBuffer(claimsKey(store, 'u:/pages/7'), 'u:/pages/7');
+      const [claim] = unpack<[unknown[]]>(stored ?? assert.fail());
+      const ghosts = [...claim.slice(0, 5), 'ghost', ...claim.slice(6)];
+      const key = claimsKey(store, 'u:/pages/7');
+      await store.client.hset(key, rivalOf('u:/pages/7', 'ghost'), pack([ghosts]));
+    },
+  },
+  {
+    what: 'the order of several claims that is gone',
+    subject: /Entity\/t\d\/View\/page$/,
+    damage: (store) => store.client.del(ranksKey(store, 'u:/contested')),
+  },
+  {
+    what: 'a place in the order of several claims that is no claim',
+    subject: /URL "\/contested"/,
+    damage: (store) =>
+      store.client.zadd(
+        ranksKey(store, 'u:/contested'),
+        0,
+        rankMember('u:/contested', {
+          host: null,
+          kind: 'page',
+          sinceStamp: 5,
+          view: { sourceId: 'src-1', alias: 'page', originId: 't1' },
+        }),
+      ),
+  },
+  {
+    what: 'a place in the order of claims on a field that nobody claims',
+    subject: /URL "\/nobody"/,
+    damage: (store) =>
+      store.client.zadd(
+        ranksKey(store, 'u:/nobody'),
+        0,
+        rankMember('u:/nobody', {
+          host: null,
+          kind: 'page',
+          sinceStamp: 5,
+          view: { sourceId: 'src-1', alias: 'page', originId: 'p1' },
+        }),
+      ),
+  },
+  {
+    what: 'another claim that is served than the first of several',
+    subject: /URL "\/contested"/,
+    damage: async (store) => {
+      const key = claimsKey(store, 'u:/contested');
+      const served = await store.client.hgetBuffer(key, 'u:/contested');
+      const other = served?.toString('latin1').replace('t3', 't1') ?? assert.fail();
+      await store.client.hset(key, 'u:/contested', Buffer.from(other, 'latin1'));
+    },
+  },
+  {
+    what: 'one record of several claims that names one alone',
+    subject: /Entity\/t\d\/View\/page$/,
+    damage: async (store) => {
+      const key = claimsKey(store, 'u:/contested');
+      const stored = await store.client.hgetBuffer(key, rivalOf('u:/contested', 't1'));
+      await store.client.hset(key, 'u:/contested', stored ?? assert.fail());
+    },
+  },
+  {
     what: 'an entity that is missing in a lookup index',
     subject: /Source\/src-1\/Entity\/p/,
     damage: async (store) => {
@@ -234,6 +337,10 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
 test('every kind of damage is found and named, and is gone after a repair', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
+  for (const originId of ['t1', 't2', 't3']) {
+    await platform.ingest([page(originId, { name: originId, group: 'g0' }, { url: '/contested' })]);
+  }
+  await platform.settle();
   for (const { what, subject, damage } of damages) {
     await damage(store);
     const found = await verified(store);
