@@ -99,10 +99,13 @@ end
 -- go or come. This alone costs what there are.
 local function showRedirects(claimsKey, ranksKey, begin, isShown, served)
   local winners = redis.call('ZRANGEBYLEX', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')
-  for _, winner in ipairs(winners) do
-    local packed = redis.call('HGET', claimsKey, rivalField(begin, string.sub(winner, #begin + 2)))
-    local claim = packed and cmsgpack.unpack(packed)[1]
-    if claim and claim[1] then served[claim[7]] = isShown end
+  for at, winner in ipairs(winners) do winners[at] = rivalField(begin, string.sub(winner, #begin + 2)) end
+  for from = 1, #winners, chunk do
+    local found = redis.call('HMGET', claimsKey, unpack(winners, from, math.min(#winners, from + chunk - 1)))
+    for _, packed in ipairs(found) do
+      local claim = packed and cmsgpack.unpack(packed)[1]
+      if claim and claim[1] then served[claim[7]] = isShown end
+    end
   end
 end
 
