@@ -167,12 +167,13 @@ function writeRun(tag: string, run: readonly PlacedClaim[], digests: readonly Bu
   if (first === undefined) return;
   const { action, scope } = first.write;
   const { tenant, environmentId } = scope;
-  writer.list(9);
+  writer.list(10);
   writer.text(action);
   writer.text(keys.claims(tag, tenant, environmentId));
   writer.text(keys.routes(tag, tenant, environmentId));
   writer.text(keys.clashes(tag, tenant, environmentId));
   writer.text(keys.ranks(tag, tenant, environmentId));
+  writer.text(keys.hidden(tag, tenant, environmentId));
   writer.list(run.length);
   for (const { write } of run) writer.text(write.field);
   writer.list(digests.length);

@@ -73,7 +73,12 @@ export const keys = {
   claims: (tag: string, tenant: string, environmentId: string) => `${tag}:claims:${tenant}:${environmentId}`,
   /** Sorted set, all scores 0: the order of the claims of contested fields (`scripts/parts/claims.lua`). */
   ranks: (tag: string, tenant: string, environmentId: string) => `${tag}:ranks:${tenant}:${environmentId}`,
-  /** Sorted set, all scores 0: URLs that are served, in code-point order. */
+  /**
+   * Hash: claim field of a path where a page answers on every host -> number of the redirects on hosts that are in `routes`
+   * and not served; only those above 0.
+   */
+  hidden: (tag: string, tenant: string, environmentId: string) => `${tag}:hidden:${tenant}:${environmentId}`,
+  /** Sorted set, all scores 0, in code-point order: URLs that are served, and redirects that a page everywhere hides. */
   routes: (tag: string, tenant: string, environmentId: string) => `${tag}:routes:${tenant}:${environmentId}`,
   /** Hash: claim field -> number of views that claim it; only those above 1. */
   clashes: (tag: string, tenant: string, environmentId: string) =>

@@ -35,19 +35,56 @@ export async function listRoutes(
   scope: EnvironmentScope,
   request: RoutePageRequest,
 ): Promise<RoutePage> {
+  const [page, total] = await Promise.all([visiblePage(store, scope, request), countRoutes(store, scope)]);
+  return { entries: page.slice(0, request.limit), total, hasMore: page.length > request.limit };
+}
+
+/** One more than are asked for, if there are. Of redirects that are hidden there may be any number in between. */
+async function visiblePage(
+  store: Store,
+  scope: EnvironmentScope,
+  request: RoutePageRequest,
+): Promise<RouteEntry[]> {
+  const entries: RouteEntry[] = [];
+  for (let rest = request; ; ) {
+    const urls = await listedUrls(store, scope, rest);
+    entries.push(...(await routeEntries(store, scope, urls)));
+    const last = urls.at(-1);
+    if (entries.length > request.limit || last === undefined || urls.length <= request.limit) return entries;
+    rest = { ...rest, [request.direction === 'ascending' ? 'after' : 'before']: last };
+  }
+}
+
+/** One more than are asked for, if there are. */
+async function listedUrls(
+  store: Store,
+  scope: EnvironmentScope,
+  request: RoutePageRequest,
+): Promise<string[]> {
   try {
     const found = await Promise.all(
       store.partitions.tags.map((tag) => listPartition(store, tag, scope, request)),
     );
-    const urls = found.flatMap(({ urls }) => urls).sort((a, b) => Buffer.compare(a, b));
+    const urls = found.flat().sort((a, b) => Buffer.compare(a, b));
     if (request.direction === 'descending') urls.reverse();
-    const page = urls.slice(0, request.limit).map((url) => url.toString());
-    const entries = await routeEntries(store, scope, page);
-    return {
-      entries,
-      total: found.reduce((sum, { total }) => sum + total, 0),
-      hasMore: urls.length > request.limit,
-    };
+    return urls.slice(0, request.limit + 1).map((url) => url.toString());
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+async function countRoutes(store: Store, { tenant, environmentId }: EnvironmentScope): Promise<number> {
+  try {
+    const counts = await Promise.all(
+      store.partitions.tags.map(async (tag) => {
+        const [listed, hidden] = await Promise.all([
+          store.client.zcard(keys.routes(tag, tenant, environmentId)),
+          store.client.hvals(keys.hidden(tag, tenant, environmentId)),
+        ]);
+        return hidden.reduce((left, count) => left - Number(count), listed);
+      }),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
   } catch (error) {
     throw storeError(error);
   }
@@ -58,16 +95,12 @@ async function listPartition(
   tag: string,
   { tenant, environmentId }: EnvironmentScope,
   { direction, after, before, limit }: RoutePageRequest,
-): Promise<{ urls: Buffer[]; total: number }> {
+): Promise<Buffer[]> {
   const key = keys.routes(tag, tenant, environmentId);
   const [min, max] = [after === undefined ? '-' : `(${after}`, before === undefined ? '+' : `(${before}`];
-  const [urls, total] = await Promise.all([
-    direction === 'ascending'
-      ? store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
-      : store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1),
-    store.client.zcard(key),
-  ]);
-  return { urls, total };
+  return direction === 'ascending'
+    ? await store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
+    : await store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1);
 }
 
 async function routeEntries(
@@ -78,7 +111,7 @@ async function routeEntries(
   const claims = await servedClaims(store, scope, urls);
   const served = urls.flatMap((url) => {
     const claim = claims.get(url);
-    // Gone between the two reads: it did not stay, so the page may leave it out.
+    // Hidden, or gone between the two reads: it did not stay, so the page may leave it out.
     return claim === undefined ? [] : [{ url, claim }];
   });
   const stamps = await readProcessedStamps(
@@ -107,10 +140,19 @@ async function servedClaims(
   const records = await readServed(store, scope, fields);
   const claims = new Map<string, Claim>();
   for (const record of records) for (const claim of record.claims) claims.set(claim.display, claim);
-  const partial = new Set(fields.filter((_, index) => records[index]?.hasMore));
-  const missing = hosts.filter(({ field }, index) => partial.has(field) && !claims.has(urls[index] ?? ''));
-  for (const claim of await readFirstOfHosts(store, scope, missing)) {
-    if (claim !== null) claims.set(claim.display, claim);
+  const partial = fields.filter((_, index) => records[index]?.hasMore);
+  const everywhere = await readFirstOfHosts(
+    store,
+    scope,
+    partial.map((field) => ({ field, host: null })),
+  );
+  const pagesEverywhere = new Set(partial.filter((_, index) => everywhere[index]?.kind === 'page'));
+  const missing = hosts.filter(
+    ({ field }, index) => partial.includes(field) && !claims.has(urls[index] ?? ''),
+  );
+  for (const [index, claim] of (await readFirstOfHosts(store, scope, missing)).entries()) {
+    const isHidden = claim?.kind === 'redirect' && pagesEverywhere.has(missing[index]?.field ?? '');
+    if (claim !== null && !isHidden) claims.set(claim.display, claim);
   }
   return claims;
 }

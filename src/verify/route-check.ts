@@ -21,19 +21,24 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
       if (first === undefined) return;
       const fields = group.map(({ field }) => field);
       const records = await readServed(store, first, fields);
-      const clashes = new StoredState(store);
-      for (const { field } of group) clashes.wantField(clashesKey(store, first, field), field);
-      await clashes.load();
+      const counts = new StoredState(store);
+      for (const { field } of group) {
+        counts.wantField(clashesKey(store, first, field), field);
+        counts.wantField(hiddenKey(store, first, field), field);
+      }
+      await counts.load();
       await Promise.all(
         group.map(async (target, index) => {
           const record = records[index] ?? unpackServed(null);
           const rivals =
             record.isContested || target.isRest ? await readRivals(store, target, target.field) : [];
           const claims = record.isContested ? rivals.flatMap(({ claim }) => claim ?? []) : record.claims;
-          const clash = clashes.field(clashesKey(store, target, target.field), target.field);
+          const clash = counts.field(clashesKey(store, target, target.field), target.field);
+          const hidden = counts.field(hiddenKey(store, target, target.field), target.field);
           findings.set(target, [
             ...checkOrder(target, record, rivals),
             ...checkClash(target, claims, Number(clash?.toString() ?? 0)),
+            ...checkHidden(target, claims, Number(hidden?.toString() ?? 0)),
             ...(await checkUrls(store, target, claims)),
           ]);
         }),
@@ -49,6 +54,14 @@ function clashesKey(
   field: string,
 ): string {
   return keys.clashes(claimTag(store, scope, field), scope.tenant, scope.environmentId);
+}
+
+function hiddenKey(
+  store: Store,
+  scope: Pick<RouteTarget, 'tenant' | 'environmentId'>,
+  field: string,
+): string {
+  return keys.hidden(claimTag(store, scope, field), scope.tenant, scope.environmentId);
 }
 
 function subjectOf({ field, environmentId }: RouteTarget): string {
@@ -87,10 +100,19 @@ function checkClash(target: RouteTarget, claims: readonly Claim[], counted: numb
   return [finding(subjectOf(target), `is counted as claimed by ${counted}, but ${expected} is right`)];
 }
 
+/** Redirects that are in the list of routes and not served. */
+function checkHidden(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
+  const expected = target.field.startsWith('u:')
+    ? firstOfHosts(claims).length - servedClaims(claims).length
+    : 0;
+  if (counted === expected) return [];
+  return [finding(subjectOf(target), `has ${counted} hidden redirects counted, but ${expected} is right`)];
+}
+
 async function checkUrls(store: Store, target: RouteTarget, claims: readonly Claim[]): Promise<Finding[]> {
   const { tenant, environmentId, field } = target;
   if (!field.startsWith('u:')) return [];
-  const served = new Set(servedClaims(claims).map(({ display }) => display));
+  const served = new Set(firstOfHosts(claims).map(({ display }) => display));
   const urls = [...new Set([...served, ...target.urls])];
   const key = keys.routes(claimTag(store, target, field), tenant, environmentId);
   const listed = await hasSorted(store, key, urls);
@@ -103,10 +125,15 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   });
 }
 
-/** Those that answer: of every host the first claim, but no redirect where a page answers on every host. */
+/** Those that answer: no redirect where a page answers on every host. */
 function servedClaims(claims: readonly Claim[]): Claim[] {
+  const firsts = firstOfHosts(claims);
+  const isPageEverywhere = firsts.some(({ host, kind }) => host === null && kind === 'page');
+  return firsts.filter(({ kind }) => kind === 'page' || !isPageEverywhere);
+}
+
+function firstOfHosts(claims: readonly Claim[]): Claim[] {
   const firstOfHost = new Map<string | null, Claim>();
   for (const claim of claims) if (!firstOfHost.has(claim.host)) firstOfHost.set(claim.host, claim);
-  const isPageEverywhere = firstOfHost.get(null)?.kind === 'page';
-  return [...firstOfHost.values()].filter(({ kind }) => kind === 'page' || !isPageEverywhere);
+  return [...firstOfHost.values()];
 }

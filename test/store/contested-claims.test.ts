@@ -79,7 +79,22 @@ const contests: readonly { what: string; wish(n: number): Wish; recordBytesMax: 
     wish: (n) => ({ text: `https://h${n}.example.com/x`, originId: `e${n}`, since: 10 + n }),
     recordBytesMax: 4000,
   },
+  {
+    what: 'redirects of one URL on as many hosts',
+    wish: (n) => ({
+      text: `https://h${n}.example.com/x`,
+      originId: `e${n}`,
+      since: 10 + n,
+      redirect: '/elsewhere',
+    }),
+    recordBytesMax: 4000,
+  },
 ];
+
+/** A page that answers on every host comes and goes. */
+const everywhere: readonly ClaimWrite[] = (['put', 'drop'] as const).map((action) =>
+  write(action, { text: '/x', originId: 'everywhere', since: 5 }),
+);
 
 for (const { what, wish, recordBytesMax } of contests) {
   test(`of ${many} claims on ${what} each costs about what it costs where there is no other`, async (context) => {
@@ -98,6 +113,7 @@ for (const { what, wish, recordBytesMax } of contests) {
         write('put', { ...wish(n * 7), originId: `late${n}` }),
       ),
       'the served one that goes': Array.from({ length: 40 }, (_, n) => write('drop', wish(many + 39 - n))),
+      'a page everywhere': Array.from({ length: 20 }, () => everywhere).flat(),
       'one of the others that goes': Array.from({ length: 40 }, (_, n) => write('drop', wish(n * 9))),
     };
     for (const [which, ones] of Object.entries(among)) {
@@ -115,6 +131,27 @@ for (const { what, wish, recordBytesMax } of contests) {
     assert.equal(await countClashes(store, scope), 1);
   });
 }
+
+test('redirects that a page hides on every host are no routes, and are again when it goes', async () => {
+  const store = await redis.openEmptyStore(4);
+  const hidden = 1_200;
+  const redirects = Array.from({ length: hidden }, (_, n) =>
+    write('put', { text: `https://h${n}.example.com/x`, originId: `e${n}`, since: n, redirect: '/y' }),
+  );
+  const [put, drop] = everywhere;
+  assert.ok(put && drop);
+  const last = write('put', { text: 'https://z.example.com/z', originId: 'z', since: 1 });
+  await writeClaims(store, caller, [...redirects, last, put]);
+  for (const direction of ['ascending', 'descending'] as const) {
+    const page = await listRoutes(store, scope, { direction, limit: 100 });
+    const urls = page.entries.map(({ url }) => url);
+    assert.deepEqual(direction === 'ascending' ? urls : urls.reverse(), ['/x', 'https://z.example.com/z']);
+    assert.deepEqual([page.total, page.hasMore], [2, false]);
+  }
+  await writeClaims(store, caller, [drop]);
+  const page = await listRoutes(store, scope, { direction: 'ascending', limit: 500 });
+  assert.deepEqual([page.entries.length, page.total, page.hasMore], [500, hidden + 1, true]);
+});
 
 /** More hosts than a record holds. */
 const hosts = Array.from({ length: 45 }, (_, n) => `h${n}.example.com`);
@@ -273,7 +310,7 @@ test('whatever is put and dropped, what is served, listed, counted and announced
         );
       }
       const left = (await store.client.keys('*')).filter((key) =>
-        /:(claims|ranks|routes|clashes):/.test(key),
+        /:(claims|ranks|routes|hidden|clashes):/.test(key),
       );
       assert.deepEqual(left, [], 'nothing is left of claims that went');
     }),

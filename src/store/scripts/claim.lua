@@ -17,7 +17,7 @@ end
 -- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
 for _, group in ipairs(groups) do
   redis.call('EXISTS', group[2], group[3])
-  for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4], run[5]) end
+  for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4], run[5], run[6]) end
 end
 local count = 0
 for _, group in ipairs(groups) do

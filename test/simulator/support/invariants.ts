@@ -168,22 +168,25 @@ async function checkEntities(store: Store, tenant: string, world: World): Promis
 async function checkClaims(store: Store, tenant: string, expected: readonly string[]): Promise<void> {
   const stored = await storedClaims(store, tenant, environmentId);
   const lines: string[] = [];
-  const served: string[] = [];
+  const listed: string[] = [];
   for (const [field, claims] of stored) {
     for (const { kind, view, display, redirect } of claims) {
       lines.push(`${field} ${kind} ${view.alias} ${view.originId} ${display} ${redirect ?? '-'}`);
     }
-    if (field.startsWith('u:')) served.push(...new Set(servedOf(claims).map(({ display }) => display)));
+    if (field.startsWith('u:')) listed.push(...new Set(firstsOf(claims).map(({ display }) => display)));
   }
   checkEqual(lines.sort(), expected, `claims of ${tenant}`);
-  checkEqual(await storedRoutes(store, tenant, environmentId), served.sort(), `routes of ${tenant}`);
+  checkEqual(await storedRoutes(store, tenant, environmentId), listed.sort(), `routes of ${tenant}`);
 }
 
 /** Claims that answer on a path: of each host the first, but no redirect where a page answers on every host. */
 function servedOf(claims: readonly Claim[]): Claim[] {
   const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
-  const firsts = claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
-  return firsts.filter(({ kind }) => kind === 'page' || !isPageEverywhere);
+  return firstsOf(claims).filter(({ kind }) => kind === 'page' || !isPageEverywhere);
+}
+
+function firstsOf(claims: readonly Claim[]): Claim[] {
+  return claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
 }
 
 /** What is served follows from the order of all claims; fields with several are listed as clashes. */

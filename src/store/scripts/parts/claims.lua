@@ -1,8 +1,8 @@
 -- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
--- routes, the count of clashes. A claim costs the same whoever else claims its field, but for one case (`showRedirects`).
+-- routes, the counts of clashes and of hidden redirects. A claim costs the same whoever else claims its field.
 --
--- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes and
--- ranks key, fields, digests (8 bytes each; none where nobody asks whose service changed), displays, packed lists of the
+-- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes,
+-- ranks and hidden key, fields, digests (8 bytes each; none where nobody asks whose service changed), displays, packed lists of the
 -- one claim}. 'renew' derives anew what follows from a claim, if it is there.
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 --
@@ -95,18 +95,10 @@ local function changeRival(action, claimsKey, ranksKey, begin, claim, packed)
   return before, packedBefore, after, packedAfter
 end
 
--- Where a page answers on every host no redirect does: when such a page comes or goes, the redirects of all other hosts
--- go or come. This alone costs what there are.
-local function showRedirects(claimsKey, ranksKey, begin, isShown, served)
-  local winners = redis.call('ZRANGEBYLEX', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')
-  for at, winner in ipairs(winners) do winners[at] = rivalField(begin, string.sub(winner, #begin + 2)) end
-  for from = 1, #winners, chunk do
-    local found = redis.call('HMGET', claimsKey, unpack(winners, from, math.min(#winners, from + chunk - 1)))
-    for _, packed in ipairs(found) do
-      local claim = packed and cmsgpack.unpack(packed)[1]
-      if claim and claim[1] then served[claim[7]] = isShown end
-    end
-  end
+-- Redirects that are not served, since a page answers on every host: `store/routes.ts` leaves them out of the list of routes.
+local function hiddenOf(claimsKey, ranksKey, begin)
+  if not isPage(first(claimsKey, ranksKey, begin, 'h\0')) then return 0 end
+  return redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')
 end
 
 -- What is served on a contested field: the first claims of its hosts, but no redirect where a page answers on every host.
@@ -124,37 +116,34 @@ local function recordOf(claimsKey, ranksKey, begin)
   return head .. table.concat(claims) .. (#winners > hostsMax and '\195' or '\194')
 end
 
--- The record of a field that was contested, false for none, and how many claim it. The last one needs no rank.
+-- The record of a field that was contested, false for none, how many claim it, and how many redirects of it are hidden. The
+-- last claim needs no rank.
 local function settle(claimsKey, ranksKey, field, record, isRenewed)
   local begin = #field .. ':' .. field
   local count = redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'h', '(' .. begin .. 'i')
-  if count == 0 then return false, count end
+  if count == 0 then return false, count, 0 end
   if count == 1 then
     local rank, packed = first(claimsKey, ranksKey, begin, 'w')
     if packed then
       redis.call('HDEL', claimsKey, rivalField(begin, rank))
       redis.call('ZREM', ranksKey, begin .. 'w' .. rank, begin .. ofHost(cmsgpack.unpack(packed)[1]) .. rank)
-      return packed, count
+      return packed, count, 0
     end
   end
-  return isRenewed and recordOf(claimsKey, ranksKey, begin) or record, count
+  local now = isRenewed and recordOf(claimsKey, ranksKey, begin) or record
+  return now, count, hiddenOf(claimsKey, ranksKey, begin)
 end
 
 -- A claim on a field with others. Returns whether what is served changed.
 local function changeContested(run, begin, isUrl, claim, packed)
   local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
   local before, was, after, is = changeRival(run.action, claimsKey, ranksKey, begin, claim, packed)
-  if not claim[1] then
-    if isUrl and isPage(before) ~= isPage(after) then
-      showRedirects(claimsKey, ranksKey, begin, isPage(before), served)
-    end
-  elseif (before and not isPage(before)) or (after and not isPage(after)) then
-    if isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
-      was, is = isPage(before) and was, isPage(after) and is
-    end
-  end
   if isUrl and was then served[cmsgpack.unpack(was)[1][7]] = false end
   if isUrl and is then served[cmsgpack.unpack(is)[1][7]] = true end
+  local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
+  if claim[1] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
+    was, is = isPage(before) and was, isPage(after) and is
+  end
   return (was or false) ~= (is or false)
 end
 
@@ -185,7 +174,7 @@ local function becomesContested(run, begin, claim, record, other)
 end
 
 -- What one run makes of its keys: read at once, changed here, written at once; contested fields one by one.
-local function changeRun(digests, action, claimsKey, routesKey, clashesKey, ranksKey, fields, fieldDigests, displays, claims)
+local function changeRun(digests, action, claimsKey, routesKey, clashesKey, ranksKey, hiddenKey, fields, fieldDigests, displays, claims)
   local stored = {}
   for from = 1, #fields, chunk do
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
@@ -232,14 +221,22 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
           stored[field], changed[field] = now, now
           digests[#digests + 1] = digest
         end
-        if action == 'renew' then counts[field] = 0 end
+        if action == 'renew' then
+          counts[field] = 0
+          redis.call('HDEL', hiddenKey, field)
+        end
       end
     end
   end
   for field, isRenewed in pairs(contested or {}) do
-    local record, count = settle(claimsKey, ranksKey, field, stored[field], isRenewed)
+    local record, count, hidden = settle(claimsKey, ranksKey, field, stored[field], isRenewed)
     if record ~= stored[field] then changed[field] = record end
     counts[field] = count
+    if string.byte(field) == urlMark and hidden > 0 then
+      redis.call('HSET', hiddenKey, field, hidden)
+    elseif string.byte(field) == urlMark then
+      redis.call('HDEL', hiddenKey, field)
+    end
   end
   -- First claims stand in the lists already; what became of them later in the run comes behind.
   for field, value in pairs(changed) do
