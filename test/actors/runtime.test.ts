@@ -24,6 +24,7 @@ import { Fleet, publishDocuments, storedItems } from './support/fleet.ts';
 import {
   dump,
   expectedEntries,
+  madeParts,
   storedClaims,
   storedEntries,
   storedRoutes,
@@ -303,13 +304,9 @@ test('views, items and lookup entries made from nothing but the entities are the
   await stage.check();
   const before = await dump(stage.store, ['views', 'items', 'lookup']);
   await first.stop();
+  const deleted = new Set<string>([...madeParts, 'dependents']);
   for (const key of await stage.store.client.keys('*')) {
-    const part = key.split(':')[1] ?? '';
-    if (
-      ['views', 'items', 'processed', 'claims', 'routes', 'clashes', 'lookup', 'dependents'].includes(part)
-    ) {
-      await stage.store.client.del(key);
-    }
+    if (deleted.has(key.split(':')[1] ?? '')) await stage.store.client.del(key);
   }
   await stage.fleet.add();
   await stage.rebuildAll();

@@ -21,6 +21,7 @@ export const madeParts = [
   'claims',
   'ranks',
   'routes',
+  'hidden',
   'clashes',
   'lookup',
 ] as const;
