@@ -8,7 +8,7 @@ import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { keepPages } from '../src/http/kept-pages.ts';
 import { Metrics } from '../src/http/metrics.ts';
-import { waitingFor } from '../src/http/readiness.ts';
+import { readinessOf } from '../src/http/readiness.ts';
 import { RequestRate } from '../src/http/request-rate.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
@@ -49,7 +49,7 @@ runProcess('web', async () => {
     limits,
     metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
     headerPrefixes: settings.headerPrefixes,
-    waitingFor: () => waitingFor({ store, configuration, progress, draining: () => server.draining }),
+    readiness: () => readinessOf({ store, configuration, progress, draining: () => server.draining }),
   };
   const server: HttpServer = new HttpServer({
     services,

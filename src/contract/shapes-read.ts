@@ -119,7 +119,7 @@ export const liveShape: Shape = {
   required: ['status'],
 };
 
-export const readyShape: Shape = {
+export const waitingShape: Shape = {
   component: 'Readiness',
   type: 'object',
   properties: {
@@ -127,4 +127,19 @@ export const readyShape: Shape = {
     waitingFor: { type: 'array', items: { type: 'string' } },
   },
   required: ['status', 'waitingFor'],
+};
+
+export const readyShape: Shape = {
+  anyOf: [
+    waitingShape,
+    {
+      component: 'Degraded',
+      type: 'object',
+      properties: {
+        status: { type: 'string', enum: ['degraded'] },
+        degraded: { type: 'array', items: { type: 'string' }, description: 'What is amiss' },
+      },
+      required: ['status', 'degraded'],
+    },
+  ],
 };

@@ -1,5 +1,5 @@
 /** Health, metrics and the document (contract section 1). */
-import { liveShape, readyShape } from '../contract/shapes-read.ts';
+import { liveShape, readyShape, waitingShape } from '../contract/shapes-read.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
@@ -27,10 +27,14 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     parameters: [],
     headers: [],
     answers: {
-      200: { description: 'Ready', shape: readyShape, example: { status: 200, waitingFor: [] } },
+      200: {
+        description: 'Ready; degraded says what is amiss meanwhile',
+        shape: readyShape,
+        example: { status: 200, waitingFor: [] },
+      },
       503: {
         description: 'Not yet; waitingFor says why',
-        shape: readyShape,
+        shape: waitingShape,
         example: { status: 503, waitingFor: ['partition 3 has no owner'] },
       },
     },

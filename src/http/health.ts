@@ -1,4 +1,4 @@
-/** `GET /health/live`, `/health/ready` and `/metrics` (contract section 1). */
+/** `GET /health/live`, `/health/ready` and `/metrics` (contract sections 1 and 8). */
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { Handler } from './handler.ts';
 import type { Services } from './services.ts';
@@ -7,11 +7,12 @@ const alive = jsonAnswer(200, { status: 200 });
 
 export const live: Handler = () => alive;
 
-export function ready({ waitingFor }: Services): Handler {
+export function ready({ readiness }: Services): Handler {
   return async () => {
-    const reasons = await waitingFor();
-    const status = reasons.length === 0 ? 200 : 503;
-    return jsonAnswer(status, { status, waitingFor: reasons });
+    const { waitingFor, degraded } = await readiness();
+    if (waitingFor.length > 0) return jsonAnswer(503, { status: 503, waitingFor });
+    if (degraded.length > 0) return jsonAnswer(200, { status: 'degraded', degraded });
+    return jsonAnswer(200, { status: 200, waitingFor });
   };
 }
 

@@ -1,6 +1,7 @@
-/** What a front still waits for before it can serve (contract section 1 "/health/ready"). */
+/** What a front still waits for before it can serve, and what it serves without (contract sections 1 and 8, "/health/ready"). */
 import type { ActiveConfiguration } from '../store/configuration.ts';
-import { liveProcesses } from '../store/registry.ts';
+import { type LiveProcess, liveProcesses } from '../store/registry.ts';
+import { findFull } from '../store/room.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ReadinessParts {
@@ -10,24 +11,38 @@ export interface ReadinessParts {
   readonly draining: () => boolean;
 }
 
-/** Reasons in words, empty when ready: configuration, Redis, an owner of every partition, every index loaded. */
-export async function waitingFor(parts: ReadinessParts): Promise<string[]> {
-  const { store, configuration, progress, draining } = parts;
-  const reasons: string[] = [];
-  if (draining()) reasons.push('this front is stopping');
-  if (!configuration.loaded) reasons.push('the configuration');
-  if (!progress.ready) reasons.push('the state of the partitions');
+/** Reasons in words. */
+export interface Readiness {
+  /** Empty when ready: configuration, Redis, an owner of every partition, every index loaded. */
+  readonly waitingFor: readonly string[];
+  /** What is amiss while requests are answered; empty when nothing is. */
+  readonly degraded: readonly string[];
+}
+
+export async function readinessOf({
+  store,
+  configuration,
+  progress,
+  draining,
+}: ReadinessParts): Promise<Readiness> {
+  const waitingFor: string[] = [];
+  if (draining()) waitingFor.push('this front is stopping');
+  if (!configuration.loaded) waitingFor.push('the configuration');
+  if (!progress.ready) waitingFor.push('the state of the partitions');
   try {
-    const processes = await liveProcesses(store);
+    const [processes, full] = await Promise.all([liveProcesses(store), findFull(store)]);
     const workers = processes.filter(({ role }) => role === 'worker');
-    reasons.push(...unownedReasons(store.partitions.count, workers));
-    reasons.push(
+    waitingFor.push(...unownedReasons(store.partitions.count, workers));
+    waitingFor.push(
       ...workers.flatMap((worker) => worker.waitingFor.map((what) => `worker ${worker.id}: ${what}`)),
     );
+    const degraded = [...jobsReasons(processes)];
+    if (full.data) degraded.push('Redis is full (maxmemory): saves are refused until it has room');
+    if (full.messages) degraded.push('the Redis of MESSAGES_URL is full (maxmemory)');
+    return { waitingFor, degraded };
   } catch {
-    reasons.push('Redis');
+    return { waitingFor: [...waitingFor, 'Redis'], degraded: [] };
   }
-  return reasons;
 }
 
 function unownedReasons(
@@ -41,4 +56,9 @@ function unownedReasons(
   if (unowned.length === 0) return [];
   if (unowned.length === count) return ['a worker'];
   return [`an owner of partition ${unowned.join(', ')}`];
+}
+
+function jobsReasons(processes: readonly LiveProcess[]): string[] {
+  if (processes.some(({ role }) => role === 'jobs')) return [];
+  return ['no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'];
 }

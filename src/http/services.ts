@@ -9,6 +9,7 @@ import type { VersionVector } from '../store/types.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { EntityReader } from './entity-reader.ts';
 import type { Metrics } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {
@@ -36,6 +37,5 @@ export interface Services {
   readonly metricsKeyHash: string | null;
   /** As the setting `HEADER_PREFIX`. */
   readonly headerPrefixes: readonly string[];
-  /** What this front still waits for before it can serve; empty when ready. */
-  readonly waitingFor: () => Promise<readonly string[]>;
+  readonly readiness: () => Promise<Readiness>;
 }

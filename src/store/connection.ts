@@ -203,6 +203,9 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
 
+/** Redis has reached its `maxmemory` and takes in nothing new until it has room again. */
+export class StoreFullError extends StoreUnavailableError {}
+
 /** Another worker owns the partition now; what this one was doing must be dropped. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
@@ -212,6 +215,7 @@ export class FencedError extends Error {
 export function storeError(error: unknown): Error {
   if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
+  if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
   if (isProgrammingError(error)) return error;
   return new StoreUnavailableError(`Redis: ${error.message}`);
 }

@@ -5,13 +5,15 @@
  *
  * Nothing here is sent twice on purpose, and nothing is promised: a request ends with its reply or as lost.
  */
-import { sendRaw } from './connection.ts';
 import { keys } from './keys.ts';
 import type { MessageBody, Reply } from './message-body.ts';
 import { OwnStream, packedField } from './own-stream.ts';
 import { pack, unpack } from './pack.ts';
 import { PendingReplies } from './pending-replies.ts';
+import { Script } from './script.ts';
 import type { RedisHost } from './store.ts';
+
+const write = new Script<Buffer | null>('write', 1);
 
 /** Entries that an unread stream holds before the oldest are dropped; their requests end at their deadlines. */
 const entriesKept = 4096;
@@ -64,17 +66,8 @@ class Outbox<Message> {
   async #add(key: string, entry: Message[]): Promise<void> {
     this.entriesSent += 1;
     try {
-      // Gathered already: the client's own pipelining would only cost time.
-      const id = await sendRaw(this.host.client, 'XADD', [
-        key,
-        'NOMKSTREAM',
-        'MAXLEN',
-        '~',
-        entriesKept,
-        '*',
-        packedField,
-        pack(entry),
-      ]);
+      const words = ['XADD', 'NOMKSTREAM', 'MAXLEN', '~', entriesKept, '*', packedField, pack(entry)];
+      const id = await write.run(this.host.client, [key], words);
       if (id !== null) return;
       for (const message of entry) this.onLost(message, 'gone');
     } catch {

@@ -7,6 +7,7 @@ import { Script } from './script.ts';
 import type { Store } from './store.ts';
 
 const time = new Script<[seconds: number, microseconds: number]>('time', 1);
+const write = new Script<number>('write', 1);
 
 export const heartbeatMs = 1000;
 
@@ -48,11 +49,7 @@ export async function storeTimeMs(store: Store): Promise<number> {
 /** @throws StoreUnavailableError */
 export async function beat(store: Store, process: ProcessBeat): Promise<void> {
   const atMs = await storeTimeMs(store);
-  try {
-    await store.client.hset(keys.processes, process.id, pack([atMs, process]));
-  } catch (error) {
-    throw storeError(error);
-  }
+  await write.run(store.client, [keys.processes], ['HSET', process.id, pack([atMs, process])]);
 }
 
 /** Says that a process has ended. @throws StoreUnavailableError */

@@ -1,4 +1,9 @@
-/** Lua scripts: each is one file in `scripts/`, whose header says what it does, takes and returns. */
+/**
+ * Lua scripts: each is one file in `scripts/`, whose header says what it does, takes and returns.
+ *
+ * The first line of a script says what a full Redis does with it: without flags it is refused, with `allow-oom` it runs.
+ * What takes in something new is refused; what finishes, keeps or removes what is there runs.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'ioredis';
@@ -21,8 +26,6 @@ if onlyIn ~= '' and onlyIn ~= history() then
   return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
 end`;
 
-const firstLine = '#!lua';
-
 /** One Lua script. Replies come as numbers, Buffers and arrays of them. */
 export class Script<Reply> {
   readonly #text: ScriptText;
@@ -34,7 +37,8 @@ export class Script<Reply> {
     before = '',
   ) {
     const lua = luaOf(name);
-    this.#text = new ScriptText(firstLine + before + lua.slice(firstLine.length));
+    const headEnd = lua.indexOf('\n');
+    this.#text = new ScriptText(lua.slice(0, headEnd) + before + lua.slice(headEnd));
   }
 
   /**

@@ -13,6 +13,7 @@ import { FieldReader } from './field-reader.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { ReadLine } from './read-line.ts';
 import { type Replication, replicationOf, surviving } from './replication.ts';
+import { checkServers, UnfitRedisError } from './server-check.ts';
 
 /** The store was first used with another number of partitions. */
 export class PartitionCountError extends Error {
@@ -84,7 +85,8 @@ export class Store implements RedisHost {
 
   /**
    * Connects and fixes the partition count at first use.
-   * @throws PartitionCountError when the store has another number of partitions; StoreFormatError; StoreUnavailableError
+   * @throws PartitionCountError when the store has another number of partitions; StoreFormatError; UnfitRedisError;
+   * StoreUnavailableError
    */
   static async open(options: StoreOptions): Promise<Store> {
     const client = connect(options);
@@ -92,19 +94,17 @@ export class Store implements RedisHost {
     try {
       // A cluster's client knows who serves what once it has done something.
       await client.exists(keys.layout);
-      const [count, secret] = await surviving(replication, [platformTag], async () => {
-        await fixFormat(client);
-        await client.hsetnx(keys.layout, 'partitions', options.partitionCount);
-        await client.hsetnx(keys.layout, 'secret', randomBytes(32));
-        return await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
-      });
+      await checkServers(client, options.address.kind === 'single' ? 'REDIS_URL' : 'REDIS_CLUSTER');
+      const [count, secret] = await surviving(replication, [platformTag], () =>
+        fixFacts(client, options.partitionCount),
+      );
       if (Number(count) !== options.partitionCount) {
         throw new PartitionCountError(
           `PARTITIONS is ${options.partitionCount}, but this store has ${Number(count)} partitions since its first use; ` +
             `set PARTITIONS=${Number(count)} or use an empty store`,
         );
       }
-      return new Store(
+      const store = new Store(
         client,
         options,
         new Partitions(options.partitionCount),
@@ -112,6 +112,8 @@ export class Store implements RedisHost {
         replication,
         client instanceof Redis && !(await keepsEverything(client)),
       );
+      if (store.messages !== store) await checkMessages(store);
+      return store;
     } catch (error) {
       replication.close();
       client.disconnect();
@@ -134,6 +136,16 @@ export class Store implements RedisHost {
   }
 }
 
+/** @throws UnfitRedisError, and what the client throws; then the store is closed */
+async function checkMessages(store: Store): Promise<void> {
+  try {
+    await checkServers(store.messages.client, 'MESSAGES_URL');
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
 /** Whether all that it has answered is on its disk. One that does not say may forget. */
 async function keepsEverything(client: Redis): Promise<boolean> {
   try {
@@ -143,6 +155,19 @@ async function keepsEverything(client: Redis): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** What is fixed at first use is written then alone: a full Redis takes no write, and is to be opened all the same. */
+async function fixFacts(
+  client: RedisClient,
+  partitionCount: number,
+): Promise<readonly (Buffer | null | undefined)[]> {
+  await fixFormat(client);
+  const known = await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
+  if (!known.includes(null)) return known;
+  await client.hsetnx(keys.layout, 'partitions', partitionCount);
+  await client.hsetnx(keys.layout, 'secret', randomBytes(32));
+  return await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
 }
 
 /** Every store has its format before its partition count, so one that has the latter alone is older than formats. */
@@ -158,8 +183,14 @@ async function fixFormat(client: RedisClient): Promise<void> {
 }
 
 /** The store is there, but not for this process. */
-export function isMismatch(error: unknown): error is PartitionCountError | StoreFormatError {
-  return error instanceof PartitionCountError || error instanceof StoreFormatError;
+export function isMismatch(
+  error: unknown,
+): error is PartitionCountError | StoreFormatError | UnfitRedisError {
+  return (
+    error instanceof PartitionCountError ||
+    error instanceof StoreFormatError ||
+    error instanceof UnfitRedisError
+  );
 }
 
 function lineFor({ address, lineTimeoutMs }: StoreOptions): ReadLine | null {

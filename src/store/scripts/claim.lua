@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
 -- In an owner's name, behind `parts/claims.lua` (`script.ts`).
 --

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Stores what a partition's owner made of a batch, moves its checkpoint and announces the change, all or nothing.
 -- In an owner's name, behind `parts/claims.lua` (`script.ts`).
 --

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Writes, so that a WAIT behind it covers everything that was ever written to this master, and tells in which history
 -- that is: a replica that becomes a master begins another one.
 --

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Decides that an auto-indexed entity type exists, and the types of fields that have none, as far as there is room.
 -- Idempotent: what is decided stays, and takes room once.
 --

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Refuses, from now on, effects on this partition by owners of another partition older than an epoch.
 --
 -- KEYS  1 fence

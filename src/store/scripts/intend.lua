@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Notes what a partition's owner is about to put outside its partition.
 -- In an owner's name (`script.ts`).
 --

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Keeps a stream of a living process from expiring; makes it if it is not there.
 --
 -- KEYS  1 stream

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock.
 --
 -- KEYS  1 owner

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Appends rebuild marks to a partition's stream on behalf of another partition's owner.
 -- In an owner's name (`script.ts`).
 --

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Registers and unregisters dependents of lookup keys of this partition.
 -- In an owner's name (`script.ts`).
 --

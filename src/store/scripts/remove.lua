@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Removes source entities of one partition and announces them.
 -- Idempotent: the outcome is kept a minute under the call's token.
 --

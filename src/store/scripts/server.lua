@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=no-writes
 -- Which server process answers for a key: another one after a restart, a failover, or when its slot has moved.
 --
 -- KEYS  1 any

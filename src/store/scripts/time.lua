@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=no-writes
 -- The time of the Redis that holds a key: of a cluster's many clocks always the same one.
 --
 -- KEYS  1 any

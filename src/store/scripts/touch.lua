@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Publishes what entities are under lookup keys of this partition, then tells who depends on those keys.
 -- Publishing before asking, while views register before reading, means that of a change and a computation that
 -- race one always sees the other.

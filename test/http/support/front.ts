@@ -71,7 +71,7 @@ export async function startFront({ services: given, rateLimit = 0 }: FrontOption
     limits: defaultFrontLimits,
     metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],
-    waitingFor: async () => [],
+    readiness: async () => ({ waitingFor: [], degraded: [] }),
     ...given,
   };
   const server = new HttpServer({ services, handlers: handlersFor(services), log, rateLimit });

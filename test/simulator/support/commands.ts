@@ -117,7 +117,7 @@ function membersBetween(space: Keyspace, key: string, from: string, to: string):
 const plain: Readonly<Record<string, Command>> = {
   QUIT: () => ok,
   PING: () => new Status('PONG'),
-  INFO: () => 'loading:0\r\nmaster_replid:5eed\r\nrun_id:5eed\r\n',
+  INFO: () => 'loading:0\r\nmaster_replid:5eed\r\nrun_id:5eed\r\nredis_version:7.2.0\r\nmaxmemory:0\r\n',
   DEL: (space, names) => names.filter((key) => space.remove(key)).length,
   EXISTS: (space, names) => names.filter((key) => space.has(key)).length,
   GET: (space, [key = '']) => space.text(key) ?? null,

@@ -16,8 +16,13 @@ const scriptFolder = new URL('../../../src/store/scripts/', import.meta.url);
 const scriptNames = new Map(
   readdirSync(scriptFolder)
     .filter((file) => file.endsWith('.lua'))
-    .map((file) => [readScript(file).slice('#!lua'.length), file.replace('.lua', '')]),
+    .map((file) => [withoutHead(readScript(file)), file.replace('.lua', '')]),
 );
+
+/** The head ends with the first line. */
+function withoutHead(text: string): string {
+  return text.slice(text.indexOf('\n'));
+}
 
 function readScript(file: string): string {
   return readFileSync(new URL(file, scriptFolder), 'latin1');

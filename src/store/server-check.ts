@@ -1,0 +1,57 @@
+/** Whether a Redis is one that the platform can rest on: new enough, and one that refuses when it is full instead of forgetting. */
+import { Redis } from 'ioredis';
+import type { RedisClient } from './connection.ts';
+
+/** Scripts say since then what they need, and whether they may run when Redis is full. */
+const majorVersionMin = 7;
+
+/** A Redis that would lose data or cannot run the scripts; the message says what was found and what to do. */
+export class UnfitRedisError extends Error {
+  override readonly name = 'UnfitRedisError';
+}
+
+/**
+ * Looks at the server, in a cluster at every master. It asks INFO alone, which hosted Redis answers where CONFIG is kept
+ * back. @param setting that names the server, for the message. @throws UnfitRedisError, and what the client throws
+ */
+export async function checkServers(client: RedisClient, setting: string): Promise<void> {
+  const nodes = client instanceof Redis ? [client] : client.nodes('master');
+  await Promise.all(
+    nodes.map(async (node) => {
+      const name = node === client ? `the Redis of ${setting}` : `${nameOfNode(node)} of ${setting}`;
+      // Before version 7 one call answers one section.
+      const [server, memory] = await Promise.all([node.info('server'), node.info('memory')]);
+      checkVersion(name, server);
+      checkPolicy(name, memory);
+    }),
+  );
+}
+
+function checkVersion(name: string, server: string): void {
+  const valkey = factOf(server, 'valkey_version');
+  const version = valkey ?? factOf(server, 'redis_version') ?? 'unknown';
+  if (Number.parseInt(version, 10) >= majorVersionMin) return;
+  throw new UnfitRedisError(
+    `${name} is ${valkey === null ? 'Redis' : 'Valkey'} ${version}, and Millrace needs Redis ${majorVersionMin}.0 or newer, or ` +
+      'Valkey: upgrade it, or name another one',
+  );
+}
+
+function checkPolicy(name: string, memory: string): void {
+  const maxBytes = Number(factOf(memory, 'maxmemory') ?? 0);
+  const policy = factOf(memory, 'maxmemory_policy') ?? 'noeviction';
+  if (maxBytes === 0 || policy === 'noeviction') return;
+  throw new UnfitRedisError(
+    `${name} has a maxmemory of ${maxBytes} bytes and the maxmemory-policy ${policy}, by which it would drop data when it is ` +
+      'full: set maxmemory-policy noeviction there (CONFIG SET maxmemory-policy noeviction, and in its configuration file)',
+  );
+}
+
+/** A line of INFO; null when there is none. */
+function factOf(info: string, name: string): string | null {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;
+}
+
+function nameOfNode({ options }: Redis): string {
+  return `the node ${options.host}:${options.port}`;
+}
