@@ -21,29 +21,31 @@ export async function checkServers(client: RedisClient, setting: string): Promis
       const name = node === client ? `the Redis of ${setting}` : `${nameOfNode(node)} of ${setting}`;
       // Before version 7 one call answers one section.
       const [server, memory] = await Promise.all([node.info('server'), node.info('memory')]);
-      checkVersion(name, server);
-      checkPolicy(name, memory);
+      const reason = oldVersion(server) ?? forgetfulPolicy(memory);
+      if (reason !== null) throw new UnfitRedisError(`${name} ${reason}`);
     }),
   );
 }
 
-function checkVersion(name: string, server: string): void {
+/** Why a server is too old, by its INFO; null when it is not. */
+export function oldVersion(server: string): string | null {
   const valkey = factOf(server, 'valkey_version');
-  const version = valkey ?? factOf(server, 'redis_version') ?? 'unknown';
-  if (Number.parseInt(version, 10) >= majorVersionMin) return;
-  throw new UnfitRedisError(
-    `${name} is ${valkey === null ? 'Redis' : 'Valkey'} ${version}, and Millrace needs Redis ${majorVersionMin}.0 or newer, or ` +
-      'Valkey: upgrade it, or name another one',
+  const version = valkey ?? factOf(server, 'redis_version') ?? 'of an unknown version';
+  if (Number.parseInt(version, 10) >= majorVersionMin) return null;
+  return (
+    `is ${valkey === null ? 'Redis' : 'Valkey'} ${version}, and Millrace needs Redis ${majorVersionMin}.0 or newer, or Valkey: ` +
+    'upgrade it, or name another one'
   );
 }
 
-function checkPolicy(name: string, memory: string): void {
+/** Why a server would forget what it has answered, by its INFO; null when it would not. */
+export function forgetfulPolicy(memory: string): string | null {
   const maxBytes = Number(factOf(memory, 'maxmemory') ?? 0);
   const policy = factOf(memory, 'maxmemory_policy') ?? 'noeviction';
-  if (maxBytes === 0 || policy === 'noeviction') return;
-  throw new UnfitRedisError(
-    `${name} has a maxmemory of ${maxBytes} bytes and the maxmemory-policy ${policy}, by which it would drop data when it is ` +
-      'full: set maxmemory-policy noeviction there (CONFIG SET maxmemory-policy noeviction, and in its configuration file)',
+  if (maxBytes === 0 || policy === 'noeviction') return null;
+  return (
+    `has a maxmemory of ${maxBytes} bytes and the maxmemory-policy ${policy}, by which it would drop data when it is full: ` +
+    'give it the maxmemory-policy noeviction (CONFIG SET maxmemory-policy noeviction, and in its configuration file)'
   );
 }
 

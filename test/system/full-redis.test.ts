@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import type { Json } from '../../src/contract/json.ts';
 import { StoreFullError } from '../../src/store/connection.ts';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
+import { liveProcesses } from '../../src/store/registry.ts';
 import { article, assertTrue, categories, files } from '../cluster/support/articles.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
@@ -116,6 +117,14 @@ for (const way of ['sockets', 'streams'] as const) {
         const { body } = await readyBody(client);
         return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
       });
+
+      const links = (await liveProcesses(store)).flatMap(({ role, link }) =>
+        role === 'worker' ? [link] : [],
+      );
+      assert.ok(
+        links.every((link) => (link === null) === (way === 'streams')),
+        `links: ${links}`,
+      );
 
       // What was acknowledged before is processed, by a worker that starts while it is full, after others that died.
       await Promise.all(system.workers.map((worker) => system.kill(worker)));
