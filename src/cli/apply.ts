@@ -9,7 +9,7 @@ import { rebuildJobs } from '../jobs/rebuild-queue.ts';
 import type { Store } from '../store/store.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
 import { requireConsent } from './consent.ts';
-import { waitForProcesses, waitForRebuild } from './job-wait.ts';
+import { obstacleOf, waitForProcesses, waitForRebuild } from './job-wait.ts';
 import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
 import { applyFolder, type FolderSettings } from './publish.ts';
@@ -80,7 +80,11 @@ async function apply(
       ? `The configuration is the active one now (generation ${generation}).`
       : `The configuration is as it was (generation ${generation}).`,
   );
-  if (!isWaiting) return 0;
+  if (!isWaiting) {
+    const obstacle = await obstacleOf(store);
+    if (obstacle !== null) console.log(`What it changes is not rebuilt yet because ${obstacle}.`);
+    return 0;
+  }
   const running = await waitForProcesses(store, generation);
   if (running === 0) {
     console.log('No process runs now; those that start will take it up.');

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../jobs/rebuild-queue.ts';
 import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
+import { findFull } from '../store/room.ts';
 import type { Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import type { PercentBar } from './percent-bar.ts';
@@ -10,26 +11,43 @@ const pollMs = 200;
 /** A look at all jobs costs Redis and us some milliseconds; the longer it takes, the less it matters to hear of the end at once. */
 const pollMsMax = 500;
 const pollShare = 0.05;
-/** How long a process that is needed may be away: time for a restart. */
-const missingMs = 15_000;
+/** How long what stands in the way may last: time for a restart. */
+const obstacleMs = 15_000;
+/** Processes look for a new configuration every second. */
+const silentMs = 3_000;
 
-/** Until every process that lives runs the generation. @returns how many do */
-export async function waitForProcesses(store: Store, generation: number): Promise<number> {
+/**
+ * Until every process that lives runs the generation. @returns how many do
+ * @param say told whom it waits for when that takes long, each time that this changes
+ */
+export async function waitForProcesses(
+  store: Store,
+  generation: number,
+  say: (line: string) => void = console.error,
+): Promise<number> {
+  const startedMs = performance.now();
+  let said = '';
   for (;;) {
     const processes = await liveProcesses(store);
-    if (processes.every((process) => process.generation >= generation)) return processes.length;
+    const late = processes.filter((process) => process.generation < generation);
+    if (late.length === 0) return processes.length;
+    const line = `Waiting for ${late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ')} to take it up; the log there says why it does not.`;
+    if (line !== said && performance.now() - startedMs > silentMs) {
+      say(line);
+      said = line;
+    }
     await sleep(pollMs);
   }
 }
 
-/** Until the rebuild for a generation is done. @throws CommandStop when a job failed or nobody is there to do it */
+/** Until the rebuild for a generation is done. @throws CommandStop when a job failed or something stays in its way */
 export async function waitForRebuild(
   store: Store,
   queue: RebuildJobs,
   generation: number,
   bar: PercentBar,
 ): Promise<void> {
-  await waitForJobs(store, 'rebuild', async () => {
+  await waitForJobs(store, 'rebuild', bar, async () => {
     const state = await rebuildState(store, queue, generation);
     bar.show(
       state.percent,
@@ -47,22 +65,39 @@ export async function waitForRebuild(
 
 /**
  * Until jobs are done. @param work what they do, as in "The rebuild does not go on"
- * @param isDone a look at them. @throws CommandStop when nobody is there to do them
+ * @param bar told at once what is in their way
+ * @param isDone a look at them. @throws CommandStop when something stays in their way
  */
-export async function waitForJobs(store: Store, work: string, isDone: () => Promise<boolean>): Promise<void> {
+export async function waitForJobs(
+  store: Store,
+  work: string,
+  bar: Pick<PercentBar, 'say'>,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
   const startedMs = performance.now();
-  let presentMs = startedMs;
+  let freeMs = startedMs;
+  let obstacle: string | null = null;
   while (!(await isDone())) {
-    const missing = missingRole(await liveProcesses(store));
-    if (missing === null) presentMs = performance.now();
-    else if (performance.now() - presentMs > missingMs) {
-      throw new CommandStop(
-        `The ${work} does not go on because no ${missing} process runs: start one (npm run ${missing}); it goes on by itself then.`,
-      );
+    const former: string | null = obstacle;
+    obstacle = await obstacleOf(store);
+    if (obstacle === null) freeMs = performance.now();
+    else if (performance.now() - freeMs > obstacleMs) {
+      throw new CommandStop(`The ${work} does not go on because ${obstacle}; it goes on by itself then.`);
+    } else if (obstacle !== former) {
+      bar.say(`The ${work} waits because ${obstacle}. Waiting for up to ${obstacleMs / 1000} s.`);
     }
     const waitedMs = performance.now() - startedMs;
     await sleep(Math.min(pollMsMax, Math.max(pollMs, waitedMs * pollShare)));
   }
+}
+
+/** What keeps a rebuild from going on, and what to do; null when nothing does. @throws StoreUnavailableError */
+export async function obstacleOf(store: Store): Promise<string | null> {
+  const missing = missingRole(await liveProcesses(store));
+  if (missing !== null) return `no ${missing} process runs: start one (npm run ${missing})`;
+  return (await findFull(store)).data
+    ? 'Redis is full: give it more memory (maxmemory) or delete entities'
+    : null;
 }
 
 function missingRole(processes: readonly ProcessBeat[]): 'jobs' | 'worker' | null {

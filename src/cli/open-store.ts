@@ -1,4 +1,4 @@
-import { type RedisAddress, StoreUnavailableError } from '../store/connection.ts';
+import { type RedisAddress, StoreFullError, StoreUnavailableError } from '../store/connection.ts';
 import { isMismatch, openStore, type Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import { shownAddress } from './redis-address.ts';
@@ -20,6 +20,11 @@ export async function withStore<T>(
   try {
     return await act(store);
   } catch (error) {
+    if (error instanceof StoreFullError) {
+      throw new CommandStop(
+        `Redis at ${shownAddress(address)} is full: give it more memory (maxmemory) or delete entities, then run this command again.`,
+      );
+    }
     if (!(error instanceof StoreUnavailableError)) throw error;
     throw new CommandStop(
       `Redis at ${shownAddress(address)} stopped answering (${error.message}). Run this command again.`,
@@ -39,7 +44,7 @@ async function open(address: RedisAddress, partitionCount: number, commandTimeou
 }
 
 /** One line for the person who typed the command. */
-export function noAnswer(address: RedisAddress, error: unknown): CommandStop {
+function noAnswer(address: RedisAddress, error: unknown): CommandStop {
   return new CommandStop(
     `Redis at ${shownAddress(address)} does not answer (${error instanceof Error ? error.message : error}). ` +
       'Start it or correct REDIS_URL or REDIS_CLUSTER; without either, Millrace runs a Redis of its own.',

@@ -142,7 +142,7 @@ async function untilPurged(
   bar: PercentBar,
 ): Promise<PurgeCounts> {
   let state = await purgeState(store, queue, token);
-  await waitForJobs(store, 'purge', async () => {
+  await waitForJobs(store, 'purge', bar, async () => {
     state = await purgeState(store, queue, token);
     const { counts, total, isDone, failure } = state;
     const percent = isDone ? 100 : Math.min(99, Math.floor((100 * counts.entities) / Math.max(1, total)));

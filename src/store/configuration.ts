@@ -1,7 +1,7 @@
 /** The active configuration: its documents lie in Redis, so that every process on every host runs the same one. */
 import { type LoadOutcome, loadConfiguration } from '../config/load.ts';
 import type { ConfigDocuments, Configuration } from '../config/types.ts';
-import { connectBlocking, type RedisClient, storeError } from './connection.ts';
+import { connectBlocking, type RedisClient, StoreFullError, storeError } from './connection.ts';
 import { keys, platformTag } from './keys.ts';
 import { LayoutStates, layoutsVersion, readLayouts, wantedLayouts } from './layouts.ts';
 import { pack, unpack } from './pack.ts';
@@ -42,7 +42,7 @@ export async function publishConfiguration(
   { origin = 'other', after }: PublishOptions = {},
 ): Promise<number> {
   const sources = sourceFields(configuration);
-  const generation = await surviving(store.replication, [platformTag], () =>
+  const publish = () =>
     publishScript.run(
       store.client,
       [keys.configuration, keys.layouts, keys.purge],
@@ -55,7 +55,9 @@ export async function publishConfiguration(
         ...sources,
         ...wantedLayouts(configuration),
       ],
-    ),
+    );
+  const generation = await surviving(store.replication, [platformTag], () =>
+    publish().catch((error) => unlessActive(store, configuration.digest, error)),
   );
   if (typeof generation !== 'number') throw purgedError(generation.toString());
   if (generation === 0) {
@@ -124,6 +126,18 @@ export async function readPublished(store: Store): Promise<PublishedConfiguratio
   } catch (error) {
     throw storeError(error);
   }
+}
+
+/** A full Redis refuses who starts with what is active, too. @returns its generation. @throws `error` when it is not */
+async function unlessActive(store: Store, digest: string, error: unknown): Promise<number> {
+  if (!(error instanceof StoreFullError)) throw error;
+  try {
+    const [active, generation] = await store.client.hmget(keys.configuration, 'digest', 'generation');
+    if (active === digest) return Number(generation);
+  } catch (cause) {
+    throw storeError(cause);
+  }
+  throw error;
 }
 
 async function activeGeneration(store: Store): Promise<number> {

@@ -69,6 +69,42 @@ test('with --no-wait, or when no process runs, apply ends once the configuration
   assert.equal((await readGenerations(platform.store)).active, 2);
 });
 
+test('apply says at once that no jobs process is there, and does not wait for ever', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const folder = await temporaryFolder(context);
+  await platform.publish(files('{p.name}'));
+  await platform.startWorker();
+  await platform.ingest(pages);
+  await platform.settle();
+  writeFiles(folder, files('new {p.name}'));
+  const env = platform.environment(folder);
+  const [waiting, once] = await Promise.all([
+    runCommand('apply', [], { env }),
+    runCommand('apply', ['--no-wait'], { env }),
+  ]);
+  assert.equal(waiting.code, 1);
+  assert.match(
+    waiting.stderr,
+    /^The rebuild waits because no jobs process runs: start one \(npm run jobs\)/m,
+  );
+  assert.match(waiting.stderr, /^The rebuild does not go on because no jobs process runs/m);
+  assert.equal(once.code, 0);
+  assert.match(once.stdout, /not rebuilt yet because no jobs process runs: start one \(npm run jobs\)/);
+});
+
+test('a full Redis takes no configuration, and apply says so in one line', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const folder = await temporaryFolder(context);
+  await platform.publish(files('{p.name}'));
+  writeFiles(folder, files('new {p.name}'));
+  await platform.store.client.config('SET', 'maxmemory', '1mb');
+  const refused = await runCommand('apply', [], { env: platform.environment(folder) });
+  await platform.store.client.config('SET', 'maxmemory', '0');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^Redis at \S+ is full: give it more memory \(maxmemory\)[^\n]*\n$/);
+  assert.equal((await readGenerations(platform.store)).active, 1);
+});
+
 test('without a Redis, apply says in one line what to do', async (context) => {
   const folder = await temporaryFolder(context);
   writeFiles(folder, files('{p.name}'));

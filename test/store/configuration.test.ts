@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { Configuration } from '../../src/config/types.ts';
 import { ActiveConfiguration, publishConfiguration, readPublished } from '../../src/store/configuration.ts';
+import { StoreFullError } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { documentsOf, pageSchema, siteTenant } from '../config/site.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -37,6 +38,16 @@ test('publishing what is active already is no new generation', async () => {
   assert.equal(await publish(store, documents('{p.title}')), 1);
   assert.equal(await publish(store, documents('{p.name}')), 2);
   assert.equal(await publish(store, documents('{p.title}')), 3);
+});
+
+test('a full Redis takes another configuration of nobody, and who starts with the active one goes on', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  assert.equal(await publish(store, documents('{p.title}')), 1);
+  await store.client.config('SET', 'maxmemory', '1mb');
+  context.after(() => store.client.config('SET', 'maxmemory', '0'));
+  assert.equal(await publish(await redis.openStore(1), documents('{p.title}')), 1);
+  await assert.rejects(publish(store, documents('{p.name}')), StoreFullError);
+  await store.client.config('SET', 'maxmemory', '0');
 });
 
 test('every process follows what is published, in order, with the one before', async (context) => {
