@@ -76,11 +76,11 @@ export class System {
     const configuration = await readSoundConfiguration(settings.configDir);
     const supervisor = new Supervisor(new Output(process.stderr));
     context.onEnd(() => supervisor.stop());
-    const { dataDir, appendFsync, partitions } = settings;
+    const { dataDir, appendFsync } = settings;
     const { signal } = context;
     const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
     const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
-    await withStore({ kind: 'single', url }, partitions, redisTimeoutMs, (store) =>
+    await withStore({ kind: 'single', url }, settings, redisTimeoutMs, (store) =>
       publishAtStart(store, settings, configuration, () => {}),
     );
     const processEnvironment = {

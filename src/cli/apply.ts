@@ -37,7 +37,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  return await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, (store) =>
+  return await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
     apply(store, settings, asked),
   );
 }

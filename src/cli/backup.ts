@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
   try {
-    await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, (store) =>
+    await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
       backup(store, file, interrupt.signal),
     );
     return 0;

@@ -62,9 +62,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, (store) =>
-    list(store, asked),
-  );
+  await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) => list(store, asked));
   return 0;
 }
 

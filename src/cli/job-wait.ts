@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../jobs/rebuild-queue.ts';
 import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
-import { findFull } from '../store/room.ts';
+import { findShortages } from '../store/shortages.ts';
 import type { Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import type { PercentBar } from './percent-bar.ts';
@@ -95,7 +95,7 @@ export async function waitForJobs(
 export async function obstacleOf(store: Store): Promise<string | null> {
   const missing = missingRole(await liveProcesses(store));
   if (missing !== null) return `no ${missing} process runs: start one (npm run ${missing})`;
-  return (await findFull(store)).data
+  return (await findShortages(store)).isFull
     ? 'Redis is full: give it more memory (maxmemory) or delete entities'
     : null;
 }

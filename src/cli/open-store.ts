@@ -1,9 +1,13 @@
+import type { Settings } from '../config/settings.ts';
 import { type RedisAddress, StoreFullError, StoreUnavailableError } from '../store/connection.ts';
 import { isMismatch, openStore, type Store } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import { shownAddress } from './redis-address.ts';
 
 const openTimeoutMs = 5_000;
+
+/** What a command opens a store with. */
+export type StoreSettings = Pick<Settings, 'partitions' | 'confirmReplicas' | 'replicaWaitMs'>;
 
 /**
  * Opens the store of a command, hands it over and closes it.
@@ -12,11 +16,11 @@ const openTimeoutMs = 5_000;
  */
 export async function withStore<T>(
   address: RedisAddress,
-  partitionCount: number,
+  settings: StoreSettings,
   commandTimeoutMs: number,
   act: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await open(address, partitionCount, commandTimeoutMs);
+  const store = await open(address, settings, commandTimeoutMs);
   try {
     return await act(store);
   } catch (error) {
@@ -34,9 +38,14 @@ export async function withStore<T>(
   }
 }
 
-async function open(address: RedisAddress, partitionCount: number, commandTimeoutMs: number): Promise<Store> {
+async function open(
+  address: RedisAddress,
+  { partitions, confirmReplicas, replicaWaitMs }: StoreSettings,
+  commandTimeoutMs: number,
+): Promise<Store> {
+  const options = { address, partitionCount: partitions, confirmReplicas, replicaWaitMs, commandTimeoutMs };
   try {
-    return await withinTime(openStore({ address, partitionCount, commandTimeoutMs }), openTimeoutMs);
+    return await withinTime(openStore(options), openTimeoutMs);
   } catch (error) {
     if (isMismatch(error)) throw new CommandStop(error.message);
     throw noAnswer(address, error);

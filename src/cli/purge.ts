@@ -54,7 +54,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  return await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, async (store) => {
+  return await withStore(redisAddress(settings), settings, commandTimeoutMs, async (store) => {
     const token = (await readPurge(store))?.token ?? (await begin(store, isSure));
     if (token !== null) await finish(store, token);
     return 0;

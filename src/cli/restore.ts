@@ -52,7 +52,7 @@ async function main(): Promise<number> {
     );
   }
   if (configOut !== null) writeDocuments(configOut, backup.documents);
-  await withStore(address, settings.partitions, commandTimeoutMs, (store) =>
+  await withStore(address, settings, commandTimeoutMs, (store) =>
     restore(store, file, backup, loaded.configuration),
   );
   // Without a CONFIG_DIR, npm start leaves the restored one as it is.

@@ -46,7 +46,7 @@ async function main(): Promise<number> {
   const say = (text: string) => output.line('start', text);
   try {
     const [address, messages] = await startRedis(settings, supervisor, signal);
-    const published = await withStore(address, settings.partitions, redisTimeoutMs, (store) =>
+    const published = await withStore(address, settings, redisTimeoutMs, (store) =>
       publishAtStart(store, settings, configuration, say),
     );
     // The demo's keys are good for nothing where its configuration is not active.
@@ -129,7 +129,7 @@ async function applyAgain(
   say: (text: string) => void,
 ): Promise<void> {
   try {
-    const { generation } = await withStore(address, settings.partitions, redisTimeoutMs, (store) =>
+    const { generation } = await withStore(address, settings, redisTimeoutMs, (store) =>
       applyFolder(store, settings, { ...refusingLosses, onWarnings: say }),
     );
     say(`the configuration was read again and is active (generation ${generation})`);

@@ -42,7 +42,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  return await withStore(redisAddress(settings), settings.partitions, commandTimeoutMs, (store) =>
+  return await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
     verifyStore(store, asked),
   );
 }

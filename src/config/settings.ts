@@ -79,7 +79,9 @@ export interface Settings {
   readonly frontLimits: FrontLimits;
   /** A worker that is not heard of for this long loses its partitions. */
   readonly leaseMs: number;
-  /** How long a write to a cluster waits for a replica to have it. */
+  /** Replicas of the one Redis that must have what is acknowledged. */
+  readonly confirmReplicas: number;
+  /** How long a write waits for them, and a write to a cluster for one. */
   readonly replicaWaitMs: number;
   /** When the private Redis writes its append-only file through to the disk. */
   readonly appendFsync: AppendFsync;
@@ -98,6 +100,7 @@ const bodiesMebibytesMax = 65_536;
 const waitSecondsMax = 3_600;
 /** Leases are renewed every half a second, and Redis may be slow. */
 const leaseSecondsMin = 2;
+const confirmReplicasMax = 16;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const appendFsyncs = ['always', 'everysec'] as const;
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -192,9 +195,13 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       leaseMs,
       (text) => 1000 * wholeNumber(text, leaseSecondsMin, waitSecondsMax),
     ),
+    confirmReplicas: setting('CONFIRM_REPLICAS', 0, (text) => wholeNumber(text, 0, confirmReplicasMax)),
     replicaWaitMs: setting('REPLICA_WAIT_SECONDS', replicaWaitMs, waitMs),
     appendFsync: setting<AppendFsync>('APPEND_FSYNC', 'always', (text) => oneOf(text, appendFsyncs)),
   };
+  if (settings.confirmReplicas > 0 && settings.redis.kind === 'private') {
+    mistakes.push('CONFIRM_REPLICAS is set and REDIS_URL is not: the private Redis has no replicas');
+  }
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));
   return settings;
 }

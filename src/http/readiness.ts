@@ -1,7 +1,7 @@
 /** What a front still waits for before it can serve, and what it serves without (contract sections 1 and 8, "/health/ready"). */
 import type { ActiveConfiguration } from '../store/configuration.ts';
 import { type LiveProcess, liveProcesses } from '../store/registry.ts';
-import { findFull } from '../store/room.ts';
+import { findShortages, type Shortages } from '../store/shortages.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ReadinessParts {
@@ -30,16 +30,13 @@ export async function readinessOf({
   if (!configuration.loaded) waitingFor.push('the configuration');
   if (!progress.ready) waitingFor.push('the state of the partitions');
   try {
-    const [processes, full] = await Promise.all([liveProcesses(store), findFull(store)]);
+    const [processes, shortages] = await Promise.all([liveProcesses(store), findShortages(store)]);
     const workers = processes.filter(({ role }) => role === 'worker');
     waitingFor.push(...unownedReasons(store.partitions.count, workers));
     waitingFor.push(
       ...workers.flatMap((worker) => worker.waitingFor.map((what) => `worker ${worker.id}: ${what}`)),
     );
-    const degraded = [...jobsReasons(processes)];
-    if (full.data) degraded.push('Redis is full (maxmemory): saves are refused until it has room');
-    if (full.messages) degraded.push('the Redis of MESSAGES_URL is full (maxmemory)');
-    return { waitingFor, degraded };
+    return { waitingFor, degraded: [...jobsReasons(processes), ...shortageReasons(shortages)] };
   } catch {
     return { waitingFor: [...waitingFor, 'Redis'], degraded: [] };
   }
@@ -61,4 +58,16 @@ function unownedReasons(
 function jobsReasons(processes: readonly LiveProcess[]): string[] {
   if (processes.some(({ role }) => role === 'jobs')) return [];
   return ['no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'];
+}
+
+function shortageReasons({ isFull, areMessagesFull, missingReplicas }: Shortages): string[] {
+  const reasons: string[] = [];
+  if (isFull) reasons.push('Redis is full (maxmemory): saves are refused until it has room');
+  if (areMessagesFull) reasons.push('the Redis of MESSAGES_URL is full (maxmemory)');
+  if (missingReplicas > 0) {
+    reasons.push(
+      `${missingReplicas} of the replicas that CONFIRM_REPLICAS asks for are away: saves are refused until they are back`,
+    );
+  }
+  return reasons;
 }

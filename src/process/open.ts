@@ -36,6 +36,7 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
     address: redisAddress(settings),
     messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
+    confirmReplicas: settings.confirmReplicas,
     replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? frontTimes(settings.frontLimits.redisTimeoutMs) : {}),
   });

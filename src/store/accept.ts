@@ -36,7 +36,7 @@ export async function acceptEntities(
   const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
   const version = new Map<number, number>();
   const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
-  await surviving(store.replication, tags, async () => {
+  await surviving(store.acknowledgements, tags, async () => {
     const lanes = groupBy(groups, ([partition]) => laneOf(store, partition));
     await Promise.all(
       [...lanes].map(([lane, ofLane]) => lane.accept({ request, heads, groups: ofLane, result, version })),

@@ -56,7 +56,7 @@ export async function publishConfiguration(
         ...wantedLayouts(configuration),
       ],
     );
-  const generation = await surviving(store.replication, [platformTag], () =>
+  const generation = await surviving(store.acknowledgements, [platformTag], () =>
     publish().catch((error) => unlessActive(store, configuration.digest, error)),
   );
   if (typeof generation !== 'number') throw purgedError(generation.toString());

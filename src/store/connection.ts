@@ -142,13 +142,19 @@ export function nodeOf(cluster: Cluster, key: string): string | null {
  */
 export function connectToNode(node: string): Redis {
   const colon = node.lastIndexOf(':');
-  const client = new Redis({
-    host: node.slice(0, colon),
-    port: Number(node.slice(colon + 1)),
-    protocol: 2,
-    retryStrategy: () => null,
-    connectTimeout: 2_000,
-  });
+  const [host, port] = [node.slice(0, colon), Number(node.slice(colon + 1))];
+  return quiet(new Redis({ ...oneLife, host, port }));
+}
+
+/** As `connectToNode`, to whoever answers at a URL. */
+export function connectOnce(url: string): Redis {
+  return quiet(new Redis(url, oneLife));
+}
+
+const oneLife = { protocol: 2 as const, retryStrategy: () => null, connectTimeout: 2_000 };
+
+/** Commands report what goes wrong. */
+function quiet(client: Redis): Redis {
   client.on('error', () => {});
   return client;
 }

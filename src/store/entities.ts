@@ -131,7 +131,7 @@ async function survivingIn(
   call: () => Promise<void>,
 ): Promise<void> {
   const tags = groups.map(([partition]) => store.partitions.tag(partition));
-  await surviving(store.replication, tags, call);
+  await surviving(store.acknowledgements, tags, call);
 }
 
 /** Positions of the things in their list, by the partition of their entity. */

@@ -1,23 +1,21 @@
 /**
- * What a failover of Redis Cluster must not take back. A master answers before its replica has a write; when the
- * replica takes its place, the last of what was answered may be gone, in all partitions of that master and in no other.
- * So whatever something else rests on (an acknowledgement, an effect in another partition) is confirmed first.
+ * What a failover must not take back. A master answers before its replica has a write; when the replica takes its place,
+ * the last of what was answered may be gone: in a cluster in all partitions of that master and in no other. So whatever
+ * something else rests on (an acknowledgement, an effect in another partition) is confirmed first.
  *
  * A confirmation is a write of its own with `WAIT` behind it, which covers all that the master did before; calls that
  * come meanwhile share the next one. It says in which history the master is (every failover begins another), so what was
- * done between two looks at the same history is in it. One Redis has no replicas, and here nothing to do.
+ * done between two looks at the same history is in it.
+ *
+ * What is written to one Redis is one log, of which a promoted replica has a beginning: effects there need no
+ * confirmation, acknowledgements alone do, and those where `CONFIRM_REPLICAS` says so (`Store.acknowledgements`).
  */
-import { Cluster, type Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../contract/limits.ts';
-import { connectToNode, nodeOf, type RedisClient, StoreUnavailableError, storeError } from './connection.ts';
-import { keys } from './keys.ts';
-import { historyLua, Script } from './script.ts';
+import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
+import { type RedisAddress, type RedisClient, StoreUnavailableError } from './connection.ts';
+import { ClusterMasters, type Masters, OneMaster } from './masters.ts';
 
-const confirmScript = new Script<Buffer>('confirm', 1, historyLua);
-/** How long it is believed that a master has no replica. */
-const loneMs = 1_000;
-/** A node that does not answer this long after a replica should have is as good as dead. */
-const roundReserveMs = 1_000;
 const movedRetryMs = 50;
 const attemptsMax = 3;
 
@@ -36,9 +34,18 @@ export interface Replication {
   close(): void;
 }
 
-/** @param waitMs how long a replica is waited for */
+/** What a failover of a cluster must not take back; on one Redis there is nothing to do. @param waitMs how long a replica is waited for */
 export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Replication {
-  return client instanceof Cluster ? new ClusterReplication(client, waitMs) : alone;
+  return client instanceof Cluster ? new ConfirmedReplication(new ClusterMasters(client), waitMs) : alone;
+}
+
+/** What the promotion of a replica of the one Redis must not take back. @param replicas that must have it; 0: none is waited for */
+export function confirmationOf(
+  address: RedisAddress & { kind: 'single' },
+  replicas: number,
+  waitMs = replicaWaitMs,
+): Replication {
+  return replicas === 0 ? alone : new ConfirmedReplication(new OneMaster(address, replicas), waitMs);
 }
 
 const alone: Replication = {
@@ -64,25 +71,21 @@ export async function surviving<T>(
   throw new StoreUnavailableError('one failover follows the other');
 }
 
-interface Waiting {
-  readonly tag: string;
-  readonly resolve: (history: string) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-class ClusterReplication implements Replication {
+class ConfirmedReplication implements Replication {
   readonly #known = new Map<string, string>();
-  readonly #shards = new Map<string, Shard>();
+  readonly #confirming = new Map<string, ConfirmingMaster>();
   #closed = false;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly masters: Masters,
     private readonly waitMs: number,
   ) {}
 
   async observe(tags: readonly string[]): Promise<Histories> {
     const observed = await Promise.all(
-      tags.map(async (tag) => [tag, this.#known.get(tag) ?? (await this.#confirmed(tag))] as const),
+      this.masters
+        .toConfirm(tags)
+        .map(async (tag) => [tag, this.#known.get(tag) ?? (await this.#confirmed(tag))] as const),
     );
     return new Map(observed);
   }
@@ -94,8 +97,8 @@ class ClusterReplication implements Replication {
 
   close(): void {
     this.#closed = true;
-    for (const shard of this.#shards.values()) shard.close();
-    this.#shards.clear();
+    for (const master of this.#confirming.values()) master.close();
+    this.#confirming.clear();
   }
 
   /** Tries again while nobody can say who serves the tag, for as long as a replica would be waited for. */
@@ -103,7 +106,7 @@ class ClusterReplication implements Replication {
     const endsMs = performance.now() + this.waitMs;
     for (;;) {
       try {
-        const history = await this.#shardOf(tag).confirmed(tag);
+        const history = await this.#masterOf(tag).confirmed(tag);
         this.#known.set(tag, history);
         return history;
       } catch (error) {
@@ -113,113 +116,18 @@ class ClusterReplication implements Replication {
     }
   }
 
-  #shardOf(tag: string): Shard {
-    const node = nodeOf(this.cluster, keys.confirmed(tag));
-    if (node === null || this.#closed) throw new StoreUnavailableError(`nobody serves ${tag}`);
-    const known = this.#shards.get(node);
+  #masterOf(tag: string): ConfirmingMaster {
+    const name = this.masters.nameOf(tag);
+    if (name === null || this.#closed) throw new StoreUnavailableError(`nobody serves ${tag}`);
+    const known = this.#confirming.get(name);
     if (known !== undefined) return known;
-    const shard = new Shard(node, this.waitMs, {
-      onMoved: () => this.cluster.refreshSlotsCache(() => {}),
-      onEnd: () => this.#forget(node, shard),
-    });
-    this.#shards.set(node, shard);
-    return shard;
+    const master = new ConfirmingMaster(name, this.masters, this.waitMs, () => this.#forget(name, master));
+    this.#confirming.set(name, master);
+    return master;
   }
 
-  #forget(node: string, shard: Shard): void {
-    if (this.#shards.get(node) === shard) this.#shards.delete(node);
-    this.cluster.refreshSlotsCache(() => {});
-  }
-}
-
-class NoReplicaError extends StoreUnavailableError {}
-
-/** One master, on a connection of its own: `WAIT` holds up whatever comes behind it. */
-class Shard {
-  readonly #client: Redis;
-  #waiting: Waiting[] = [];
-  #isRunning = false;
-  /** Until then no replica is waited for. */
-  #loneUntilMs = 0;
-
-  constructor(
-    node: string,
-    private readonly waitMs: number,
-    private readonly events: {
-      /** Another node serves what was asked here. */
-      onMoved(): void;
-      /** This one answers no more. */
-      onEnd(): void;
-    },
-  ) {
-    this.#client = connectToNode(node);
-  }
-
-  /** History of a tag whose keys are here; everything done before the call is on a replica then. */
-  confirmed(tag: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ tag, resolve, reject });
-      if (!this.#isRunning) void this.#run();
-    });
-  }
-
-  close(): void {
-    this.#client.disconnect();
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#waiting.length > 0) {
-      const round = this.#waiting;
-      this.#waiting = [];
-      await this.#confirm(round);
-    }
-    this.#isRunning = false;
-  }
-
-  async #confirm(round: readonly Waiting[]): Promise<void> {
-    const overdue = setTimeout(() => this.close(), this.waitMs + roundReserveMs);
-    try {
-      const tags = [...new Set(round.map(({ tag }) => tag))];
-      const isLone = performance.now() < this.#loneUntilMs;
-      // In one go, and in this order: the wait is for all of them.
-      const histories = tags.map((tag) => confirmScript.run(this.#client, [keys.confirmed(tag)], []));
-      const replicas = isLone ? 0 : this.#client.wait(1, this.waitMs);
-      const settled = await Promise.allSettled([replicas, ...histories]);
-      if (!isLone && (await replicas) < 1) await this.#expectNoReplica();
-      const found = new Map(tags.map((tag, index) => [tag, settled[index + 1]]));
-      for (const waiting of round) this.#settle(waiting, found.get(waiting.tag));
-    } catch (error) {
-      if (!(error instanceof NoReplicaError)) this.#end();
-      for (const { reject } of round) reject(error instanceof NoReplicaError ? error : storeError(error));
-    } finally {
-      clearTimeout(overdue);
-    }
-  }
-
-  #settle({ resolve, reject }: Waiting, result: PromiseSettledResult<unknown> | undefined): void {
-    if (result?.status === 'fulfilled') {
-      resolve(String(result.value));
-      return;
-    }
-    this.events.onMoved();
-    reject(result?.reason ?? new StoreUnavailableError('not confirmed'));
-  }
-
-  /**
-   * A master whose replicas the cluster has all given up, as after a failover, goes on without one: nobody could take
-   * its place, so nothing can be taken back. @throws NoReplicaError when there is one that could
-   */
-  async #expectNoReplica(): Promise<void> {
-    const id = (await this.#client.cluster('MYID')) as string;
-    const replicas = (await this.#client.cluster('REPLICAS', id)) as string[];
-    const isLone = replicas.every((line) => (line.split(' ')[2] ?? '').split(',').includes('fail'));
-    if (!isLone) throw new NoReplicaError(`no replica confirmed within ${this.waitMs} ms`);
-    this.#loneUntilMs = performance.now() + loneMs;
-  }
-
-  #end(): void {
-    this.close();
-    this.events.onEnd();
+  #forget(name: string, master: ConfirmingMaster): void {
+    if (this.#confirming.get(name) === master) this.#confirming.delete(name);
+    this.masters.onMoved();
   }
 }

@@ -24,7 +24,7 @@ export type HoldOutcome = 'held' | 'notEmpty' | 'otherRestore';
  */
 export async function holdForRestore(store: Store, token: string): Promise<HoldOutcome> {
   const { tags } = store.partitions;
-  const replies = await surviving(store.replication, tags, () =>
+  const replies = await surviving(store.acknowledgements, tags, () =>
     Promise.all(
       tags.map((tag) => hold.run(store.client, [keys.restore(tag), keys.clock(tag)], ['take', token])),
     ),
@@ -57,7 +57,7 @@ export async function restoreSnapshots(
 ): Promise<void> {
   const groups = groupBy(snapshots, ({ entity }) => store.partitions.ofEntity(sourceId, entity.originId));
   const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
-  await surviving(store.replication, tags, () =>
+  await surviving(store.acknowledgements, tags, () =>
     Promise.all(
       [...groups].map(([partition, group]) =>
         restoreInPartition(store, store.partitions.tag(partition), token, tenant, sourceId, group),

@@ -3,7 +3,13 @@
  * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work need not be asked for
  * apart. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
  */
-import { connectBlocking, type RedisClient, sendRaw, storeError } from './connection.ts';
+import {
+  connectBlocking,
+  type RedisClient,
+  StoreUnavailableError,
+  sendRaw,
+  storeError,
+} from './connection.ts';
 import type { SendBehind } from './field-reader.ts';
 import { SharedStream } from './shared-stream.ts';
 import type { RedisHost } from './store.ts';
@@ -85,6 +91,8 @@ class SharedStreams implements StreamSource {
   }
 
   readonly catchUp = async (send: SendBehind): Promise<ReadonlyMap<string, string> | null> => {
+    // Whoever answers now may not know of the places.
+    if (this.#connectionId === null && this.host.mayForget === true) return null;
     const wanted = this.#wanted();
     if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
     const reply = (await send('XREAD', readWords(wanted, null))) as StreamReply;
@@ -125,6 +133,8 @@ class SharedStreams implements StreamSource {
       await pause(hasEntries ? this.pauseMs : 0);
     } catch (error) {
       this.#readIsOver();
+      // A server that another takes the place of may keep its connections: it is asked again what it is.
+      this.#connectionId = null;
       for (const stream of this.#streams) stream.fail(storeError(error));
       await pause(retryMs);
     }
@@ -193,9 +203,13 @@ class SharedStreams implements StreamSource {
   }
 }
 
-/** Each start of a Redis is a history of its own. */
+/**
+ * Each start of a Redis is a history of its own, and so is each promotion of a replica. One that is not promoted yet still
+ * has the history of another, and less of it. @throws StoreUnavailableError for such a one
+ */
 async function historyOf(client: RedisClient): Promise<string> {
   const facts = String(await sendRaw(client, 'INFO', ['replication']));
+  if (/^role:slave/m.test(facts)) throw new StoreUnavailableError('this Redis is a replica');
   return /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
 }
 

@@ -12,7 +12,7 @@ import {
 import { FieldReader } from './field-reader.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { ReadLine } from './read-line.ts';
-import { type Replication, replicationOf, surviving } from './replication.ts';
+import { confirmationOf, type Replication, replicationOf, surviving } from './replication.ts';
 import { checkServers, UnfitRedisError } from './server-check.ts';
 
 /** The store was first used with another number of partitions. */
@@ -37,7 +37,9 @@ export interface StoreOptions extends ConnectionOptions {
    * Redis: for a process that reads by the thousand.
    */
   readonly lineTimeoutMs?: number;
-  /** How long a write to a cluster waits for a replica to have it; absent: as in the contract. */
+  /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
+  readonly confirmReplicas?: number;
+  /** How long a replica is waited for; absent: as in the contract. */
   readonly replicaWaitMs?: number;
 }
 
@@ -62,8 +64,10 @@ export class Store implements RedisHost {
     readonly partitions: Partitions,
     /** 32 random bytes made when the store was first used; signs the tokens that clients hand back. */
     readonly secret: Buffer,
-    /** What a failover must not take back. */
+    /** What a failover of a cluster must not take back. */
     readonly replication: Replication,
+    /** What is told to somebody outside: no failover, and no promotion of a replica, may take it back. */
+    readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
     this.#line = lineFor(options);
@@ -73,6 +77,11 @@ export class Store implements RedisHost {
 
   get address(): RedisAddress {
     return this.#options.address;
+  }
+
+  /** As in the options. */
+  get confirmReplicas(): number {
+    return this.#options.confirmReplicas ?? 0;
   }
 
   /** Where processes send messages to each other; connected to when it is first asked for. */
@@ -110,7 +119,8 @@ export class Store implements RedisHost {
         new Partitions(options.partitionCount),
         secret ?? Buffer.alloc(0),
         replication,
-        client instanceof Redis && !(await keepsEverything(client)),
+        acknowledgementsOf(options, replication),
+        client instanceof Redis && !(await keepsEverything(client, options)),
       );
       if (store.messages !== store) await checkMessages(store);
       return store;
@@ -131,6 +141,7 @@ export class Store implements RedisHost {
 
   async close(): Promise<void> {
     this.replication.close();
+    this.acknowledgements.close();
     this.#line?.close();
     await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
   }
@@ -146,8 +157,20 @@ async function checkMessages(store: Store): Promise<void> {
   }
 }
 
-/** Whether all that it has answered is on its disk. One that does not say may forget. */
-async function keepsEverything(client: Redis): Promise<boolean> {
+/** In a cluster both are one. */
+function acknowledgementsOf(
+  { address, confirmReplicas = 0, replicaWaitMs }: StoreOptions,
+  replication: Replication,
+): Replication {
+  return address.kind === 'single' ? confirmationOf(address, confirmReplicas, replicaWaitMs) : replication;
+}
+
+/**
+ * Whether all that it has answered is on its disk, and nobody else comes in its place: a replica that is promoted lacks
+ * the last of it. One that does not say may forget.
+ */
+async function keepsEverything(client: Redis, { confirmReplicas = 0 }: StoreOptions): Promise<boolean> {
+  if (confirmReplicas > 0) return false;
   try {
     const [, isAppended] = (await client.config('GET', 'appendonly')) as string[];
     const [, synced] = (await client.config('GET', 'appendfsync')) as string[];

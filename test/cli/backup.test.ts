@@ -376,7 +376,8 @@ test('a backup that is cut off, changed or something else is refused before anyt
 test('a Redis that goes away amid a command is one line that says what to do', async () => {
   const address = { kind: 'single', url: redis.url } as const;
   await redis.flush();
-  const command = withStore(address, partitionCount, 1_000, async () => {
+  const settings = { partitions: partitionCount, confirmReplicas: 0, replicaWaitMs: 1_000 };
+  const command = withStore(address, settings, 1_000, async () => {
     throw new StoreUnavailableError('Redis: Connection is closed.');
   });
   await assert.rejects(command, (error) => {

@@ -49,6 +49,7 @@ test('without variables every setting has its documented default', () => {
       drainMs: 8_000,
     },
     leaseMs: 5_000,
+    confirmReplicas: 0,
     replicaWaitMs: 1_000,
     appendFsync: 'always',
   });
@@ -96,6 +97,7 @@ test('every variable is read', () => {
     REDIS_TIMEOUT_SECONDS: '6',
     DRAIN_SECONDS: '7',
     LEASE_SECONDS: '8',
+    CONFIRM_REPLICAS: '2',
     REPLICA_WAIT_SECONDS: '9',
   });
   assert.deepEqual(settings, {
@@ -135,6 +137,7 @@ test('every variable is read', () => {
       drainMs: 7_000,
     },
     leaseMs: 8_000,
+    confirmReplicas: 2,
     replicaWaitMs: 9_000,
     appendFsync: 'everysec',
   });

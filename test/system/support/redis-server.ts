@@ -12,6 +12,8 @@ export interface RedisOptions {
   readonly appendFsync?: 'always' | 'everysec';
   /** Follow what of its file is on the disk, so that its power can be cut. */
   readonly hasPowerCuts?: boolean;
+  /** Port at which the primary answers that it is a replica of. */
+  readonly replicaOf?: number;
 }
 
 /** Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. */
@@ -28,13 +30,16 @@ export class RedisServer {
   private constructor(
     readonly port: number,
     folder: string,
-    { appendFsync, hasPowerCuts = false }: RedisOptions,
+    { appendFsync, hasPowerCuts = false, replicaOf }: RedisOptions,
   ) {
     const file = path.join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof');
     this.#file = hasPowerCuts ? new SyncedFile(file, path.join(folder, 'trace')) : null;
     const words = [...(this.#file?.commandPrefix ?? []), 'redis-server', '--port', String(port)];
     words.push('--bind', '127.0.0.1', '--save', '', '--dir', folder);
     words.push('--appendonly', 'yes', '--appendfsync', appendFsync ?? process.env.APPEND_FSYNC ?? 'always');
+    if (replicaOf !== undefined) words.push('--replicaof', `127.0.0.1 ${replicaOf}`);
+    // The primary waits before it sends all of it, for others that may come.
+    words.push('--repl-diskless-sync-delay', '0');
     if (hasPowerCuts) words.push('--auto-aof-rewrite-percentage', '0');
     this.process = new SystemProcess('redis', () => ({
       program: 'sh',

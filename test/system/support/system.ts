@@ -40,8 +40,10 @@ export interface SystemOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Each front listens on a loopback address of its own, as on several hosts; where all of 127.0.0.0/8 is loopback. */
   readonly hosts?: 'several';
-  /** Told of the port of the system's own Redis before anything connects to it. */
-  onRedis?(port: number): void;
+  /** Told of the port of the system's own Redis before anything connects to it, and waited for. */
+  onRedis?(port: number): void | Promise<void>;
+  /** Where a store of the test's own is, if not at the system's own Redis. */
+  readonly storeUrl?: string;
 }
 
 interface ClusterPlace {
@@ -90,7 +92,7 @@ export class System {
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
     const own = await startStore(options, folder);
-    if (own.redis !== null) options.onRedis?.(own.redis.port);
+    if (own.redis !== null) await options.onRedis?.(own.redis.port);
     const system = new System(options, own, folder);
     try {
       system.#configuration = await system.#writeConfiguration(options.files);
@@ -157,7 +159,8 @@ export class System {
 
   /** A store of the test's own. */
   async store(): Promise<Store> {
-    const address = this.#cluster?.address ?? { kind: 'single' as const, url: this.redis.url };
+    const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
+    const address = this.#cluster?.address ?? { kind: 'single' as const, url };
     this.#store ??= await openStore({ address, partitionCount: this.options.partitions });
     return this.#store;
   }
