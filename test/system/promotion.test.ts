@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
 import {
@@ -37,16 +37,18 @@ class Pair {
 
   constructor(private readonly folder: string) {}
 
-  static async open(context: TestContext): Promise<Pair> {
+  /** Whoever opens it closes it, behind those who work on it. */
+  static async open(): Promise<Pair> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-promotion-'));
     const pair = new Pair(folder);
     pair.#wire = await SlowRedis.start(() => pair.#target);
-    context.after(async () => {
-      await Promise.all(pair.#ends.splice(0).map((end) => end()));
-      await pair.wire.stop();
-      await rm(folder, { recursive: true, force: true });
-    });
     return pair;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#ends.splice(0).map((end) => end()));
+    await this.wire.stop();
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   get wire(): SlowRedis {
@@ -86,7 +88,7 @@ class Pair {
     });
   }
 
-  /** Leads the address to the replica, and makes it the primary once somebody has come to it. @returns its port */
+  /** Leads the address to the replica, and makes it the primary once somebody has come to it. */
   async promote(): Promise<void> {
     const { replica } = this;
     this.#target = replica.port;
@@ -116,7 +118,7 @@ test(
   oneRedisOnly,
   async (context) => {
     const random = Random.forTest('promotion');
-    const pair = await Pair.open(context);
+    const pair = await Pair.open();
     const started = System.start({
       web: 1,
       workers: 2,
@@ -125,13 +127,13 @@ test(
       files: files(1),
       env: {
         REDIS_URL: pair.wire.url,
-        CONFIRM_REPLICAS: process.env.CONFIRM_REPLICAS ?? '1',
+        CONFIRM_REPLICAS: '1',
         LEASE_SECONDS: '2',
       },
       onRedis: (port) => pair.lead(port),
       storeUrl: pair.wire.url,
     });
-    context.after(() => started.then((system) => system.stop()));
+    context.after(() => started.then((system) => system.stop()).finally(() => pair.close()));
     const system = await started;
     const store = await system.store();
     const client = system.client();
@@ -168,6 +170,8 @@ test(
           },
           30_000,
         );
+        const alone = await client.post('/ingest/v2', categories as unknown as [], { key: sourceKey });
+        assert.equal(alone.status, 503, 'no replica is there to have it');
         await pair.attach();
         const attached = ledger.answered;
         await until('writes are acknowledged again', () => ledger.answered > attached + 20, 30_000);
