@@ -10,10 +10,8 @@ import type { MessageBody, Reply } from './message-body.ts';
 import { OwnStream, packedField } from './own-stream.ts';
 import { pack, unpack } from './pack.ts';
 import { PendingReplies } from './pending-replies.ts';
-import { Script } from './script.ts';
 import type { RedisHost } from './store.ts';
-
-const write = new Script<Buffer | null>('write', 1);
+import { writeAnyway } from './write-anyway.ts';
 
 /** Entries that an unread stream holds before the oldest are dropped; their requests end at their deadlines. */
 const entriesKept = 4096;
@@ -66,8 +64,9 @@ class Outbox<Message> {
   async #add(key: string, entry: Message[]): Promise<void> {
     this.entriesSent += 1;
     try {
-      const words = ['XADD', 'NOMKSTREAM', 'MAXLEN', '~', entriesKept, '*', packedField, pack(entry)];
-      const id = await write.run(this.host.client, [key], words);
+      // Gathered already: the client's own pipelining would only cost time.
+      const words = ['NOMKSTREAM', 'MAXLEN', '~', entriesKept, '*', packedField, pack(entry)];
+      const id = await writeAnyway(this.host.client, 'XADD', key, words);
       if (id !== null) return;
       for (const message of entry) this.onLost(message, 'gone');
     } catch {

@@ -5,9 +5,9 @@ import { keys } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { Script } from './script.ts';
 import type { Store } from './store.ts';
+import { writeAnyway } from './write-anyway.ts';
 
 const time = new Script<[seconds: number, microseconds: number]>('time', 1);
-const write = new Script<number>('write', 1);
 
 export const heartbeatMs = 1000;
 
@@ -49,7 +49,7 @@ export async function storeTimeMs(store: Store): Promise<number> {
 /** @throws StoreUnavailableError */
 export async function beat(store: Store, process: ProcessBeat): Promise<void> {
   const atMs = await storeTimeMs(store);
-  await write.run(store.client, [keys.processes], ['HSET', process.id, pack([atMs, process])]);
+  await writeAnyway(store.client, 'HSET', keys.processes, [process.id, pack([atMs, process])]);
 }
 
 /** Says that a process has ended. @throws StoreUnavailableError */

@@ -1,0 +1,24 @@
+/** Plain writes that go on when Redis is full: for what must be told then and holds no more than it ever does. */
+import { type RedisClient, StoreFullError, sendRaw, storeError } from './connection.ts';
+import { Script, type ScriptArgument } from './script.ts';
+
+const write = new Script<unknown>('write', 1);
+
+/**
+ * Sends the command as it is, which costs Redis half of what a script does; a full one is sent it by a script.
+ * @param words behind the key. @returns the reply as it came. @throws StoreUnavailableError
+ */
+export async function writeAnyway(
+  client: RedisClient,
+  command: 'HSET' | 'XADD',
+  key: string,
+  words: readonly ScriptArgument[],
+): Promise<unknown> {
+  try {
+    return await sendRaw(client, command, [key, ...words]);
+  } catch (cause) {
+    const error = storeError(cause);
+    if (!(error instanceof StoreFullError)) throw error;
+  }
+  return await write.run(client, [key], [command, ...words]);
+}
