@@ -31,7 +31,8 @@ export async function waitForProcesses(
     const processes = await liveProcesses(store);
     const late = processes.filter((process) => process.generation < generation);
     if (late.length === 0) return processes.length;
-    const line = `Waiting for ${late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ')} to take it up; the log there says why it does not.`;
+    const names = late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ');
+    const line = `Waiting for ${names} to take it up; the log there says why it does not.`;
     if (line !== said && performance.now() - startedMs > silentMs) {
       say(line);
       said = line;

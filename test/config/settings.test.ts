@@ -225,3 +225,11 @@ test('no .env is fine, one that cannot be read is a clear line', async (t) => {
     message: /EISDIR/,
   });
 });
+
+test('the private Redis has no replicas that could be waited for', () => {
+  assert.throws(
+    () => readSettings({ CONFIRM_REPLICAS: '1' }),
+    /CONFIRM_REPLICAS is set and REDIS_URL is not/,
+  );
+  assert.equal(readSettings({ CONFIRM_REPLICAS: '1', REDIS_URL: 'redis://here' }).confirmReplicas, 1);
+});
