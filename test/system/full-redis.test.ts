@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import type { Json } from '../../src/contract/json.ts';
 import { StoreFullError } from '../../src/store/connection.ts';
 import { waitUntilSettled } from '../../src/store/partition-state.ts';
+import { readGenerations } from '../../src/store/rebuild-generation.ts';
 import { liveProcesses } from '../../src/store/registry.ts';
 import { article, assertTrue, categories, files } from '../cluster/support/articles.ts';
 import { until } from '../support/until.ts';
@@ -49,6 +50,11 @@ class Memory {
     await this.redis.config('SET', 'maxmemory-policy', 'noeviction');
     await this.redis.config('SET', 'maxmemory', '1mb');
     await assert.rejects(this.redis.set('more', 'x'), /^ReplyError: OOM/, 'it is full');
+  }
+
+  /** Locks of jobs end by themselves where nobody can renew them. */
+  async areJobsFree(): Promise<boolean> {
+    return (await this.redis.keys('{millrace}:jobs:*:lock')).length === 0;
   }
 
   async raise(): Promise<void> {
@@ -175,7 +181,15 @@ for (const way of ['sockets', 'streams'] as const) {
       // With room everything goes on by itself.
       await memory.raise();
       assert.ok(await ledger.save(client, all));
-      await system.apply(files(2));
+
+      // A rebuild that the end of the room interrupts is gone on with.
+      const generation = await system.publish(files(2));
+      await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
+      await memory.fill();
+      await untilFull(client);
+      await until('no job is held any more', () => memory.areJobsFree(), 30_000);
+      await memory.raise();
+      await system.rebuilt(generation);
       await waitUntilSettled(store);
       assert.deepEqual(await readyBody(client), { status: 200, body: { status: 200, waitingFor: [] } });
       await assertTrue(system, client, ledger);

@@ -1,5 +1,6 @@
 /** Articles in categories: a site in which everything depends on something else, and a check of all of it. */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { until } from '../../support/until.ts';
@@ -14,6 +15,7 @@ import type { ConfigFiles, System } from '../../system/support/system.ts';
 import { differencesFoundByVerify } from '../../system/support/verify.ts';
 
 const categoryCount = 20;
+const refusedPauseMs = 50;
 /** Views with references and lookups, an index; version 2 changes every article's view. */
 export function files(version: 1 | 2): ConfigFiles {
   return siteFiles({
@@ -139,6 +141,8 @@ export function keepWriting(client: Client, ledger: Ledger, random: Random, arti
         portion.map((n) => article(random, n)),
       );
       answers.push({ isAcknowledged, atMs: performance.now() });
+      // Each refused write leaves another state that may be: refused at once and sent again at once they would be thousands.
+      if (!isAcknowledged) await sleep(refusedPauseMs);
     }
   };
   const work = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
