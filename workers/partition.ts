@@ -1,4 +1,5 @@
 /** Entry point of a partition worker: `npm run worker`, and `worker` in the Procfile. */
+import { ThreadedKeeper } from '../src/actors/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
@@ -26,6 +27,9 @@ runProcess('worker', async () => {
         ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
       ),
     link: () => responder.link,
+    openKeeper: (host, leaseMs, events) => new ThreadedKeeper(host, leaseMs, events),
+    onLeases: (event, partitions) =>
+      log[event === 'lost' ? 'warn' : 'info']({ partitions }, `partitions were ${event}`),
     onTrouble,
   });
   collectProcessFigures(worker.metrics.registry);

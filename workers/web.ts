@@ -16,8 +16,8 @@ import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/query-service.ts';
 import { AutoFields } from '../src/store/auto-fields.ts';
+import { Heartbeat, heartbeatMs } from '../src/store/heartbeat.ts';
 import { Progress } from '../src/store/progress.ts';
-import { beat, heartbeatMs, leave, liveProcesses } from '../src/store/registry.ts';
 
 runProcess('web', async () => {
   const ground = await openProcess('web');
@@ -71,44 +71,39 @@ runProcess('web', async () => {
       () => cache.figures[name],
     );
   }
-  metrics.addCollector(async () => {
-    const processes = await liveProcesses(store);
-    return processes
-      .filter((process) => process.id !== id)
-      .map(({ id: process, role, metrics: text }) => ({ process, role, text }));
-  });
+  metrics.addCollector(() => store.registry.metrics(id));
   const requestRate = new RequestRate(metrics, performance.now());
-  const heartbeat = setInterval(() => {
-    metrics
-      .ownText()
-      .then((text) =>
-        beat(store, {
-          id,
-          role: 'web',
-          host: hostname(),
-          pid: process.pid,
-          generation: configuration.generation,
-          layouts: 0,
-          partitions: [],
-          waitingFor: [],
-          metrics: text,
-          requestsPerSecond: requestRate.perSecond(performance.now()),
-        }),
-      )
-      .catch(() => {});
+  let requestsPerSecond = 0;
+  const rating = setInterval(() => {
+    requestsPerSecond = requestRate.perSecond(performance.now());
   }, heartbeatMs);
+  const heartbeat = new Heartbeat(store, {
+    beat: () => ({
+      id,
+      role: 'web',
+      host: hostname(),
+      pid: process.pid,
+      generation: configuration.generation,
+      layouts: 0,
+      partitions: [],
+      waitingFor: [],
+      requestsPerSecond,
+    }),
+    metrics: () => metrics.ownText(),
+  });
+  configuration.onChange(() => heartbeat.tell());
 
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
 
   stopOnSignal(ground, async () => {
     await server.close();
-    clearInterval(heartbeat);
+    clearInterval(rating);
     await query.close();
     progress.close();
     configuration.close();
     await entityReader.close();
-    await leave(store, id).catch(() => {});
+    await heartbeat.close();
     await store.close();
   });
 });

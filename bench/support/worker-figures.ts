@@ -1,13 +1,8 @@
-/** What a worker counts, as it tells with its heartbeats once a second. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type LiveProcess, liveProcesses } from '../../src/store/registry.ts';
+/** What a worker counts, as it tells when it is asked. */
+import { liveProcesses } from '../../src/store/registry.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { BenchContext } from './bench.ts';
 import type { System } from './system.ts';
-
-/** The first heartbeat that comes may have been counted before; the second one is counted after the first. */
-const beatsAwaited = 2;
-const pollMs = 20;
 
 export class WorkerFigures {
   private constructor(
@@ -21,24 +16,14 @@ export class WorkerFigures {
 
   /** Everything that the worker has counted up to the call is in it. @returns in the order of the names */
   async read(names: readonly string[]): Promise<number[]> {
-    let worker = await this.worker();
-    for (let heard = 0; heard < beatsAwaited; heard += 1) {
-      const known = worker;
-      while (worker?.atMs === known?.atMs) {
-        this.context.signal.throwIfAborted();
-        await sleep(pollMs);
-        worker = await this.worker();
-      }
-    }
-    const metrics = worker?.metrics ?? '';
+    this.context.signal.throwIfAborted();
+    const worker = (await liveProcesses(this.store)).find(({ role }) => role === 'worker');
+    const texts = await this.store.registry.metrics('bench');
+    const metrics = texts.find((text) => text.process === worker?.id)?.text ?? '';
     return names.map((name) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(metrics)?.[1]));
   }
 
   async close(): Promise<void> {
     await this.store.close();
-  }
-
-  private async worker(): Promise<LiveProcess | undefined> {
-    return (await liveProcesses(this.store)).find(({ role }) => role === 'worker');
   }
 }

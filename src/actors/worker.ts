@@ -6,14 +6,25 @@ import { setTimeout } from 'node:timers/promises';
 import { leaseMs } from '../contract/limits.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
-import { FencedError } from '../store/connection.ts';
-import { readOwners, releaseLease, renewLease, type TakenLease, takeLease } from '../store/lease.ts';
+import { FencedError, StoreUnavailableError } from '../store/connection.ts';
+import { heartbeatMs } from '../store/heartbeat.ts';
+import {
+  type Lease,
+  type RenewalMark,
+  readOwners,
+  releaseLease,
+  type TakenLease,
+  takeLease,
+} from '../store/lease.ts';
 import { lastSequence } from '../store/partition-state.ts';
-import { beat, heartbeatMs, leave, type ProcessBeat, processesNow } from '../store/registry.ts';
+import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
 import { openStreamSource, type StreamSource } from '../store/shared-streams.ts';
 import type { Store } from '../store/store.ts';
 import type { ItemSink } from '../store/types.ts';
 import { nextStep } from './assignment.ts';
+import { type Keeper, type OpenKeeper, openLocalKeeper } from './keeper.ts';
+import { type LeaseEvent, LeaseNews } from './lease-news.ts';
+import { LeaseWatch } from './lease-watch.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { PartitionActor } from './partition.ts';
 import { Slots } from './slots.ts';
@@ -21,13 +32,14 @@ import { TurnQueue } from './turns.ts';
 import { portionParts } from './work.ts';
 
 const tickMs = 500;
-/** How soon a worker tells that it works by another configuration or other lookup layouts: jobs wait for that word. */
+/** How soon a worker tells that it works by another configuration or other lookup layouts, or has other partitions: others wait for that word. */
 const newsMs = 50;
 /**
  * Of the largest; enough that one is computed while others wait for Redis, and more would only hold more entities in memory
  * at a time. Of small ones there are more, so that what they ask of Redis goes and comes together.
  */
 const batchesAtOnce = 4;
+const lagWaitMs = 200;
 const batchPatienceMs = 1000;
 /** Two of each entity of a full portion. */
 const claimsPerCommitDefault = 800;
@@ -45,6 +57,10 @@ export interface WorkerOptions {
   waitingFor(): readonly string[];
   /** Where fronts of this host can ask it without Redis, as in its heartbeat; absent or null: nowhere. */
   link?(): string | null;
+  /** What keeps its leases and its heartbeat going; absent: its own thread does. */
+  readonly openKeeper?: OpenKeeper;
+  /** Told of partitions that it has taken, lost or given back. */
+  onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -53,7 +69,6 @@ interface OwnedPartition {
   readonly ended: Promise<void>;
   /** By this process' clock, a little before Redis ends the lease. */
   leaseEndsMs: number;
-  isRenewing: boolean;
 }
 
 /** What a worker goes by, as others hear of it. */
@@ -64,19 +79,31 @@ export class Worker {
   readonly metrics = new WorkerMetrics();
   readonly #leaseMs: number;
   readonly #owned = new Map<number, OwnedPartition>();
+  readonly #keeper: Keeper;
+  readonly #watch: LeaseWatch;
+  readonly #news: LeaseNews;
   readonly #streams: StreamSource;
   readonly #rebuildTurns = new TurnQueue();
   readonly #batchSlots = new Slots(batchesAtOnce * portionParts, batchPatienceMs);
   #measuringLag: Promise<void> | null = null;
-  /** What the last heartbeat said of the configuration, and when the next one is due. */
-  #told: Told = { generation: 0, layouts: 0 };
+  /** What of the last heartbeat others wait for, and when the next one is due. */
+  #told = '';
   #nextBeatMs = 0;
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
     this.#leaseMs = options.leaseMs ?? leaseMs;
-    this.#streams = openStreamSource(options.store);
+    const { store, openKeeper = openLocalKeeper, onTrouble } = options;
+    this.#streams = openStreamSource(store);
+    this.#watch = new LeaseWatch(this.#leaseMs);
+    this.#news = new LeaseNews((event, partitions) => options.onLeases?.(event, partitions));
+    this.#keeper = openKeeper(store, this.#leaseMs, {
+      renewed: (lease, askedMs) => this.#onRenewed(lease, askedMs),
+      lost: (lease) => this.#onLost(lease),
+      trouble: onTrouble,
+      metrics: () => this.#metricsText(),
+    });
   }
 
   /** Partitions that can answer queries now, with their epochs. */
@@ -91,9 +118,8 @@ export class Worker {
 
   start(): void {
     this.#running = Promise.all([
-      this.#every(newsMs, () => this.#beatWhenDue()),
+      this.#every(newsMs, async () => this.#tellWhenDue()),
       this.#every(tickMs, () => this.#rebalance()),
-      this.#every(tickMs, () => this.#renew()),
     ]);
   }
 
@@ -103,25 +129,29 @@ export class Worker {
     await this.#running;
     await Promise.all([...this.#owned.keys()].map((partition) => this.#giveBack(partition)));
     this.#streams.close();
-    await leave(this.options.store, this.id).catch(() => {});
+    this.#news.close();
+    await this.#keeper.close();
   }
 
   async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
     while (!this.#stopping) {
-      await act().catch((error: unknown) => this.options.onTrouble('the store does not answer', error));
+      await act().catch((error: unknown) => {
+        // Whoever watches the connection tells of it, once.
+        if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('the worker stumbled', error);
+      });
       await setTimeout(intervalMs);
     }
   }
 
-  async #beatWhenDue(): Promise<void> {
+  #tellWhenDue(): void {
     const nowMs = performance.now();
-    const { generation, layouts } = this.#worksBy();
-    const isNews = generation !== this.#told.generation || layouts !== this.#told.layouts;
-    if (!isNews && nowMs < this.#nextBeatMs) return;
-    // One that gets lost is made up for by the next regular one, not at once.
-    this.#told = { generation, layouts };
+    const worksBy = this.#worksBy();
+    const partitions = [...this.covered().keys()].sort((a, b) => a - b);
+    const told = JSON.stringify([worksBy, partitions]);
+    if (told === this.#told && nowMs < this.#nextBeatMs) return;
+    this.#told = told;
     this.#nextBeatMs = nowMs + heartbeatMs;
-    await this.#beat();
+    this.#tell(worksBy, partitions);
   }
 
   /** A batch that began by what was before still counts. */
@@ -134,30 +164,34 @@ export class Worker {
     };
   }
 
-  async #beat(): Promise<void> {
-    const { store, waitingFor, link } = this.options;
-    this.#measureLagOnce();
-    const metrics = await this.metrics.registry.metrics();
-    await beat(store, {
+  #tell(worksBy: Told, partitions: readonly number[]): void {
+    const { waitingFor, link } = this.options;
+    this.#keeper.turn();
+    this.#keeper.tell({
       id: this.id,
       role: 'worker',
       host: hostname(),
       pid: process.pid,
-      ...this.#worksBy(),
-      partitions: [...this.covered().keys()].sort((a, b) => a - b),
+      ...worksBy,
+      partitions,
       waitingFor: waitingFor(),
-      metrics,
       link: link?.() ?? null,
     });
   }
 
-  /** Not waited for: a shard of a cluster that does not answer must not make this worker look dead. */
-  #measureLagOnce(): void {
+  async #metricsText(): Promise<string> {
+    // A shard of a cluster that does not answer must not keep everything else from being told.
+    await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
+    return await this.metrics.registry.metrics();
+  }
+
+  #measureLagOnce(): Promise<void> {
     this.#measuringLag ??= this.#measureLag()
       .catch(() => {})
       .finally(() => {
         this.#measuringLag = null;
       });
+    return this.#measuringLag;
   }
 
   async #measureLag(): Promise<void> {
@@ -174,24 +208,31 @@ export class Worker {
     const { store, configuration } = this.options;
     // Without a configuration every entity would look like one whose source is gone.
     if (!configuration.loaded) return;
-    const [owners, { processes, nowMs }] = await Promise.all([readOwners(store), processesNow(store)]);
+    const askedMs = performance.now();
+    const [owners, processes] = await Promise.all([readOwners(store), liveProcesses(store)]);
+    const unrenewed = this.#watch.look(owners, askedMs, performance.now());
     const { take, release } = nextStep({
       workerId: this.id,
       liveWorkerIds: processes.filter(({ role }) => role === 'worker').map(({ id }) => id),
-      owners: owners.map(({ workerId, leaseUntilMs }) => (leaseUntilMs > nowMs ? workerId : null)),
+      owners: owners.map(({ workerId, holds }, partition) =>
+        holds && (workerId === this.id || !unrenewed.has(partition)) ? workerId : null,
+      ),
     });
     await Promise.all(release.map((partition) => this.#giveBack(partition)));
     for (const partition of take) {
-      if (!this.#stopping && !this.#owned.has(partition)) await this.#take(partition);
+      if (!this.#stopping && !this.#owned.has(partition))
+        await this.#take(partition, unrenewed.get(partition));
     }
   }
 
-  async #take(partition: number): Promise<void> {
+  async #take(partition: number, unrenewed?: RenewalMark): Promise<void> {
     const askedMs = performance.now();
-    const lease = await takeLease(this.options.store, partition, this.id, this.#leaseMs);
+    const lease = await takeLease(this.options.store, partition, this.id, this.#leaseMs, unrenewed);
     if (lease === null) return;
     await this.#catchUp(lease);
     this.#run(lease, askedMs + this.#leaseMs);
+    this.#keeper.keep(lease, askedMs);
+    this.#news.add('taken', partition);
   }
 
   /**
@@ -232,35 +273,29 @@ export class Worker {
       .run()
       .catch((error: unknown) => {
         if (error instanceof FencedError) this.metrics.fenced.inc();
+        if (isLoss(error)) this.#news.add('lost', lease.partition);
         else onTrouble(`partition ${lease.partition} stopped and will be taken again`, error);
       })
       .then(async () => {
+        this.#keeper.letGo(lease.partition);
         await releaseLease(store, lease).catch(() => {});
         // Not before: until then a call to take it would find it ours still.
         this.#owned.delete(lease.partition);
         this.metrics.streamLag.remove({ partition: lease.partition });
       });
-    this.#owned.set(lease.partition, { actor, ended, leaseEndsMs, isRenewing: false });
+    this.#owned.set(lease.partition, { actor, ended, leaseEndsMs });
   }
 
-  /** Each for itself: a shard of a cluster that does not answer must not end the leases of all others. */
-  async #renew(): Promise<void> {
-    for (const owned of this.#owned.values()) {
-      if (owned.isRenewing) continue;
-      owned.isRenewing = true;
-      this.#renewOne(owned)
-        .catch((error: unknown) => this.options.onTrouble('a lease was not renewed', error))
-        .finally(() => {
-          owned.isRenewing = false;
-        });
-    }
+  #onRenewed({ partition, epoch }: Lease, askedMs: number): void {
+    const owned = this.#owned.get(partition);
+    if (owned?.actor.lease.epoch === epoch) owned.leaseEndsMs = askedMs + this.#leaseMs;
   }
 
-  async #renewOne(owned: OwnedPartition): Promise<void> {
-    const askedMs = performance.now();
-    const stillOurs = await renewLease(this.options.store, owned.actor.lease, this.#leaseMs);
-    if (stillOurs) owned.leaseEndsMs = askedMs + this.#leaseMs;
-    else owned.actor.stop();
+  #onLost({ partition, epoch }: Lease): void {
+    const owned = this.#owned.get(partition);
+    if (owned?.actor.lease.epoch !== epoch) return;
+    this.#news.add('lost', partition);
+    owned.actor.stop();
   }
 
   async #giveBack(partition: number): Promise<void> {
@@ -268,5 +303,11 @@ export class Worker {
     if (owned === undefined) return;
     owned.actor.stop();
     await owned.ended;
+    this.#news.add('given back', partition);
   }
+}
+
+/** Another worker has the partition, or Redis was away: who runs into it first tells nothing new. */
+function isLoss(error: unknown): boolean {
+  return error instanceof FencedError || error instanceof StoreUnavailableError;
 }

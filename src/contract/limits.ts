@@ -72,6 +72,10 @@ export const stopReserveMs = 1_500;
 export const leaseMs = 5_000;
 /** A process that is not heard of for this long counts as gone. */
 export const heartbeatLostMs = 4_000;
+/** How long a front waits for the metrics of the other processes; those that are late are left out. */
+export const metricsWaitMs = 1_000;
+/** A worker whose main thread has not turned for this long counts as dead, though another thread renews its leases. */
+export const mainThreadStuckMs = 30_000;
 /** Longest command of a front to Redis; then its request is answered 503. */
 export const redisCommandTimeoutMs = 5_000;
 /** How long a write to a cluster waits for a replica to have it; without one by then it is answered 503. */

@@ -4,7 +4,7 @@ import { mergeMetrics, type ProcessMetrics } from './metrics-merge.ts';
 import { RouteTimes, requestText } from './request-times.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
-/** Metrics of other processes: what workers and other fronts publish with their heartbeats. */
+/** Metrics of other processes, which are asked for them. */
 export type MetricsCollector = () => Promise<readonly ProcessMetrics[]>;
 
 export type RouteMetrics = Pick<RouteTimes, 'timesNext' | 'observe' | 'observeAtOnce'>;

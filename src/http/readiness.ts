@@ -1,6 +1,6 @@
 /** What a front still waits for before it can serve, and what it serves without (contract sections 1 and 8, "/health/ready"). */
 import type { ActiveConfiguration } from '../store/configuration.ts';
-import { type LiveProcess, liveProcesses } from '../store/registry.ts';
+import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
 import { findShortages, type Shortages } from '../store/shortages.ts';
 import type { Store } from '../store/store.ts';
 
@@ -55,7 +55,7 @@ function unownedReasons(
   return [`an owner of partition ${unowned.join(', ')}`];
 }
 
-function jobsReasons(processes: readonly LiveProcess[]): string[] {
+function jobsReasons(processes: readonly ProcessBeat[]): string[] {
   if (processes.some(({ role }) => role === 'jobs')) return [];
   return ['no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'];
 }

@@ -7,9 +7,10 @@ import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
 import { AutoFields } from '../store/auto-fields.ts';
 import { countClashes } from '../store/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
+import { Heartbeat } from '../store/heartbeat.ts';
 import { JobRunner } from '../store/jobs-queue.ts';
 import { readGenerations } from '../store/rebuild-generation.ts';
-import { beat, heartbeatMs, leave } from '../store/registry.ts';
+import type { ProcessBeat } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 import { FrontLoad } from './front-load.ts';
 import { LayoutWatch } from './layout-change.ts';
@@ -46,6 +47,7 @@ export class JobsProcess {
   readonly #queue;
   readonly #purges;
   readonly #stop = new AbortController();
+  #heartbeat: Heartbeat | null = null;
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
   #purger: JobRunner<PurgeTask, PurgeProgress> | null = null;
   #running: Promise<unknown> = Promise.resolve();
@@ -83,8 +85,12 @@ export class JobsProcess {
       onTrouble,
       brokenPurgeCheckMs,
     );
+    this.#heartbeat = new Heartbeat(store, {
+      beat: () => this.#beat(),
+      metrics: () => this.metrics.registry.metrics(),
+    });
+    configuration.onChange(() => this.#heartbeat?.tell());
     this.#running = Promise.all([
-      this.#every(heartbeatMs, () => this.#beat()),
       this.#every(enqueueTickMs, () => this.#enqueue()),
       this.#every(measureMs, () => this.#measure()),
       this.#every(clashesMs, () => this.#countClashes()),
@@ -97,7 +103,7 @@ export class JobsProcess {
     await this.#running;
     await Promise.all([this.#runner?.stop(), this.#purger?.stop()]);
     await Promise.all([this.#queue.close(), this.#purges.close()]);
-    await leave(this.options.store, this.id).catch(() => {});
+    await this.#heartbeat?.close();
   }
 
   async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
@@ -108,19 +114,17 @@ export class JobsProcess {
     }
   }
 
-  async #beat(): Promise<void> {
-    const { store, configuration } = this.options;
-    await beat(store, {
+  #beat(): ProcessBeat {
+    return {
       id: this.id,
       role: 'jobs',
       host: hostname(),
       pid: process.pid,
-      generation: configuration.generation,
+      generation: this.options.configuration.generation,
       layouts: 0,
       partitions: [],
       waitingFor: [],
-      metrics: await this.metrics.registry.metrics(),
-    });
+    };
   }
 
   async #enqueue(): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type SourcePlace,
 } from '../store/layouts.ts';
 import { readOwners } from '../store/lease.ts';
-import { processesNow } from '../store/registry.ts';
+import { liveProcesses } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 
 /** A look tells the same for this long. */
@@ -93,10 +93,10 @@ export class LayoutWatch {
 
 async function sightOf(store: Store): Promise<Sight> {
   const layouts = await readLayouts(store);
-  const [{ processes, nowMs }, owners] = await Promise.all([processesNow(store), readOwners(store)]);
+  const [processes, owners] = await Promise.all([liveProcesses(store), readOwners(store)]);
   const workers = new Map(processes.filter(({ role }) => role === 'worker').map((one) => [one.id, one]));
   const areOwnersHeard = owners.every(
-    ({ workerId, leaseUntilMs }) => workerId !== null && leaseUntilMs >= nowMs && workers.has(workerId),
+    ({ workerId, holds }) => workerId !== null && holds && workers.has(workerId),
   );
   const all = [...workers.values()];
   return {

@@ -25,7 +25,7 @@ import {
   processedPortion,
   readProcessed,
 } from '../store/processed.ts';
-import { processesNow } from '../store/registry.ts';
+import { liveProcesses } from '../store/registry.ts';
 import type { ScanPlace } from '../store/scan.ts';
 import type { Store } from '../store/store.ts';
 import type { FrontLoad } from './front-load.ts';
@@ -200,11 +200,10 @@ class RebuildRun {
     const { generation } = this.job.task;
     for (;;) {
       await configuration.refresh();
-      const [{ processes, nowMs }, owners] = await Promise.all([processesNow(store), readOwners(store)]);
+      const [processes, owners] = await Promise.all([liveProcesses(store), readOwners(store)]);
       const workers = processes.filter(({ role }) => role === 'worker');
       const owner = owners[this.#partition];
-      const isOwnerHeard =
-        owner === undefined || owner.leaseUntilMs < nowMs || workers.some(({ id }) => id === owner.workerId);
+      const isOwnerHeard = owner?.holds !== true || workers.some(({ id }) => id === owner.workerId);
       const isCurrent = workers.every((worker) => worker.generation >= generation);
       if (configuration.generation >= generation && isOwnerHeard && isCurrent) return;
       await this.#waits.pause();

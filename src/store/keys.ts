@@ -31,8 +31,6 @@ export const keys = {
   purge: `${platformTag}:purge`,
   /** Pub/sub channel that a new configuration generation is told on, and a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
-  /** Hash: process id -> packed heartbeat. */
-  processes: `${platformTag}:processes`,
   /** Stream with a time to live: requests to a process, and replies to it. */
   requests: (processId: string) => `{process:${processId}}:requests`,
   replies: (processId: string) => `{process:${processId}}:replies`,

@@ -7,6 +7,7 @@ import type { Store } from './store.ts';
 
 type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, history?: Buffer];
 
+const timeScript = new Script<[seconds: number, microseconds: number]>('time', 1);
 const leaseScript = new Script<number | TakeReply>('lease', 1, historyLua);
 const fenceScript = new Script<number>('fence', 1);
 
@@ -40,15 +41,25 @@ export interface TakenLease extends Lease {
   readonly commits: number;
 }
 
-/** Takes a partition that nobody owns; null while another worker does. @throws StoreUnavailableError */
+/** What of a lease every renewal changes: who has seen it twice knows that there was none in between. */
+export type RenewalMark = Pick<PartitionOwner, 'epoch' | 'leaseUntilMs'>;
+
+/**
+ * Takes a partition that nobody owns; null while another worker does.
+ * @param unrenewed the lease as it was seen a whole lease time ago by our own clock, and still is if it can be taken: its
+ * owner is dead, though by Redis' clock, which may have been set back, it could still hold
+ * @throws StoreUnavailableError
+ */
 export async function takeLease(
   store: Store,
   partition: number,
   workerId: string,
   leaseMs: number,
+  unrenewed: RenewalMark | null = null,
 ): Promise<TakenLease | null> {
   const tag = store.partitions.tag(partition);
-  const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs]);
+  const mark = unrenewed === null ? [] : [unrenewed.epoch, unrenewed.leaseUntilMs];
+  const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs, ...mark]);
   if (!Array.isArray(reply)) return null;
   const [epoch, checkpoint, commits, history] = reply;
   if (epoch === 0) return null;
@@ -58,9 +69,13 @@ export async function takeLease(
 }
 
 /** False when the lease is no longer ours, or a failover or a restart may have taken back what was done under it. @throws StoreUnavailableError */
-export async function renewLease(store: Store, lease: Lease, leaseMs: number): Promise<boolean> {
+export async function renewLease(
+  { client }: Pick<Store, 'client'>,
+  lease: Lease,
+  leaseMs: number,
+): Promise<boolean> {
   const reply = await leaseScript.run(
-    store.client,
+    client,
     [keys.owner(lease.tag)],
     ['renew', lease.workerId, leaseMs, lease.epoch, lease.history ?? lease.onlyIn ?? ''],
   );
@@ -91,29 +106,49 @@ export async function fenceOlderOwners(store: Store, lease: Lease): Promise<bool
 
 export interface PartitionOwner {
   readonly workerId: string | null;
+  /** By Redis' clock; only good to see that it changes, and for `holds`. */
   readonly leaseUntilMs: number;
+  /** False when nobody has it, or its lease has ended by Redis' clock. */
+  readonly holds: boolean;
   readonly epoch: number;
   readonly checkpoint: number;
 }
 
+/** Milliseconds by Redis' clock, by which leases end. @throws StoreUnavailableError */
+export async function storeTimeMs({ client }: Pick<Store, 'client'>): Promise<number> {
+  const [seconds, microseconds] = await timeScript.run(client, [keys.layout], []);
+  return seconds * 1000 + Math.floor(microseconds / 1000);
+}
+
 /** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
 export async function readOwners(store: Store): Promise<PartitionOwner[]> {
-  return await Promise.all(store.partitions.tags.map((_, partition) => readOwner(store, partition)));
+  const nowMs = storeTimeMs(store);
+  const owners = store.partitions.tags.map((_, partition) => readOwner(store, partition, nowMs));
+  return await Promise.all(owners);
 }
 
 /** @throws StoreUnavailableError */
-export async function readOwner(store: Store, partition: number): Promise<PartitionOwner> {
+export async function readOwner(
+  store: Store,
+  partition: number,
+  nowMs: Promise<number> = storeTimeMs(store),
+): Promise<PartitionOwner> {
   try {
-    const [worker, leaseUntilMs, epoch, checkpoint] = await store.client.hmget(
-      keys.owner(store.partitions.tag(partition)),
-      'worker',
-      'leaseUntilMs',
-      'epoch',
-      'checkpoint',
-    );
+    const [[worker, until, epoch, checkpoint], now] = await Promise.all([
+      store.client.hmget(
+        keys.owner(store.partitions.tag(partition)),
+        'worker',
+        'leaseUntilMs',
+        'epoch',
+        'checkpoint',
+      ),
+      nowMs,
+    ]);
+    const leaseUntilMs = Number(until ?? 0);
     return {
       workerId: worker ? worker : null,
-      leaseUntilMs: Number(leaseUntilMs ?? 0),
+      leaseUntilMs,
+      holds: Boolean(worker) && leaseUntilMs > now,
       epoch: Number(epoch ?? 0),
       checkpoint: Number(checkpoint ?? 0),
     };

@@ -1,15 +1,16 @@
-/** The processes that share the store: each tells every second that it lives and what it does. */
-import { heartbeatLostMs } from '../contract/limits.ts';
-import { storeError } from './connection.ts';
-import { keys } from './keys.ts';
-import { pack, unpack } from './pack.ts';
-import { Script } from './script.ts';
+/**
+ * The processes that share the store, as one of them hears of the others by their heartbeats (`heartbeat.ts`). Who listens
+ * anew asks, and is answered within milliseconds. Nothing of it is stored, and no clock but the listener's own counts.
+ */
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { heartbeatLostMs, metricsWaitMs } from '../contract/limits.ts';
+import { type ProcessHost, publishToAll } from './channels.ts';
+import { connectBlocking, type RedisClient, StoreUnavailableError, storeError } from './connection.ts';
 import type { Store } from './store.ts';
-import { writeAnyway } from './write-anyway.ts';
 
-const time = new Script<[seconds: number, microseconds: number]>('time', 1);
-
-export const heartbeatMs = 1000;
+/** A process that lives has told so by then. */
+const answersWaitMs = 1_000;
 
 export type Role = 'web' | 'worker' | 'jobs';
 
@@ -26,69 +27,186 @@ export interface ProcessBeat {
   readonly partitions: readonly number[];
   /** What it still waits for before it can serve; empty when ready. */
   readonly waitingFor: readonly string[];
-  /** Its metrics in Prometheus' text form, for the fronts' `/metrics`. */
-  readonly metrics: string;
   /** What a front answered lately; absent for other processes. */
   readonly requestsPerSecond?: number;
   /** Where fronts of the same host can ask it without Redis; absent or null: nowhere. */
   readonly link?: string | null;
 }
 
-/** A process as its last heartbeat told. */
-export interface LiveProcess extends ProcessBeat {
-  /** When that was, in milliseconds by Redis' clock. */
-  readonly atMs: number;
+/** What processes tell of themselves. */
+export type ProcessNews =
+  | { readonly kind: 'beat'; readonly beat: ProcessBeat }
+  | { readonly kind: 'left'; readonly id: string };
+
+/** What is asked of all processes: that they tell who they are, or their metrics on another channel. */
+export type ProcessAsk =
+  | { readonly kind: 'who' }
+  | { readonly kind: 'metrics'; readonly replyTo: string; readonly except: string };
+
+export interface MetricsText {
+  /** Id of the process. */
+  readonly process: string;
+  readonly role: Role;
+  /** Prometheus' text form. */
+  readonly text: string;
 }
 
-/** Milliseconds by Redis' clock: the one clock that all processes share. @throws StoreUnavailableError */
-export async function storeTimeMs(store: Store): Promise<number> {
-  const [seconds, microseconds] = await time.run(store.client, [keys.processes], []);
-  return seconds * 1000 + Math.floor(microseconds / 1000);
-}
-
-/** @throws StoreUnavailableError */
-export async function beat(store: Store, process: ProcessBeat): Promise<void> {
-  const atMs = await storeTimeMs(store);
-  await writeAnyway(store.client, 'HSET', keys.processes, [process.id, pack([atMs, process])]);
-}
-
-/** Says that a process has ended. @throws StoreUnavailableError */
-export async function leave(store: Store, id: string): Promise<void> {
-  try {
-    await store.client.hdel(keys.processes, id);
-  } catch (error) {
-    throw storeError(error);
-  }
+interface Heard {
+  readonly beat: ProcessBeat;
+  atMs: number;
 }
 
 /** Processes heard of lately. @throws StoreUnavailableError */
-export async function liveProcesses(store: Store): Promise<LiveProcess[]> {
-  return (await processesNow(store)).processes;
+export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBeat[]> {
+  return store.registry.live();
 }
 
-/** Who was heard of lately, and the time by Redis' clock. */
-export interface ProcessesNow {
-  readonly nowMs: number;
-  readonly processes: LiveProcess[];
-}
+export class Registry {
+  #subscriber: RedisClient | null = null;
+  readonly #heard = new Map<string, Heard>();
+  /** `asking` until whoever lives should have answered; `lost` while there is no connection. */
+  #state: 'asking' | 'known' | 'lost' = 'asking';
+  #waiting: (() => void)[] = [];
+  /** When anything was heard last, be it that nobody is there. */
+  #heardMs = 0;
+  /** Who has told something since the last question, and how many were asked; null until Redis has said that. */
+  readonly #answered = new Set<string>();
+  #asked: number | null = null;
+  /** The connection is closed by ourselves, to be opened anew. */
+  #isReconnecting = false;
+  #deadline: NodeJS.Timeout | null = null;
 
-/** Those long gone are forgotten. @throws StoreUnavailableError */
-export async function processesNow(store: Store): Promise<ProcessesNow> {
-  try {
-    const [nowMs, beats] = await Promise.all([
-      storeTimeMs(store),
-      store.client.hgetallBuffer(keys.processes),
-    ]);
-    const live: LiveProcess[] = [];
-    const gone: string[] = [];
-    for (const [id, packed] of Object.entries(beats)) {
-      const [atMs, process] = unpack<[number, ProcessBeat]>(packed);
-      if (nowMs - atMs < heartbeatLostMs) live.push({ ...process, atMs });
-      else if (nowMs - atMs > 60_000) gone.push(id);
+  /** Listens from the first question on. */
+  constructor(private readonly host: ProcessHost) {}
+
+  /** Processes heard of lately. @throws StoreUnavailableError */
+  async live(): Promise<ProcessBeat[]> {
+    this.#subscriber ??= this.#listen();
+    // Whoever beats hears at least itself: after so long a silence everybody is gone, or the connection is dead.
+    if (this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs) {
+      const subscriber = this.#subscriber;
+      void this.#ask(() => this.#reconnect(subscriber));
     }
-    if (gone.length > 0) await store.client.hdel(keys.processes, ...gone);
-    return { nowMs, processes: live };
-  } catch (error) {
-    throw storeError(error);
+    if (this.#state === 'asking') await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#state === 'lost') throw new StoreUnavailableError('Redis: no heartbeat can be heard');
+    const sinceMs = performance.now() - heartbeatLostMs;
+    for (const [id, { atMs }] of this.#heard) if (atMs < sinceMs) this.#heard.delete(id);
+    return [...this.#heard.values()].map(({ beat }) => beat);
+  }
+
+  /**
+   * What all other processes measure; one that does not answer in time is left out.
+   * @param except id of the process that asks. @throws StoreUnavailableError
+   */
+  async metrics(except: string): Promise<MetricsText[]> {
+    const missing = new Set((await this.live()).map(({ id }) => id).filter((id) => id !== except));
+    if (missing.size === 0) return [];
+    const { client, address, channels } = this.host;
+    const replyTo = `${channels.asks}:${randomBytes(8).toString('hex')}`;
+    const subscriber = connectBlocking(address);
+    const texts: MetricsText[] = [];
+    try {
+      await new Promise<void>((resolve, reject) => {
+        setTimeout(resolve, metricsWaitMs).unref();
+        subscriber.on('message', (_channel: string, text: string) => {
+          const reply = JSON.parse(text) as MetricsText;
+          texts.push(reply);
+          missing.delete(reply.process);
+          if (missing.size === 0) resolve();
+        });
+        const ask: ProcessAsk = { kind: 'metrics', replyTo, except };
+        subscriber
+          .subscribe(replyTo)
+          .then(() => client.publish(channels.asks, JSON.stringify(ask)))
+          .catch(reject);
+      });
+      return texts;
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      subscriber.disconnect();
+    }
+  }
+
+  close(): void {
+    this.#subscriber?.disconnect();
+    this.#become('lost');
+  }
+
+  #listen(): RedisClient {
+    const { address, channels } = this.host;
+    const subscriber = connectBlocking(address);
+    subscriber.on('message', (_channel: string, text: string) => this.#hear(JSON.parse(text)));
+    subscriber.on('ready', () => {
+      this.#excuseSilence();
+      const subscribed = subscriber.subscribe(channels.beats);
+      void this.#ask(() => this.#know(), subscribed);
+    });
+    subscriber.on('close', () => {
+      if (!this.#isReconnecting) this.#become('lost');
+      this.#isReconnecting = false;
+    });
+    return subscriber;
+  }
+
+  /** @param onSilence nobody of those who listen has answered in time */
+  async #ask(onSilence: () => void, subscribed?: Promise<unknown>): Promise<void> {
+    this.#become('asking');
+    this.#answered.clear();
+    this.#asked = null;
+    this.#deadline = setTimeout(() => {
+      if (this.#asked === null) this.#become('lost');
+      else if (this.#answered.size > 0) this.#know();
+      else onSilence();
+    }, answersWaitMs);
+    try {
+      await subscribed;
+      const ask: ProcessAsk = { kind: 'who' };
+      this.#asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
+      this.#knowWhenAllAnswered();
+    } catch {
+      // The time is over soon, or the connection broke and the next one asks again.
+    }
+  }
+
+  #reconnect(subscriber: RedisClient): void {
+    this.#become('asking');
+    this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
+    this.#isReconnecting = true;
+    subscriber.disconnect(true);
+  }
+
+  /** While nothing could be heard nobody has died of it. */
+  #excuseSilence(): void {
+    const nowMs = performance.now();
+    for (const heard of this.#heard.values()) {
+      if (this.#heardMs - heard.atMs < heartbeatLostMs) heard.atMs = nowMs;
+    }
+  }
+
+  #hear(news: ProcessNews): void {
+    this.#heardMs = performance.now();
+    if (news.kind === 'left') this.#heard.delete(news.id);
+    else this.#heard.set(news.beat.id, { beat: news.beat, atMs: this.#heardMs });
+    if (this.#state !== 'asking') return;
+    this.#answered.add(news.kind === 'left' ? news.id : news.beat.id);
+    this.#knowWhenAllAnswered();
+  }
+
+  #knowWhenAllAnswered(): void {
+    if (this.#state === 'asking' && this.#asked !== null && this.#answered.size >= this.#asked) this.#know();
+  }
+
+  #know(): void {
+    this.#heardMs = performance.now();
+    this.#become('known');
+  }
+
+  #become(state: 'asking' | 'known' | 'lost'): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#deadline = null;
+    this.#state = state;
+    if (state === 'asking') return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -1,6 +1,7 @@
 /** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { channelsOf, type ProcessChannels } from './channels.ts';
 import {
   type ConnectionOptions,
   connect,
@@ -12,6 +13,7 @@ import {
 import { FieldReader } from './field-reader.ts';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { ReadLine } from './read-line.ts';
+import { Registry } from './registry.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './replication.ts';
 import { checkServers, UnfitRedisError } from './server-check.ts';
 
@@ -57,6 +59,10 @@ export class Store implements RedisHost {
   readonly #line: ReadLine | null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
+  /** Where processes tell of themselves and ask each other. */
+  readonly channels: ProcessChannels;
+  /** Who else works on the store. */
+  readonly registry: Registry;
 
   private constructor(
     readonly client: RedisClient,
@@ -73,6 +79,8 @@ export class Store implements RedisHost {
     this.#line = lineFor(options);
     this.fields = new FieldReader(client, this.#line);
     this.#options = options;
+    this.channels = channelsOf(secret);
+    this.registry = new Registry({ client, address: options.address, channels: this.channels });
   }
 
   get address(): RedisAddress {
@@ -140,6 +148,7 @@ export class Store implements RedisHost {
   }
 
   async close(): Promise<void> {
+    this.registry.close();
     this.replication.close();
     this.acknowledgements.close();
     this.#line?.close();

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { RequestRate } from '../../src/http/request-rate.ts';
 import { FrontLoad } from '../../src/jobs/front-load.ts';
 import { restFactor } from '../../src/jobs/rebuild-waits.ts';
-import { beat, type ProcessBeat } from '../../src/store/registry.ts';
+import { Heartbeat } from '../../src/store/heartbeat.ts';
+import type { ProcessBeat } from '../../src/store/registry.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -17,7 +18,6 @@ function front(id: string, requestsPerSecond: number): ProcessBeat {
     layouts: 0,
     partitions: [],
     waitingFor: [],
-    metrics: '',
   };
   return { id, role: 'web', ...told, requestsPerSecond };
 }
@@ -30,14 +30,16 @@ test('a front tells what it answered since it told last', () => {
   assert.equal(rate.perSecond(2_500), 0);
 });
 
-test('the load is that of all fronts, and is heard of while a rebuild goes on', async () => {
+test('the load is that of all fronts, and is heard of while a rebuild goes on', async (context) => {
   const store = await redis.openEmptyStore(1);
   const load = new FrontLoad(store);
   assert.equal(await load.perSecond(), 0, 'no front');
-  await beat(store, front('a', 30));
-  await beat(store, front('b', 12));
   const { requestsPerSecond, ...worker } = front('c', 0);
-  await beat(store, { ...worker, role: 'worker' });
+  const processes: ProcessBeat[] = [front('a', 30), front('b', 12), { ...worker, role: 'worker' }];
+  for (const process of processes) {
+    const heartbeat = new Heartbeat(store, { beat: () => process, metrics: async () => '' });
+    context.after(() => heartbeat.close());
+  }
   await until('both fronts are heard of', async () => (await load.perSecond()) === 42);
 });
 

@@ -4,7 +4,6 @@ import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-queue.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
 import { readPartitionStates } from '../../src/store/partition-state.ts';
-import { liveProcesses } from '../../src/store/registry.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { Platform, page, siteFiles, siteTenant, tenant } from './support/platform.ts';
@@ -36,8 +35,8 @@ test('a changed schema rebuilds every view of it, and its progress ends at 100 p
     assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
   }
   await until('the metrics tell it', async () => {
-    const jobs = (await liveProcesses(platform.store)).find(({ role }) => role === 'jobs');
-    return /^millrace_rebuild_progress_percent 100$/m.test(jobs?.metrics ?? '');
+    const texts = await platform.store.registry.metrics('test');
+    return texts.some(({ text }) => /^millrace_rebuild_progress_percent 100$/m.test(text));
   });
 });
 

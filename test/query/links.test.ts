@@ -179,7 +179,7 @@ test('queries go on over links when a worker dies and another takes its partitio
   const answers = Promise.all([total(), total()]);
   await victim.loseLeases();
   for (const partition of [1, 3]) await survivor.take(partition);
-  await survivor.beat();
+  survivor.beat();
   assert.deepEqual(await answers, [50, 50]);
   assert.ok(cluster.service.counters.retries > 0);
 });
@@ -199,10 +199,10 @@ test('a front whose link breaks asks through the streams until there is one agai
     return linked() > before;
   };
   worker.isLinked = false;
-  await worker.beat();
+  worker.beat();
   await until('a query goes through the streams', async () => !(await goesOver()));
   worker.isLinked = true;
-  await worker.beat();
+  worker.beat();
   await until('a query goes over a link again', goesOver);
 });
 

@@ -13,11 +13,11 @@ import {
   readOwners,
   releaseLease,
   renewLease,
+  storeTimeMs,
   type TakenLease,
   takeLease,
 } from '../../src/store/lease.ts';
 import { registerDependents, touchKeys } from '../../src/store/lookups.ts';
-import { storeTimeMs } from '../../src/store/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

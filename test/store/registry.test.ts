@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { heartbeatLostMs } from '../../src/contract/limits.ts';
+import { StoreUnavailableError } from '../../src/store/connection.ts';
+import { Heartbeat, heartbeatMs } from '../../src/store/heartbeat.ts';
 import { keys } from '../../src/store/keys.ts';
-import { pack } from '../../src/store/pack.ts';
-import { beat, leave, liveProcesses, type ProcessBeat, storeTimeMs } from '../../src/store/registry.ts';
-import { openStore, PartitionCountError } from '../../src/store/store.ts';
+import { liveProcesses, type ProcessBeat } from '../../src/store/registry.ts';
+import { openStore, PartitionCountError, type Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 const redis = await TestRedis.start();
 
@@ -18,45 +21,118 @@ const worker: ProcessBeat = {
   generation: 3,
   partitions: [0, 2],
   waitingFor: ['index items'],
-  metrics: '# HELP x\n',
 };
 
-test('a process that beats is live, with all it tells, until it leaves', async () => {
+/** A process on a connection of its own. */
+async function startProcess(context: TestContext, first: ProcessBeat) {
+  const store = await redis.openStore(1);
+  let told = first;
+  const heartbeat = new Heartbeat(store, {
+    beat: () => told,
+    metrics: async () => `figures of ${first.id}\n`,
+  });
+  context.after(() => heartbeat.close());
+  return {
+    heartbeat,
+    tell(beat: ProcessBeat) {
+      told = beat;
+      heartbeat.tell();
+    },
+  };
+}
+
+const idsIn = async (store: Store) => (await liveProcesses(store)).map(({ id }) => id).sort();
+
+test('a process that beats is live, with all it tells, until it leaves', async (context) => {
   const store = await redis.openEmptyStore(1);
-  await beat(store, worker);
-  await beat(store, { ...worker, id: 'w2', partitions: [] });
-  await beat(store, { ...worker, partitions: [1] });
-  const nowMs = await storeTimeMs(store);
-  const live = await liveProcesses(store);
-  assert.deepEqual(
-    live.sort((a, b) => (a.id < b.id ? -1 : 1)),
-    [
-      { ...worker, partitions: [1], atMs: live[0]?.atMs },
-      { ...worker, id: 'w2', partitions: [], atMs: live[1]?.atMs },
-    ],
+  assert.deepEqual(await liveProcesses(store), []);
+  const first = await startProcess(context, worker);
+  await startProcess(context, { ...worker, id: 'w2', partitions: [] });
+  await until('both are heard of', async () => (await liveProcesses(store)).length === 2);
+  first.tell({ ...worker, partitions: [1] });
+  await until('the news are heard', async () =>
+    (await liveProcesses(store)).some(({ partitions }) => isDeepStrictEqual(partitions, [1])),
   );
-  assert.ok(live.every(({ atMs }) => nowMs - atMs >= 0 && nowMs - atMs < heartbeatLostMs));
-  await leave(store, 'w1');
+  const live = (await liveProcesses(store)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  assert.deepEqual(live, [
+    { ...worker, partitions: [1] },
+    { ...worker, id: 'w2', partitions: [] },
+  ]);
+  await first.heartbeat.close();
+  await until('it is gone', async () => isDeepStrictEqual(await idsIn(store), ['w2']));
+});
+
+test('who begins to listen knows at once who lives', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const ids = ['a', 'b', 'c', 'd'];
+  for (const id of ids) await startProcess(context, { ...worker, id });
+  await until('all are heard of', async () => (await liveProcesses(store)).length === ids.length);
+  for (let late = 0; late < 5; late += 1) assert.deepEqual(await idsIn(await redis.openStore(1)), ids);
+});
+
+test('a process not heard of lately counts as gone, by the clock of the listener', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const stays = await startProcess(context, { ...worker, id: 'stays' });
+  const falls = await startProcess(context, { ...worker, id: 'falls' });
+  await until('both are heard of', async () => (await liveProcesses(store)).length === 2);
+  const silentMs = performance.now();
+  falls.heartbeat.fallSilent();
+  await until(
+    'one is left',
+    async () => isDeepStrictEqual(await idsIn(store), ['stays']),
+    heartbeatLostMs * 2,
+  );
+  const tookMs = performance.now() - silentMs;
+  assert.ok(tookMs > heartbeatLostMs - heartbeatMs - 100, `gone after ${tookMs} ms`);
+  stays.heartbeat.fallSilent();
+  await until('none is left', async () => (await liveProcesses(store)).length === 0, heartbeatLostMs * 3);
+});
+
+test('processes tell their metrics to whoever asks', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  assert.deepEqual(await store.registry.metrics('front'), []);
+  for (const id of ['front', 'worker', 'jobs']) await startProcess(context, { ...worker, id });
+  await until('all are heard of', async () => (await liveProcesses(store)).length === 3);
+  const texts = await store.registry.metrics('front');
   assert.deepEqual(
-    (await liveProcesses(store)).map(({ id }) => id),
-    ['w2'],
+    texts.sort((a, b) => (a.process < b.process ? -1 : 1)),
+    [
+      { process: 'jobs', text: 'figures of jobs\n' },
+      { process: 'worker', text: 'figures of worker\n' },
+    ],
   );
 });
 
-test('a process not heard of lately counts as gone, and is forgotten after a minute', async () => {
+test('processes of two stores on one Redis do not hear each other', async (context) => {
   const store = await redis.openEmptyStore(1);
-  const nowMs = await storeTimeMs(store);
-  const at = (ageMs: number, id: string) => pack([nowMs - ageMs, { ...worker, id }]);
-  await store.client.hset(keys.processes, {
-    fresh: at(heartbeatLostMs - 1000, 'fresh'),
-    late: at(heartbeatLostMs + 10, 'late'),
-    old: at(61_000, 'old'),
+  const other = await redis.openEmptyStore(1, { database: 3 });
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  assert.deepEqual(await liveProcesses(other), []);
+});
+
+test('nothing of it is stored, and an outage of Redis kills nobody', async (context) => {
+  const own = await TestRedis.open();
+  context.after(() => own.stop());
+  const store = await own.openEmptyStore(1);
+  const before = await store.client.dbsize();
+  const heartbeat = new Heartbeat(store, { beat: () => worker, metrics: async () => '' });
+  context.after(() => heartbeat.close());
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  assert.equal(await store.client.dbsize(), before);
+  await own.killServer();
+  await until('nobody can tell who lives', async () => {
+    const outcome = await liveProcesses(store).catch((error: unknown) => error);
+    return outcome instanceof StoreUnavailableError;
   });
-  assert.deepEqual(
-    (await liveProcesses(store)).map(({ id }) => id),
-    ['fresh'],
-  );
-  assert.deepEqual((await store.client.hkeys(keys.processes)).sort(), ['fresh', 'late']);
+  await new Promise((resolve) => setTimeout(resolve, heartbeatLostMs));
+  await own.startServer();
+  await until('it is heard of again', async () => {
+    const live = await liveProcesses(store).catch(() => null);
+    // Redis is there, and nobody was ever missing.
+    if (live !== null) assert.deepEqual(live, [worker]);
+    return live !== null;
+  });
 });
 
 test('the number of partitions is fixed when a store is first used', async () => {

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { lookupResultsMax } from '../../src/contract/limits.ts';
 import { readPublished } from '../../src/store/configuration.ts';
-import { liveProcesses } from '../../src/store/registry.ts';
 import { diagnose } from '../../src/verify/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../../src/verify/located-diagnostic.ts';
 import { NullPaths } from '../../src/verify/null-paths.ts';
@@ -43,7 +42,7 @@ test('each kind of finding comes with its view id and its place, and is counted 
     ],
   );
   await until('the metrics have them', async () => {
-    const texts = (await liveProcesses(platform.store)).map(({ metrics }) => metrics).join('\n');
+    const texts = (await platform.store.registry.metrics('test')).map(({ text }) => text).join('\n');
     return ['lookupCut', 'partialUnknown', 'valueDoesNotFit'].every((kind) =>
       new RegExp(`millrace_diagnostics_total\\{[^}]*kind="${kind}"[^}]*\\} [1-9]`).test(texts),
     );

@@ -1,9 +1,12 @@
 #!lua flags=allow-oom
--- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock.
+-- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock. Where that
+-- is set back, leases seem to hold for longer: then who has seen for a whole lease time that one was not renewed may take
+-- it. Where it is set forward, leases end early. In both cases the new epoch fences the owner before: of two that believe
+-- to own a partition only the later one can commit.
 --
 -- KEYS  1 owner
--- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release)
---       5 history in which it was taken, or '' (renew)
+-- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release; take: of the lease that was
+--       not renewed, or nothing)   5 history in which it was taken, or '' (renew); `leaseUntilMs` of that lease (take)
 -- Returns  take: {epoch, checkpoint, commits, history} or {0, ms until the lease ends}; renew, release: 1, or 0 when it
 --          is not ours, or not in that history (`history` is in `script.ts`)
 local action, worker = ARGV[1], ARGV[2]
@@ -12,7 +15,8 @@ local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local owner = redis.call('HMGET', KEYS[1], 'worker', 'leaseUntilMs', 'epoch', 'checkpoint', 'commits')
 if action == 'take' then
   local untilMs = tonumber(owner[2] or 0)
-  if owner[1] and owner[1] ~= '' and untilMs > nowMs then
+  local isUnrenewed = owner[1] ~= worker and owner[3] == ARGV[4] and owner[2] == ARGV[5]
+  if owner[1] and owner[1] ~= '' and untilMs > nowMs and not isUnrenewed then
     -- Our own retried call: the first one took it.
     if owner[1] ~= worker then return { 0, untilMs - nowMs } end
     return { tonumber(owner[3]), tonumber(owner[4] or 0), tonumber(owner[5] or 0), history() }

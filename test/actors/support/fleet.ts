@@ -8,9 +8,9 @@ import { disconnect } from '../../../src/store/connection.ts';
 import { listItemIndexes, scanItems } from '../../../src/store/items.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/lease.ts';
-import { leave } from '../../../src/store/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange, ItemSink, StoredItem } from '../../../src/store/types.ts';
+import { tellEnd } from '../../support/heartbeats.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 /** Keeps what a shard would hold, and that it was told in order. */
@@ -154,7 +154,7 @@ export class Fleet {
     for (const [partition, { workerId }] of (await readOwners(this.store)).entries()) {
       if (workerId === null || live.has(workerId)) continue;
       await this.store.client.hset(keys.owner(this.store.partitions.tag(partition)), 'leaseUntilMs', 0);
-      await leave(this.store, workerId);
+      await tellEnd(this.store, workerId);
     }
   }
 

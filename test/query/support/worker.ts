@@ -8,12 +8,14 @@ import { inferFieldType } from '../../../src/search/infer.ts';
 import type { FieldType } from '../../../src/search/types.ts';
 import { AutoFields } from '../../../src/store/auto-fields.ts';
 import { commit, HashWrites } from '../../../src/store/commit.ts';
+import { Heartbeat } from '../../../src/store/heartbeat.ts';
 import { encodeItem, itemIndexField } from '../../../src/store/items.ts';
 import { itemField, keys } from '../../../src/store/keys.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/lease.ts';
-import { beat, heartbeatMs, leave } from '../../../src/store/registry.ts';
+import { liveProcesses, type ProcessBeat } from '../../../src/store/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange } from '../../../src/store/types.ts';
+import { until } from '../../support/until.ts';
 
 const leaseMs = 60_000;
 
@@ -22,7 +24,7 @@ export class TestWorker {
   readonly responder: Responder;
   readonly autoFields: AutoFields;
   readonly #leases = new Map<number, TakenLease>();
-  #timer: NodeJS.Timeout | undefined;
+  #heartbeat: Heartbeat | null = null;
   readonly troubles: unknown[] = [];
   /** Partitions that it says it covers; as its leases unless a test sets something else. */
   covered: () => ReadonlyMap<number, number> = () =>
@@ -53,8 +55,10 @@ export class TestWorker {
   async start(partitions: readonly number[]): Promise<void> {
     await this.responder.start();
     for (const partition of partitions) await this.take(partition);
-    await this.beat();
-    this.#timer = setInterval(() => void this.beat().catch(() => {}), heartbeatMs);
+    this.#heartbeat = new Heartbeat(this.store, { beat: () => this.#beat(), metrics: async () => '' });
+    await until('it hears itself', async () =>
+      (await liveProcesses(this.store)).some(({ id }) => id === this.id),
+    );
   }
 
   async take(partition: number): Promise<void> {
@@ -72,8 +76,13 @@ export class TestWorker {
     await releaseLease(this.store, lease);
   }
 
-  async beat(): Promise<void> {
-    await beat(this.store, {
+  /** Tells at once what is new. */
+  beat(): void {
+    this.#heartbeat?.tell();
+  }
+
+  #beat(): ProcessBeat {
+    return {
       id: this.id,
       role: 'worker',
       host: hostname(),
@@ -82,23 +91,21 @@ export class TestWorker {
       generation: 1,
       partitions: [...this.covered().keys()],
       waitingFor: [],
-      metrics: '',
       link: this.isLinked ? this.responder.link : null,
-    });
+    };
   }
 
   /** Stops answering without a word, as a killed process does. Its leases still hold. */
   async kill(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#heartbeat?.fallSilent();
     await this.responder.close();
   }
 
   /** Ends as a stopped process does. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     for (const partition of [...this.#leases.keys()]) await this.giveBack(partition);
     await this.responder.close();
-    await leave(this.store, this.id);
+    await this.#heartbeat?.close();
   }
 
   /** Lets its leases end, as time does with those of a killed process. */

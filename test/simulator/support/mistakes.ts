@@ -90,7 +90,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'a partition that is taken while another worker holds it': {
     alter: (script, source) =>
       script === 'lease'
-        ? replaced(source, /if owner\[1\] and .* untilMs > nowMs then/, 'if false then')
+        ? replaced(source, /if owner\[1\] and .* untilMs > nowMs and not isUnrenewed then/, 'if false then')
         : source,
     seed: 1,
     faults: ['crash', 'stop'],

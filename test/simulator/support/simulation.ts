@@ -100,6 +100,8 @@ export class Simulation {
   /** As it was published last, and its generation. */
   #site: Site = siteWithout([]);
   readonly #leftOut = new Set<Part>();
+  /** Ids of workers that crashed and are still thought to live. */
+  readonly #crashed: string[] = [];
   #generation = 0;
   #hosts = 0;
   /** A fault that waits for some scripts to run; the script that brought the last one, and where it ran. */
@@ -279,6 +281,7 @@ export class Simulation {
   /** What it sent may still arrive in part; nothing that it does afterwards reaches anybody. */
   #crash(member: Member): void {
     this.members.delete(member);
+    this.#crashed.push(member.id);
     this.network.remove(member.host);
     member.crash();
   }
@@ -477,8 +480,10 @@ export class Simulation {
     for (const tag of store.partitions.tags) {
       if (!here.has(this.redis.keyspace.hash(keys.owner(tag)).get('worker') ?? '')) this.#endLease(tag);
     }
-    const gone = [...this.redis.keyspace.hash(keys.processes).keys()].filter((id) => !here.has(id));
-    if (gone.length > 0) this.redis.execute(['HDEL', keys.processes, ...gone], 0, () => {});
+    for (const id of this.#crashed.splice(0)) {
+      const news = JSON.stringify({ kind: 'left', id });
+      this.redis.execute(['PUBLISH', store.channels.beats, news], 0, () => {});
+    }
   }
 
   /** Entries that come twice, from further back, or in another order. */

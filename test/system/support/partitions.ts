@@ -2,14 +2,13 @@
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { readOwners } from '../../../src/store/lease.ts';
-import { storeTimeMs } from '../../../src/store/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** Partitions that a worker process owns by a lease that holds. Worker ids carry the process id. */
 export async function partitionsOf(store: Store, pid: number): Promise<number[]> {
-  const [owners, nowMs] = await Promise.all([readOwners(store), storeTimeMs(store)]);
-  return owners.flatMap(({ workerId, leaseUntilMs }, partition) =>
-    workerId?.includes(`-${pid}-`) === true && leaseUntilMs > nowMs ? [partition] : [],
+  const owners = await readOwners(store);
+  return owners.flatMap(({ workerId, holds }, partition) =>
+    workerId?.includes(`-${pid}-`) === true && holds ? [partition] : [],
   );
 }
 

@@ -1,0 +1,93 @@
+/** Keeps a worker alive in the eyes of others: its leases are renewed, and its heartbeat tells what it last said of itself. */
+import { performance } from 'node:perf_hooks';
+import type { ProcessHost } from '../store/channels.ts';
+import { StoreUnavailableError } from '../store/connection.ts';
+import { Heartbeat } from '../store/heartbeat.ts';
+import type { Lease } from '../store/lease.ts';
+import { LeaseRenewal } from '../store/lease-renewal.ts';
+import type { ProcessBeat } from '../store/registry.ts';
+
+export interface KeeperEvents {
+  /** The lease holds for a lease time from then. @param askedMs by the worker's `performance.now()` */
+  renewed(lease: Lease, askedMs: number): void;
+  /** The lease is no longer ours. */
+  lost(lease: Lease): void;
+  trouble(message: string, error: unknown): void;
+  /** Of the worker, in Prometheus' text form. */
+  metrics(): Promise<string>;
+}
+
+export interface Keeper {
+  /** Renews a lease from now on. @param askedMs when it was asked for, by `performance.now()` */
+  keep(lease: Lease, askedMs: number): void;
+  /** The lease of a partition is not renewed any more. */
+  letGo(partition: number): void;
+  /** Tells it at once, and again every second. */
+  tell(beat: ProcessBeat): void;
+  /** The worker's main thread is at work; without a word for `mainThreadStuckMs` it counts as dead. */
+  turn(): void;
+  /** Says that the worker has ended. */
+  close(): Promise<void>;
+}
+
+export type OpenKeeper = (host: ProcessHost, leaseMs: number, events: KeeperEvents) => Keeper;
+
+/** How one is used that does not run on the worker's main thread. */
+export interface KeeperClock {
+  /** In place of the main thread's `performance.now()`. */
+  nowMs(): number;
+  /** False while the main thread is as good as dead: nothing is renewed or told then. */
+  isAlive(): boolean;
+}
+
+const ofThisThread: KeeperClock = { nowMs: () => performance.now(), isAlive: () => true };
+
+/** On the thread that opens it: nothing is renewed while that computes. */
+export class LocalKeeper implements Keeper {
+  readonly #renewal: LeaseRenewal;
+  #heartbeat: Heartbeat | null = null;
+  #beat: ProcessBeat | null = null;
+
+  constructor(
+    private readonly host: ProcessHost,
+    leaseMs: number,
+    private readonly events: KeeperEvents,
+    private readonly clock = ofThisThread,
+  ) {
+    this.#renewal = new LeaseRenewal(host.client, leaseMs, clock.nowMs, clock.isAlive, {
+      renewed: (lease, askedMs) => events.renewed(lease, askedMs),
+      lost: (lease) => events.lost(lease),
+      trouble: (error) => {
+        // Whoever watches the connection tells of it, once.
+        if (!(error instanceof StoreUnavailableError)) events.trouble('a lease was not renewed', error);
+      },
+    });
+  }
+
+  keep(lease: Lease, askedMs: number): void {
+    this.#renewal.add(lease, askedMs);
+  }
+
+  letGo(partition: number): void {
+    this.#renewal.remove(partition);
+  }
+
+  tell(beat: ProcessBeat): void {
+    this.#beat = beat;
+    if (this.#heartbeat !== null) this.#heartbeat.tell();
+    else
+      this.#heartbeat = new Heartbeat(this.host, {
+        beat: () => (this.clock.isAlive() ? this.#beat : null),
+        metrics: () => this.events.metrics(),
+      });
+  }
+
+  turn(): void {}
+
+  async close(): Promise<void> {
+    this.#renewal.close();
+    await this.#heartbeat?.close();
+  }
+}
+
+export const openLocalKeeper: OpenKeeper = (host, leaseMs, events) => new LocalKeeper(host, leaseMs, events);
