@@ -121,6 +121,11 @@ export class System {
     return path.join(this.folder, 'config');
   }
 
+  /** Where the system's own Redis has its files. */
+  get redisDir(): string {
+    return path.join(this.folder, 'redis');
+  }
+
   /** A folder for files of the test's own. */
   get scratchDir(): string {
     const dir = path.join(this.folder, 'scratch');
