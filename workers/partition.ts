@@ -27,7 +27,7 @@ runProcess('worker', async () => {
         ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
       ),
     link: () => responder.link,
-    openKeeper: (host, leaseMs, events) => new ThreadedKeeper(host, leaseMs, events),
+    openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events),
     onLeases: (event, partitions) =>
       log[event === 'lost' ? 'warn' : 'info']({ partitions }, `partitions were ${event}`),
     onTrouble,

@@ -9,6 +9,8 @@ export interface KeeperStart {
   readonly address: RedisAddress;
   readonly channels: ProcessChannels;
   readonly leaseMs: number;
+  /** Of the `LeaseEnds`. */
+  readonly ends: SharedArrayBuffer;
   /** The main thread counts as dead when it has not turned for so long. */
   readonly stuckMs: number;
   /** The main thread's `performance.now()` minus the clock that both threads have, in milliseconds. */
@@ -24,7 +26,6 @@ export type ToKeeper =
   | { readonly kind: 'close' };
 
 export type FromKeeper =
-  | { readonly kind: 'renewed'; readonly lease: Lease; readonly askedMs: number }
   | { readonly kind: 'lost'; readonly lease: Lease }
   | { readonly kind: 'trouble'; readonly message: string; readonly reason: string }
   | { readonly kind: 'metrics' };

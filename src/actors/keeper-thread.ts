@@ -1,10 +1,11 @@
 /** The thread that keeps a worker alive while its main thread computes. It has a connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect, disconnect } from '../store/connection.ts';
+import { LeaseEnds } from '../store/lease-ends.ts';
 import { LocalKeeper } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
 
-const { address, channels, leaseMs, stuckMs, clockOffsetMs } = workerData as KeeperStart;
+const { address, channels, leaseMs, ends, stuckMs, clockOffsetMs } = workerData as KeeperStart;
 const client = connect({ address });
 const nowMs = () => sharedClockMs() + clockOffsetMs;
 let turnedMs = nowMs();
@@ -15,9 +16,8 @@ const send = (message: FromKeeper) => parentPort?.postMessage(message);
 
 const keeper = new LocalKeeper(
   { client, address, channels },
-  leaseMs,
+  { leaseMs, ends: new LeaseEnds(ends) },
   {
-    renewed: (lease, askedMs) => send({ kind: 'renewed', lease, askedMs }),
     lost: (lease) => send({ kind: 'lost', lease }),
     trouble: (message, error) =>
       send({ kind: 'trouble', message, reason: error instanceof Error ? error.message : String(error) }),

@@ -4,12 +4,11 @@ import type { ProcessHost } from '../store/channels.ts';
 import { StoreUnavailableError } from '../store/connection.ts';
 import { Heartbeat } from '../store/heartbeat.ts';
 import type { Lease } from '../store/lease.ts';
+import type { LeaseEnds } from '../store/lease-ends.ts';
 import { LeaseRenewal } from '../store/lease-renewal.ts';
 import type { ProcessBeat } from '../store/registry.ts';
 
 export interface KeeperEvents {
-  /** The lease holds for a lease time from then. @param askedMs by the worker's `performance.now()` */
-  renewed(lease: Lease, askedMs: number): void;
   /** The lease is no longer ours. */
   lost(lease: Lease): void;
   trouble(message: string, error: unknown): void;
@@ -30,7 +29,14 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-export type OpenKeeper = (host: ProcessHost, leaseMs: number, events: KeeperEvents) => Keeper;
+/** What it keeps up. */
+export interface KeeperTerms {
+  readonly leaseMs: number;
+  /** Where it writes until when leases hold, by the worker's `performance.now()`. */
+  readonly ends: LeaseEnds;
+}
+
+export type OpenKeeper = (host: ProcessHost, terms: KeeperTerms, events: KeeperEvents) => Keeper;
 
 /** How one is used that does not run on the worker's main thread. */
 export interface KeeperClock {
@@ -50,12 +56,11 @@ export class LocalKeeper implements Keeper {
 
   constructor(
     private readonly host: ProcessHost,
-    leaseMs: number,
+    { leaseMs, ends }: KeeperTerms,
     private readonly events: KeeperEvents,
     private readonly clock = ofThisThread,
   ) {
-    this.#renewal = new LeaseRenewal(host.client, leaseMs, clock.nowMs, clock.isAlive, {
-      renewed: (lease, askedMs) => events.renewed(lease, askedMs),
+    this.#renewal = new LeaseRenewal(host.client, leaseMs, ends, clock.nowMs, clock.isAlive, {
       lost: (lease) => events.lost(lease),
       trouble: (error) => {
         // Whoever watches the connection tells of it, once.
@@ -90,4 +95,4 @@ export class LocalKeeper implements Keeper {
   }
 }
 
-export const openLocalKeeper: OpenKeeper = (host, leaseMs, events) => new LocalKeeper(host, leaseMs, events);
+export const openLocalKeeper: OpenKeeper = (host, terms, events) => new LocalKeeper(host, terms, events);

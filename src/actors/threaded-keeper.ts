@@ -7,7 +7,7 @@ import { mainThreadStuckMs } from '../contract/limits.ts';
 import type { ProcessHost } from '../store/channels.ts';
 import type { Lease } from '../store/lease.ts';
 import type { ProcessBeat } from '../store/registry.ts';
-import type { Keeper, KeeperEvents } from './keeper.ts';
+import type { Keeper, KeeperEvents, KeeperTerms } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
 
 /** It renews, tells and waits. */
@@ -20,12 +20,12 @@ export class ThreadedKeeper implements Keeper {
   /** @param stuckMs a main thread that has not turned for so long counts as dead */
   constructor(
     { address, channels }: ProcessHost,
-    leaseMs: number,
+    { leaseMs, ends }: KeeperTerms,
     private readonly events: KeeperEvents,
     stuckMs = mainThreadStuckMs,
   ) {
     const clockOffsetMs = performance.now() - sharedClockMs();
-    const workerData: KeeperStart = { address, channels, leaseMs, stuckMs, clockOffsetMs };
+    const workerData: KeeperStart = { address, channels, leaseMs, ends: ends.shared, stuckMs, clockOffsetMs };
     this.#thread = new Worker(new URL('./keeper-thread-start.mjs', import.meta.url), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
@@ -66,9 +66,6 @@ export class ThreadedKeeper implements Keeper {
 
   #hear(message: FromKeeper): void {
     switch (message.kind) {
-      case 'renewed':
-        this.events.renewed(message.lease, message.askedMs);
-        return;
       case 'lost':
         this.events.lost(message.lease);
         return;

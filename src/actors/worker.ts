@@ -16,6 +16,7 @@ import {
   type TakenLease,
   takeLease,
 } from '../store/lease.ts';
+import { LeaseEnds } from '../store/lease-ends.ts';
 import { lastSequence } from '../store/partition-state.ts';
 import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
 import { openStreamSource, type StreamSource } from '../store/shared-streams.ts';
@@ -67,8 +68,6 @@ export interface WorkerOptions {
 interface OwnedPartition {
   readonly actor: PartitionActor;
   readonly ended: Promise<void>;
-  /** By this process' clock, a little before Redis ends the lease. */
-  leaseEndsMs: number;
 }
 
 /** What a worker goes by, as others hear of it. */
@@ -79,6 +78,8 @@ export class Worker {
   readonly metrics = new WorkerMetrics();
   readonly #leaseMs: number;
   readonly #owned = new Map<number, OwnedPartition>();
+  /** By this process' clock, a little before Redis ends the leases. */
+  readonly #ends: LeaseEnds;
   readonly #keeper: Keeper;
   readonly #watch: LeaseWatch;
   readonly #news: LeaseNews;
@@ -98,8 +99,9 @@ export class Worker {
     this.#streams = openStreamSource(store);
     this.#watch = new LeaseWatch(this.#leaseMs);
     this.#news = new LeaseNews((event, partitions) => options.onLeases?.(event, partitions));
-    this.#keeper = openKeeper(store, this.#leaseMs, {
-      renewed: (lease, askedMs) => this.#onRenewed(lease, askedMs),
+    this.#ends = LeaseEnds.ofPartitions(store.partitions.count);
+    const terms = { leaseMs: this.#leaseMs, ends: this.#ends };
+    this.#keeper = openKeeper(store, terms, {
       lost: (lease) => this.#onLost(lease),
       trouble: onTrouble,
       metrics: () => this.#metricsText(),
@@ -110,8 +112,8 @@ export class Worker {
   covered(): ReadonlyMap<number, number> {
     const nowMs = performance.now();
     const covered = new Map<number, number>();
-    for (const [partition, { actor, leaseEndsMs }] of this.#owned) {
-      if (actor.loaded && nowMs < leaseEndsMs) covered.set(partition, actor.lease.epoch);
+    for (const [partition, { actor }] of this.#owned) {
+      if (actor.loaded && nowMs < this.#ends.endMs(partition)) covered.set(partition, actor.lease.epoch);
     }
     return covered;
   }
@@ -230,7 +232,8 @@ export class Worker {
     const lease = await takeLease(this.options.store, partition, this.id, this.#leaseMs, unrenewed);
     if (lease === null) return;
     await this.#catchUp(lease);
-    this.#run(lease, askedMs + this.#leaseMs);
+    this.#ends.set(partition, askedMs + this.#leaseMs);
+    this.#run(lease);
     this.#keeper.keep(lease, askedMs);
     this.#news.add('taken', partition);
   }
@@ -249,7 +252,7 @@ export class Worker {
     }
   }
 
-  #run(lease: TakenLease, leaseEndsMs: number): void {
+  #run(lease: TakenLease): void {
     const { store, autoFields, items, configuration, onTrouble } = this.options;
     const actor = new PartitionActor(
       {
@@ -283,12 +286,7 @@ export class Worker {
         this.#owned.delete(lease.partition);
         this.metrics.streamLag.remove({ partition: lease.partition });
       });
-    this.#owned.set(lease.partition, { actor, ended, leaseEndsMs });
-  }
-
-  #onRenewed({ partition, epoch }: Lease, askedMs: number): void {
-    const owned = this.#owned.get(partition);
-    if (owned?.actor.lease.epoch === epoch) owned.leaseEndsMs = askedMs + this.#leaseMs;
+    this.#owned.set(lease.partition, { actor, ended });
   }
 
   #onLost({ partition, epoch }: Lease): void {

@@ -1,14 +1,13 @@
 /** Renews the leases of a worker, each for itself: a shard of a cluster that does not answer must not end those of all others. */
 import type { RedisClient } from './connection.ts';
 import { type Lease, renewLease } from './lease.ts';
+import type { LeaseEnds } from './lease-ends.ts';
 
 /** Parts of the lease time: how old a renewal is when the next one is due, and how often that is looked at. */
 const renewalPart = 0.4;
 const lookPart = 0.1;
 
 export interface RenewalEvents {
-  /** The lease holds for a lease time from when its renewal was asked for. */
-  renewed(lease: Lease, askedMs: number): void;
   /** It is no longer ours. */
   lost(lease: Lease): void;
   trouble(error: unknown): void;
@@ -26,12 +25,14 @@ export class LeaseRenewal {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * @param nowMs of the clock that `askedMs` is told by
+   * @param nowMs of the clock that `askedMs` and `ends` are told by
    * @param mayRenew false while the process is as good as dead, so that its leases end
    */
   constructor(
     private readonly client: RedisClient,
     private readonly leaseMs: number,
+    /** Told of every renewal. */
+    private readonly ends: LeaseEnds,
     private readonly nowMs: () => number,
     private readonly mayRenew: () => boolean,
     private readonly events: RenewalEvents,
@@ -69,7 +70,7 @@ export class LeaseRenewal {
       // It was given back, or taken anew, meanwhile.
       if (this.#kept.get(kept.lease.partition) !== kept) return;
       kept.askedMs = askedMs;
-      if (isOurs) this.events.renewed(kept.lease, askedMs);
+      if (isOurs) this.ends.set(kept.lease.partition, askedMs + this.leaseMs);
       else this.events.lost(kept.lease);
     } catch (error) {
       this.events.trouble(error);

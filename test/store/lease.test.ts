@@ -61,6 +61,33 @@ test('a lease ends by itself, by the clock of Redis, and the next owner has a hi
   assert.equal((next as TakenLease | null)?.epoch, 2);
 });
 
+test('a lease that was not renewed can be taken though it holds by the clock of Redis; the owner is fenced', async () => {
+  const store = await redis.openEmptyStore(1);
+  const first = await take(store, 'a');
+  const owner = keys.owner(first.tag);
+  // The clock was set back by an hour since it was renewed.
+  await store.client.hset(owner, 'leaseUntilMs', (await storeTimeMs(store)) + 60 * long);
+  const [seen] = await readOwners(store);
+  assert.ok(seen?.holds);
+  assert.equal(await takeLease(store, 0, 'b', long), null);
+  assert.equal(await takeLease(store, 0, 'b', long, { ...seen, epoch: seen.epoch - 1 }), null);
+  const second = await takeLease(store, 0, 'b', long, seen);
+  assert.equal(second?.epoch, 2);
+  assert.equal(await renewLease(store, first, long), false);
+  assert.equal(await takeLease(store, 0, 'c', long, seen), null, 'what was seen is no more');
+});
+
+test('a renewal makes what others have seen of the lease worthless, whatever the clock of Redis does', async () => {
+  const store = await redis.openEmptyStore(1);
+  const lease = await take(store, 'a');
+  for (const stepMs of [60 * long, -60 * long]) {
+    await store.client.hset(keys.owner(lease.tag), 'leaseUntilMs', (await storeTimeMs(store)) + stepMs);
+    const [seen] = await readOwners(store);
+    assert.equal(await renewLease(store, lease, long), true);
+    assert.equal(await takeLease(store, 0, 'b', long, seen), null);
+  }
+});
+
 test('renewing keeps a lease; what is lost cannot be renewed', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a', 300);

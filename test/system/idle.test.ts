@@ -17,7 +17,9 @@ const settleMs = 4_000;
 
 /** Where Redis appends what it was told. */
 function appendedFile(folder: string): string {
-  const appended = readdirSync(path.join(folder, 'appendonlydir')).filter((name) => name.endsWith('.incr.aof'));
+  const appended = readdirSync(path.join(folder, 'appendonlydir')).filter((name) =>
+    name.endsWith('.incr.aof'),
+  );
   assert.equal(appended.length, 1);
   return path.join(folder, 'appendonlydir', appended[0] ?? '');
 }

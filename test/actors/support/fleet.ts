@@ -103,6 +103,8 @@ export class Fleet {
     private readonly redis: TestRedis,
     /** Of the test itself. */
     readonly store: Store,
+    /** Absent: as in the contract. */
+    private readonly leaseMs?: number,
   ) {}
 
   async add(): Promise<Member> {
@@ -121,6 +123,7 @@ export class Fleet {
       configuration,
       autoFields: new AutoFields(store),
       items: sink,
+      ...(this.leaseMs !== undefined && { leaseMs: this.leaseMs }),
       waitingFor: () => [],
       onTrouble: (message, error) => {
         if (!ended) this.troubles.push(message, error);

@@ -1,0 +1,34 @@
+/**
+ * A worker process whose main thread can be made to compute: `blockable-worker.ts REDIS_URL PARTITIONS LEASE_MS STUCK_MS`.
+ * A message says for how many milliseconds; it is answered when that is over.
+ */
+import { ThreadedKeeper } from '../../../src/actors/threaded-keeper.ts';
+import { Worker } from '../../../src/actors/worker.ts';
+import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { RecordingSink } from './fleet.ts';
+
+const [url = '', partitions, leaseMs, stuckMs] = process.argv.slice(2);
+const store = await openStore({ address: { kind: 'single', url }, partitionCount: Number(partitions) });
+const configuration = new ActiveConfiguration(store);
+await configuration.start();
+const worker = new Worker({
+  store,
+  configuration,
+  autoFields: new AutoFields(store),
+  items: new RecordingSink(store),
+  leaseMs: Number(leaseMs),
+  openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events, Number(stuckMs)),
+  waitingFor: () => [],
+  onTrouble: (message, error) => console.error(message, error),
+});
+worker.start();
+
+process.on('message', (forMs) => {
+  const endMs = performance.now() + Number(forMs);
+  while (performance.now() < endMs);
+  process.send?.('done');
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.(worker.id);
