@@ -7,6 +7,7 @@ import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
 import { AutoFields } from '../store/auto-fields.ts';
 import { countClashes } from '../store/claims.ts';
 import type { ActiveConfiguration } from '../store/configuration.ts';
+import { StoreUnavailableError } from '../store/connection.ts';
 import { Heartbeat } from '../store/heartbeat.ts';
 import { JobRunner } from '../store/jobs-queue.ts';
 import { readGenerations } from '../store/rebuild-generation.ts';
@@ -109,7 +110,10 @@ export class JobsProcess {
   async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await act().catch((error: unknown) => this.options.onTrouble('the store does not answer', error));
+      await act().catch((error: unknown) => {
+        // Whoever watches the connection tells of it, once.
+        if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('jobs stumbled', error);
+      });
       await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
     }
   }

@@ -7,8 +7,9 @@ import { readSettings, type Settings } from '../config/settings.ts';
 import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/log.ts';
 import { ActiveConfiguration } from '../store/configuration.ts';
+import { OutageWatch } from '../store/outages.ts';
 import type { Role } from '../store/registry.ts';
-import { openStore, type Store, type StoreOptions } from '../store/store.ts';
+import { openStore, type RedisHost, type Store, type StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
@@ -17,6 +18,8 @@ export interface ProcessGround {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   readonly log: Log;
+  /** To be closed before the store: then it would tell of the end. */
+  readonly outages: OutageWatch;
 }
 
 const unpublishedPollMs = 1_000;
@@ -40,7 +43,9 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
     replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? frontTimes(settings.frontLimits.redisTimeoutMs) : {}),
   });
+  const outages = logOutages(role === 'jobs' ? [store] : [store, store.messages], log);
   const configuration = new ActiveConfiguration(store);
+  logConfigurations(configuration, log);
   const onWarnings = (text: string) => log.warn({ warnings: text }, 'the configuration has warnings');
   const publisher = { ...refusingLosses, onWarnings };
   process.on('SIGHUP', () => {
@@ -52,7 +57,24 @@ export async function openProcess(role: Role): Promise<ProcessGround> {
   await configuration.start();
   if (!configuration.loaded && settings.isConfigDirGiven) await applyFolder(store, settings, publisher);
   await untilLoaded(configuration, log);
-  return { settings, store, configuration, log };
+  return { settings, store, configuration, log, outages };
+}
+
+/** One line when a Redis is lost and one when it is back, however many requests fail meanwhile. */
+function logOutages(hosts: readonly RedisHost[], log: Log): OutageWatch {
+  return new OutageWatch([...new Set(hosts)], {
+    lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not answer'),
+    back: (redis, afterMs) => log.info({ redis, afterMs }, 'Redis answers again'),
+  });
+}
+
+function logConfigurations(configuration: ActiveConfiguration, log: Log): void {
+  configuration.onChange(() => {
+    log.info({ generation: configuration.generation }, 'the configuration is in use');
+  });
+  configuration.onTrouble((reason) => {
+    log.error({ reason, generation: configuration.generation }, 'the active configuration cannot be used');
+  });
 }
 
 function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'lineTimeoutMs'> {
@@ -78,7 +100,7 @@ async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promis
  * draining, for a stop may wait for a Redis that is gone. What it leaves undone is done again by whoever takes its place.
  */
 export function stopOnSignal(
-  { log, settings }: Pick<ProcessGround, 'log' | 'settings'>,
+  { log, settings, outages }: Pick<ProcessGround, 'log' | 'settings' | 'outages'>,
   stop: () => Promise<void>,
 ): void {
   const stopMs = settings.frontLimits.drainMs + stopReserveMs;
@@ -87,6 +109,7 @@ export function stopOnSignal(
     if (stopping) return;
     stopping = true;
     log.info({}, 'stopping');
+    outages.close();
     setTimeout(() => {
       log.warn(
         { afterMs: stopMs },

@@ -1,7 +1,13 @@
 /** The active configuration: its documents lie in Redis, so that every process on every host runs the same one. */
 import { type LoadOutcome, loadConfiguration } from '../config/load.ts';
 import type { ConfigDocuments, Configuration } from '../config/types.ts';
-import { connectBlocking, type RedisClient, StoreFullError, storeError } from './connection.ts';
+import {
+  connectBlocking,
+  type RedisClient,
+  StoreFullError,
+  StoreUnavailableError,
+  storeError,
+} from './connection.ts';
 import { keys, platformTag } from './keys.ts';
 import { LayoutStates, layoutsVersion, readLayouts, wantedLayouts } from './layouts.ts';
 import { pack, unpack } from './pack.ts';
@@ -164,6 +170,9 @@ export class ActiveConfiguration {
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
   readonly #listeners: ConfigurationListener[] = [];
+  readonly #troubleListeners: ((reason: string) => void)[] = [];
+  /** Why the active one cannot be used, as was told last; null while it can. */
+  #trouble: string | null = null;
 
   /** @param load as `loadConfiguration`; a test that starts many processes may keep what it gives */
   constructor(
@@ -194,6 +203,11 @@ export class ActiveConfiguration {
     this.#listeners.push(listener);
   }
 
+  /** Told once, for each reason, why the active configuration cannot be used though Redis answers. */
+  onTrouble(listener: (reason: string) => void): void {
+    this.#troubleListeners.push(listener);
+  }
+
   /** Loads what is active, if anything is, and goes on following. @throws StoreUnavailableError */
   async start(): Promise<void> {
     await this.refresh();
@@ -209,7 +223,7 @@ export class ActiveConfiguration {
 
   /** Loads the active generation if it is not the current one. @throws StoreUnavailableError */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#load().finally(() => {
+    this.#refreshing ??= this.#loadTellingTrouble().finally(() => {
       this.#refreshing = null;
     });
     return this.#refreshing;
@@ -222,6 +236,20 @@ export class ActiveConfiguration {
   async catchUp(): Promise<void> {
     await this.#refreshing?.catch(() => {});
     await this.refresh();
+  }
+
+  async #loadTellingTrouble(): Promise<void> {
+    try {
+      await this.#load();
+      this.#trouble = null;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof StoreUnavailableError) && reason !== this.#trouble) {
+        this.#trouble = reason;
+        for (const listener of this.#troubleListeners) listener(reason);
+      }
+      throw error;
+    }
   }
 
   async #load(): Promise<void> {

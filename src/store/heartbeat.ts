@@ -46,7 +46,9 @@ export class Heartbeat {
   async close(): Promise<void> {
     const beat = this.source.beat();
     this.fallSilent();
-    if (beat !== null) await this.#publish({ kind: 'left', id: beat.id }).catch(() => {});
+    // Without a connection it would wait for one.
+    if (beat !== null && this.host.client.status === 'ready')
+      await this.#publish({ kind: 'left', id: beat.id }).catch(() => {});
   }
 
   /** Ends without a word, as the heartbeat of a process that is killed. */

@@ -3,7 +3,7 @@
  * carry one tag of their own, so that a queue lies in one slot of a cluster.
  */
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
-import { connectBlocking, type RedisClient, storeError } from './connection.ts';
+import { connectBlocking, type RedisClient, StoreUnavailableError, storeError } from './connection.ts';
 import type { Store } from './store.ts';
 
 const prefix = '{millrace}:jobs';
@@ -146,9 +146,11 @@ export class JobRunner<Task extends object, Progress extends object> {
       },
     });
     this.#worker.on('error', () => {});
-    this.#worker.on('failed', (job, error) =>
-      onTrouble(`job ${job?.id ?? ''} failed and is tried again`, error),
-    );
+    this.#worker.on('failed', (job, error) => {
+      // Whoever watches the connection tells of it, once.
+      if (!(error instanceof StoreUnavailableError))
+        onTrouble(`job ${job?.id ?? ''} failed and is tried again`, error);
+    });
   }
 
   async #run(job: Job<Task>, token: string | undefined): Promise<void> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../support/until.ts';
 import { entityOf } from './support/entities.ts';
 import { Ledger } from './support/ledger.ts';
 import { siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
+import { oneRedisOnly, System } from './support/system.ts';
 
 test('processes end by themselves when told to while Redis is gone', async (context) => {
   const files = siteFiles({
@@ -22,3 +23,59 @@ test('processes end by themselves when told to while Redis is gone', async (cont
     assert.notEqual(end.signal, 'SIGKILL', `${names[index]} had to be killed`);
   }
 });
+
+const outageMs = 4_000;
+
+/** Lines of a log, by message. */
+function countOf(output: string, message: string): number {
+  return output.split('\n').filter((line) => line.includes(`"msg":"${message}"`)).length;
+}
+
+test(
+  'every process says once that Redis is gone, and once that it is back',
+  oneRedisOnly,
+  async (context) => {
+    const files = siteFiles({
+      schemas: { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } },
+    });
+    const env = { NODE_OPTIONS: '--trace-warnings' };
+    const system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 16, files, env });
+    context.after(() => system.stop());
+    const names = ['web.1', 'worker.1', 'jobs.1'];
+    const outputOf = (name: string) => system.process(name).output;
+    for (const name of names) assert.equal(countOf(outputOf(name), 'the configuration is in use'), 1, name);
+    assert.match(
+      outputOf('worker.1'),
+      /"partitions":\[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\],"msg":"partitions were taken"/,
+    );
+
+    await system.kill('redis');
+    const killedMs = performance.now();
+    const refused: number[] = [];
+    const writing = async () => {
+      while (performance.now() < killedMs + outageMs) {
+        const save = system
+          .client()
+          .post('/ingest/v2', [{ originId: 'a', type: 'page', properties: {} }], { key: sourceKey });
+        refused.push((await save).status);
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, writing));
+    assert.ok(refused.length >= 16 && refused.every((status) => status === 503));
+    await system.restart('redis');
+    await until('each has told it', () =>
+      names.every((name) => countOf(outputOf(name), 'Redis answers again') > 0),
+    );
+    await system.ready();
+    const ledger = new Ledger({ key: sourceKey, sourceId });
+    assert.ok(await ledger.save(system.client(), [entityOf('a', 'page', { title: 'A' })]));
+    for (const name of names) {
+      const output = outputOf(name);
+      assert.equal(countOf(output, 'Redis does not answer'), 1, output);
+      assert.equal(countOf(output, 'Redis answers again'), 1, output);
+      // Nothing comes once for each request, each partition or each try.
+      assert.ok(output.trim().split('\n').length <= 12, output);
+      assert.doesNotMatch(output, /Warning/);
+    }
+  },
+);
