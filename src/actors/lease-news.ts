@@ -2,7 +2,7 @@
 
 export type LeaseEvent = 'taken' | 'lost' | 'given back';
 
-const gatherMs = 200;
+const gatherMs = 500;
 
 export class LeaseNews {
   readonly #gathered = new Map<LeaseEvent, Set<number>>();
