@@ -3,7 +3,7 @@
  * appended to a file. Channels know no databases, so their names tell one store from another.
  */
 import { createHash } from 'node:crypto';
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import type { RedisAddress, RedisClient } from './connection.ts';
 
 const nameCharacters = 16;
@@ -32,7 +32,16 @@ export function channelsOf(secret: Buffer): ProcessChannels {
 export async function publishToAll(client: RedisClient, channel: string, message: string): Promise<number> {
   const here = await client.publish(channel, message);
   if (!(client instanceof Cluster)) return here;
-  // A node of a cluster counts its own listeners alone.
-  const counts = await Promise.all(client.nodes('all').map((node) => node.pubsub('NUMSUB', channel)));
-  return counts.reduce((sum: number, reply) => sum + Number((reply as unknown[])[1] ?? 0), 0);
+  // A node of a cluster counts its own listeners alone. One that is gone has none.
+  const counts = await Promise.all(client.nodes('all').map((node) => listenersAt(node, channel)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function listenersAt(node: Redis, channel: string): Promise<number> {
+  try {
+    const [, count] = (await node.pubsub('NUMSUB', channel)) as [channel: string, count: number];
+    return Number(count);
+  } catch {
+    return 0;
+  }
 }

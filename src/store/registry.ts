@@ -155,8 +155,8 @@ export class Registry {
     this.#answered.clear();
     this.#asked = null;
     this.#deadline = setTimeout(() => {
-      if (this.#asked === null) this.#become('lost');
-      else if (this.#answered.size > 0) this.#know();
+      if (this.#answered.size > 0) this.#know();
+      else if (this.#asked === null) this.#become('lost');
       else onSilence();
     }, answersWaitMs);
     try {
