@@ -2,6 +2,7 @@
  * Background jobs that people want to see: named, resumable, tried again, with progress. BullMQ keeps them; its keys
  * carry one tag of their own, so that a queue lies in one slot of a cluster.
  */
+import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { connectBlocking, type RedisClient, StoreUnavailableError, storeError } from './connection.ts';
 import type { Store } from './store.ts';
@@ -131,6 +132,8 @@ export class JobRunner<Task extends object, Progress extends object> {
     onTrouble: (message: string, error: unknown) => void,
     stalledInterval = stalledCheckMs,
   ) {
+    // All jobs that run at a time may wait for it at once.
+    setMaxListeners(0, this.#stop.signal);
     this.#client = connectBlocking(store.address);
     this.#worker = new Worker<Task>(name, (job, token) => this.#run(job, token), {
       connection: this.#client,

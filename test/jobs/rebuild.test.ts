@@ -223,3 +223,20 @@ test('a rebuild goes on where it was when its process stops, and one that comes 
     assert.deepEqual(await platform.view('page', originId), { title: `again Page ${originId.slice(1)}` });
   }
 });
+
+test('as many jobs as there are partitions wait at once without a warning of leaks', async (context) => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on('warning', onWarning);
+  context.after(() => process.off('warning', onWarning));
+  const platform = await Platform.start(context, redisUrl, 32);
+  await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
+  // Without a worker all of them wait.
+  await platform.startJobs();
+  const queue = rebuildJobs(platform.store);
+  context.after(() => queue.close());
+  await until('all jobs run', async () => (await queue.counts()).active === 32);
+  await platform.startWorker();
+  await platform.rebuilt(1);
+  assert.deepEqual(warnings, []);
+});

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Trust } from '../own-certificate.ts';
 import { type BatchOutcome, readBulkAnswer } from './answers.ts';
@@ -45,6 +46,8 @@ export class Importer {
     private readonly onProgress: (counts: ImportCounts) => void = () => {},
   ) {
     this.options = { ...options, signal: AbortSignal.any([options.signal, this.stop.signal]) };
+    // All requests at a time listen to it.
+    setMaxListeners(0, this.options.signal);
     this.client = new BulkClient({ ...this.options, connections: options.concurrency });
   }
 
