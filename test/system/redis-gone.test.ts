@@ -49,7 +49,9 @@ test(
     context.after(() => system.stop());
     const names = ['web.1', 'worker.1', 'jobs.1'];
     const outputOf = (name: string) => system.process(name).output;
-    for (const name of names) assert.equal(countOf(outputOf(name), 'the configuration is in use'), 1, name);
+    await until('each uses the configuration', () =>
+      names.every((name) => countOf(outputOf(name), 'the configuration is in use') === 1),
+    );
     await until('the worker has told what it has taken', () => takenIn(outputOf('worker.1')) === 16);
     const client = system.client();
 
