@@ -97,8 +97,8 @@ test('processes tell their metrics to whoever asks', async (context) => {
   assert.deepEqual(
     texts.sort((a, b) => (a.process < b.process ? -1 : 1)),
     [
-      { process: 'jobs', text: 'figures of jobs\n' },
-      { process: 'worker', text: 'figures of worker\n' },
+      { process: 'jobs', role: 'worker', text: 'figures of jobs\n' },
+      { process: 'worker', role: 'worker', text: 'figures of worker\n' },
     ],
   );
 });
