@@ -7,6 +7,7 @@ import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { keepPages } from '../src/http/kept-pages.ts';
+import { LargeAnswers } from '../src/http/large-answers.ts';
 import { Metrics } from '../src/http/metrics.ts';
 import { readinessOf } from '../src/http/readiness.ts';
 import { RequestRate } from '../src/http/request-rate.ts';
@@ -22,7 +23,7 @@ import { Progress } from '../src/store/progress.ts';
 runProcess('web', async () => {
   const ground = await openProcess('web');
   const { settings, store, configuration, log } = ground;
-  const { tls, rateLimit, frontLimits: limits } = settings;
+  const { tls, rateLimit, openRateLimit, frontLimits: limits } = settings;
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
   const metrics = new Metrics(id);
@@ -43,6 +44,7 @@ runProcess('web', async () => {
     progress,
     query,
     cache,
+    largeAnswers: new LargeAnswers(),
     autoFields,
     entityReader,
     metrics,
@@ -57,6 +59,7 @@ runProcess('web', async () => {
     log,
     tls,
     rateLimit,
+    openRateLimit,
   });
   metrics.partitionGauge('millrace_stream_backlog_entries', 'Stream entries that wait in a partition', () =>
     progress.backlogs(),

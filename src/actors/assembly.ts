@@ -5,7 +5,7 @@ import { type FieldWrites, HashWrites } from '../store/commit.ts';
 import { formatDependent } from '../store/dependents.ts';
 import { DigestList, digestOf } from '../store/digest.ts';
 import { encodeItem, itemIndexField } from '../store/items.ts';
-import { itemField, keys, viewField } from '../store/keys.ts';
+import { itemField, keys, largeBodyField, viewField } from '../store/keys.ts';
 import type { Registration } from '../store/lookups.ts';
 import {
   encodeProcessed,
@@ -16,7 +16,7 @@ import {
 } from '../store/processed.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../store/subjects.ts';
 import type { EnvironmentScope, ItemChange } from '../store/types.ts';
-import { encodeBody } from '../store/views.ts';
+import { encodeBody, storedFields } from '../store/views.ts';
 import type { Build } from './build.ts';
 import { claimsOf } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
@@ -158,7 +158,11 @@ export class Assembly {
     this.#count(build, []);
     if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
-    this.#thingsOf(maker, scope).set(viewField(sourceId, maker.name, originId), body);
+    const things = this.#thingsOf(maker, scope);
+    const field = viewField(sourceId, maker.name, originId);
+    // What was there may have been large.
+    if (former !== null) things.delete(largeBodyField(field));
+    for (const [name, bytes] of storedFields(field, body)) things.set(name, bytes);
     this.digests.add(viewSubject(scope, { sourceId, originId, alias: maker.name }));
     return bytesDigest;
   }
@@ -217,7 +221,10 @@ export class Assembly {
     const { environmentId, name } = former;
     const scope: EnvironmentScope = { tenant, environmentId };
     if (former.kind === 'view') {
-      this.writes.delete(keys.views(this.tag, tenant, environmentId), viewField(sourceId, name, originId));
+      const views = this.writes.hash(keys.views(this.tag, tenant, environmentId));
+      const field = viewField(sourceId, name, originId);
+      views.delete(field);
+      views.delete(largeBodyField(field));
       this.digests.add(viewSubject(scope, { sourceId, originId, alias: name }));
     } else {
       this.writes.delete(keys.items(this.tag, tenant, environmentId, name), itemField(sourceId, originId));

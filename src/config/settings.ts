@@ -3,7 +3,13 @@ import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.ts';
-import { leaseMs, partitionsMax, processesMax, replicaWaitMs } from '../contract/limits.ts';
+import {
+  leaseMs,
+  openRequestsPerSecondMax,
+  partitionsMax,
+  processesMax,
+  replicaWaitMs,
+} from '../contract/limits.ts';
 import { excerpt } from './quote.ts';
 import {
   clusterSeeds,
@@ -49,6 +55,8 @@ export interface Settings {
   readonly rateLimit: number;
   /** The key that `/metrics` asks for, as itself or as `sha256:<hex>`; null: it asks for none. */
   readonly metricsKey: string | null;
+  /** Requests a second without a known key that one front takes from one address; 0: as many as come. */
+  readonly openRateLimit: number;
   readonly redis: RedisSetting;
   /**
    * URL of the Redis that queries and their answers pass between processes; null: the one that holds everything, or, when
@@ -97,6 +105,7 @@ const deliveryCacheMebibytesMax = 65_536;
 const rateLimitMax = 1_000_000;
 const backlogMax = 10_000_000;
 const bodiesMebibytesMax = 65_536;
+const answersMebibytesMax = 65_536;
 const waitSecondsMax = 3_600;
 /** Leases are renewed every half a second, and Redis may be slow. */
 const leaseSecondsMin = 2;
@@ -158,6 +167,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     tls: certFile === null || keyFile === null ? null : { certFile, keyFile },
     metricsKey: setting<string | null>('METRICS_KEY', null, writtenKey),
     rateLimit: setting('RATE_LIMIT', 0, (text) => wholeNumber(text, 0, rateLimitMax)),
+    openRateLimit: setting('OPEN_RATE_LIMIT', openRequestsPerSecondMax, (text) =>
+      wholeNumber(text, 0, rateLimitMax),
+    ),
     redis: redis ?? cluster ?? { kind: 'private' },
     messagesUrl: setting<string | null>('MESSAGES_URL', null, redisUrl),
     configDir,
@@ -183,6 +195,11 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
         'BODIES_MB',
         limits.bodiesInFlightBytes,
         (text) => mebibyte * wholeNumber(text, 1, bodiesMebibytesMax),
+      ),
+      unsentAnswersBytes: setting(
+        'ANSWERS_MB',
+        limits.unsentAnswersBytes,
+        (text) => mebibyte * wholeNumber(text, 1, answersMebibytesMax),
       ),
       bodyIdleMs: setting('BODY_IDLE_SECONDS', limits.bodyIdleMs, waitMs),
       minVersionWaitMs: setting('MIN_VERSION_WAIT_SECONDS', limits.minVersionWaitMs, waitMs),

@@ -66,6 +66,11 @@ export const problems = {
     message: 'This key sends more requests a second than it may: try again later',
     retryAfter,
   }),
+  addressTooBusy: (retryAfter: number): Problem => ({
+    status: 429,
+    message: 'This address sends more requests a second without a known API key than it may: try again later',
+    retryAfter,
+  }),
 
   pathUnknown: { status: 404, message: 'Nothing is found at this path; /openapi.json lists every endpoint' },
   methodWrong: (allow: string): Problem => ({
@@ -86,6 +91,11 @@ export const problems = {
   unavailable: {
     status: 503,
     message: 'The service cannot answer right now: try again later',
+    retryAfter: retryAfterSeconds,
+  },
+  answersWaiting: {
+    status: 503,
+    message: 'Too many answers wait for clients that read slowly: try again later',
     retryAfter: retryAfterSeconds,
   },
   ingestBusy: {

@@ -7,6 +7,7 @@ import {
   minVersionWaitMs,
   queryWaitMs,
   redisCommandTimeoutMs,
+  unsentAnswersBytesMax,
 } from './limits.ts';
 
 export interface FrontLimits {
@@ -14,6 +15,8 @@ export interface FrontLimits {
   readonly ingestBacklogEntries: number;
   /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
   readonly bodiesInFlightBytes: number;
+  /** Answers that one front holds for clients that have not read them; beyond it large ones are answered 503. */
+  readonly unsentAnswersBytes: number;
   /** A body of which nothing arrives for this long ends the request. */
   readonly bodyIdleMs: number;
   /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
@@ -29,6 +32,7 @@ export interface FrontLimits {
 export const defaultFrontLimits: FrontLimits = {
   ingestBacklogEntries: ingestBacklogEntriesMax,
   bodiesInFlightBytes: bodiesInFlightBytesMax,
+  unsentAnswersBytes: unsentAnswersBytesMax,
   bodyIdleMs: bodyIdleTimeoutMs,
   minVersionWaitMs,
   queryWaitMs,

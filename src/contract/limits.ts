@@ -11,6 +11,17 @@ export const deliveryKeysMax = 1000;
 export const deliveryReferencesMax = 10_000;
 export const deliveryBodyBytesMax = 32 * 1024 * 1024;
 export const compressionBytesMin = 1024;
+/** A larger view lies apart, so that whoever reads it knows its size before. */
+export const inlineViewBytesMax = 32 * 1024;
+/** Views that an answer reads at a time. */
+export const viewBatchBytesMax = 4 * 1024 * 1024;
+/** An answer that needs more bytes of views than this takes turns with others of the kind. */
+export const freeAnswerBytesMax = 1024 * 1024;
+/** Answers beyond `freeAnswerBytesMax` that a front makes at a time, for one client and for all. */
+export const largeAnswersOfClientMax = 1;
+export const largeAnswersMax = 3;
+/** Of one client, how many of them may wait; more are answered 503. */
+export const largeAnswersWaitingMax = 32;
 
 export const routesPageMin = 100;
 export const routesPageMax = 500;
@@ -56,6 +67,21 @@ export const redirectsMax = 1000;
 export const mistakesListedMax = 20;
 /** A request head beyond this is refused unread. */
 export const headBytesMax = 256 * 1024;
+/** Answers that one front holds for clients that have not read them; beyond it larger ones than small are answered 503. */
+export const unsentAnswersBytesMax = 256 * 1024 * 1024;
+/** Answers up to this size are begun however many others wait for their clients. */
+export const smallAnswerBytesMax = 64 * 1024;
+/** A client that takes less of an answer in `slowReaderMs`, while more waits, is cut off. */
+export const slowReaderBytesMin = 16 * 1024;
+export const slowReaderMs = 10_000;
+/** One of so many answers without a body (HEAD, 304) ends its connection. */
+export const bodilessAnswersPerConnection = 1000;
+/** Requests without a known key that one front takes from one address in a second. */
+export const openRequestsPerSecondMax = 1000;
+/** An address that was quiet may send the requests of so many seconds at once. */
+export const openBurstSeconds = 5;
+/** Addresses whose requests are counted at a time. */
+export const countedAddressesMax = 10_000;
 /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
 export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
 /** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */

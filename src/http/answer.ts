@@ -4,7 +4,7 @@ export type HeaderField = readonly [name: string, value: string];
 
 export interface Answer {
   readonly status: number;
-  /** Empty with status 304. */
+  /** With status 304 it is not sent, nor is its length. */
   readonly body: string | Uint8Array;
   readonly contentType: string;
   readonly headers?: readonly HeaderField[];

@@ -7,6 +7,7 @@ import type { Claim, EnvironmentScope, ViewTarget } from '../store/types.ts';
 import { placeOfView, viewTarget } from '../store/views.ts';
 import { type DeliveryPlan, keyOfView } from './delivery-plan.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
+import type { LargeAnswers } from './large-answers.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
 import { claimOnUrl } from './served-claim.ts';
 import { LoadedViews } from './view-loading.ts';
@@ -55,32 +56,48 @@ interface AskedView {
  */
 export async function deliver(
   store: Store,
+  large: LargeAnswers,
   plan: DeliveryPlan,
   withRoute: boolean,
   onRead: () => void = nobody,
 ): Promise<Delivered> {
-  const { principal, request, scope, url, claimFields, foreseen } = plan;
+  const { principal, request, scope, url } = plan;
   const reading = store.fields.read(plan.places);
   onRead();
   const stored = await reading;
-  const views = new LoadedViews(onRead);
+  const views = new LoadedViews(large, principal, onRead);
+  try {
+    const served = putAhead(plan, stored, views);
+    const ofUrl = url === null ? undefined : served.shift();
+    const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
+    if (found instanceof Promise) onRead();
+    const claim = found instanceof Promise ? await found : found;
+    const asked = askedViews(request, scope, served);
+    const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
+    const targets = routeTarget === null ? [] : [routeTarget];
+    for (const { target } of asked) targets.push(target);
+    const loading = views.load(store, scope, targets);
+    if (loading !== null) await loading;
+    plan.foresee(views.met);
+    const routeView = routeTarget === null ? null : views.get(routeTarget);
+    const body = bodyOf({ request, scope, withRoute, claim, routeView, asked, views });
+    return new Delivered(body, store, plan, views);
+  } finally {
+    views.release();
+  }
+}
+
+/** Takes in the views that were foreseen. @returns what is served, by claim field. @param stored as it was read */
+function putAhead(
+  plan: DeliveryPlan,
+  stored: readonly (Buffer | null)[],
+  views: LoadedViews,
+): ServedClaims[] {
+  const { claimFields, foreseen } = plan;
   views.putAhead(foreseen, stored, claimFields.length);
   const served: ServedClaims[] = [];
   for (let at = 0; at < claimFields.length; at += 1) served.push(plan.servedIn(at, stored[at]));
-  const ofUrl = url === null ? undefined : served.shift();
-  const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
-  if (found instanceof Promise) onRead();
-  const claim = found instanceof Promise ? await found : found;
-  const asked = askedViews(request, scope, served);
-  const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
-  const targets = routeTarget === null ? [] : [routeTarget];
-  for (const { target } of asked) targets.push(target);
-  const loading = views.load(store, scope, targets);
-  if (loading !== null) await loading;
-  plan.foresee(views.met);
-  const routeView = routeTarget === null ? null : views.get(routeTarget);
-  const body = bodyOf({ request, scope, withRoute, claim, routeView, asked, views });
-  return new Delivered(body, store, plan, views);
+  return served;
 }
 
 /** Ids before handles, in the order asked; ids of other environments and garbage name no view. */

@@ -6,7 +6,7 @@ import type { VersionVector } from '../store/types.ts';
 import type { Answer } from './answer.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { Call } from './call.ts';
-import { codingFor, compressed } from './content-coding.ts';
+import { codingFor } from './content-coding.ts';
 import { type Delivered, deliver } from './deliver.ts';
 import { DeliveryPlan, type QueryPlan, QueryPlans } from './delivery-plan.ts';
 import { requestOfBody } from './delivery-request.ts';
@@ -85,17 +85,19 @@ class AnswerOfDelivery implements ComputedAnswer {
  * the same are out of the cache: whoever has seen it must not be given one of those afterwards.
  */
 function deliveredInOrder(services: Services, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
-  const { store, cache } = services;
-  return cache.isOn ? deliveredOnceHeard(services, plan, withRoute) : deliver(store, plan, withRoute);
+  const { store, cache, largeAnswers } = services;
+  return cache.isOn
+    ? deliveredOnceHeard(services, plan, withRoute)
+    : deliver(store, largeAnswers, plan, withRoute);
 }
 
 async function deliveredOnceHeard(
-  { store, cache, progress }: Services,
+  { store, cache, largeAnswers, progress }: Services,
   plan: DeliveryPlan,
   withRoute: boolean,
 ): Promise<Delivered> {
   let caughtUp: Promise<Horizon | null> | null = null;
-  const delivered = await deliver(store, plan, withRoute, () => {
+  const delivered = await deliver(store, largeAnswers, plan, withRoute, () => {
     caughtUp = progress.catchUp();
   });
   const horizon = (await caughtUp) ?? (await readHorizon(store, delivered.places()));
@@ -126,12 +128,5 @@ function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answ
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
   const coding = codingFor(answer.body, call.header(acceptEncoding));
   if (coding === 'identity') return answer;
-  return answer[coding] ?? codedAnswer(cache, answer, coding);
-}
-
-function codedAnswer(cache: AnswerCache, answer: FinishedAnswer, coding: 'br' | 'gzip'): Promise<Answer> {
-  return compressed(answer.body, coding).then((body) => {
-    cache.noteGrown(answer, body.length);
-    return answer.addCoded(coding, body);
-  });
+  return answer.coded(coding, (bytes) => cache.noteGrown(answer, bytes));
 }

@@ -53,7 +53,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     answers: {
       200: { description: 'Prometheus text', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
     },
-    problemStatuses: [401, 429, 500],
+    problemStatuses: [401, 429, 500, 503],
   },
   {
     name: 'openapi',
@@ -66,6 +66,6 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     parameters: [],
     headers: [],
     answers: { 200: { description: 'OpenAPI 3.1', shape: { type: 'object', additionalProperties: true } } },
-    problemStatuses: [429],
+    problemStatuses: [429, 503],
   },
 ];

@@ -1,5 +1,7 @@
 /** A delivered body in every form that it is sent in, each made once, the compressed ones when they are first asked for. */
+import { smallAnswerBytesMax } from '../contract/limits.ts';
 import { type Answer, type HeaderField, jsonType } from './answer.ts';
+import { compressed } from './content-coding.ts';
 import { etagOf } from './etag.ts';
 import { headLines, headOf } from './reply.ts';
 
@@ -25,36 +27,47 @@ export class FinishedAnswer implements Answer {
   readonly etag: string;
   /** Since the sweep of the cache last passed. Here and not in the cache, so that an answer is all that is looked at. */
   wasAskedFor = false;
-  #br: Answer | null = null;
-  #gzip: Answer | null = null;
+  /** A promise while it is being compressed: whoever asks meanwhile waits for the one that is under way. */
+  readonly #coded: Record<Coding, Answer | Promise<Answer> | null> = { br: null, gzip: null };
 
-  /** @param body JSON text in UTF-8, copied: head and body lie side by side, for memory is waited for place by place */
+  /** @param body JSON text in UTF-8; a small one is copied: head and body lie side by side, for memory is waited for place by place */
   constructor(body: Uint8Array) {
     this.etag = etagOf(body);
     const head = this.#headOf(200, 'identity');
+    if (body.length > smallAnswerBytesMax) {
+      this.head = head;
+      this.body = body;
+      return;
+    }
     const bytes = Buffer.concat([head, body]);
     this.head = bytes.subarray(0, head.length);
     this.body = bytes.subarray(head.length);
   }
 
-  get br(): Answer | null {
-    return this.#br;
+  /**
+   * The answer with its body compressed, once for each coding, however many ask at a time.
+   * @param onMade called once for each coding, with the bytes that this answer has taken in
+   */
+  coded(coding: Coding, onMade: (bytes: number) => void): Answer | Promise<Answer> {
+    this.#coded[coding] ??= this.#code(coding, onMade);
+    return this.#coded[coding];
   }
 
-  get gzip(): Answer | null {
-    return this.#gzip;
-  }
-
-  /** Keeps a compressed form of the body. */
-  addCoded(coding: Coding, body: Uint8Array): Answer {
-    const answer: Answer = { status: 200, body, contentType: jsonType, head: this.#headOf(200, coding) };
-    if (coding === 'br') this.#br = answer;
-    else this.#gzip = answer;
-    return answer;
+  async #code(coding: Coding, onMade: (bytes: number) => void): Promise<Answer> {
+    try {
+      const body = await compressed(this.body, coding);
+      const answer: Answer = { status: 200, body, contentType: jsonType, head: this.#headOf(200, coding) };
+      this.#coded[coding] = answer;
+      onMade(body.length);
+      return answer;
+    } catch (error) {
+      this.#coded[coding] = null;
+      throw error;
+    }
   }
 
   notModified(): Answer {
-    return { status: 304, body: '', contentType: jsonType, head: this.#headOf(304, 'notModified') };
+    return { status: 304, body: this.body, contentType: jsonType, head: this.#headOf(304, 'notModified') };
   }
 
   #headOf(status: number, form: keyof typeof behindTag): Uint8Array {

@@ -8,7 +8,10 @@ export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
   [411, 'Content-Length is missing, or the body is chunked'],
   [413, 'The body is too large'],
   [422, 'The request is not valid; the message says what to change'],
-  [429, 'The key sends more requests a second than RATE_LIMIT lets it'],
+  [
+    429,
+    'The key sends more requests a second than RATE_LIMIT lets it, or an address without a key more than OPEN_RATE_LIMIT',
+  ],
   [500, 'Internal error'],
   [503, 'Try again later'],
 ]);

@@ -3,18 +3,17 @@ import type { ClientPrincipal } from '../config/types.ts';
 import { ProblemError, problems } from '../contract/errors.ts';
 import { resultText } from '../query/result-text.ts';
 import type { RowsResult } from '../query/types.ts';
-import type { Store } from '../store/store.ts';
 import { viewsOfRows } from './query-views.ts';
-import { scopeOf } from './routes-page.ts';
+import type { Services } from './services.ts';
 
 /** @throws StoreUnavailableError; ProblemError 400 when the asked views are more than an answer may hold */
 export async function textWithViews(
-  store: Store,
+  services: Pick<Services, 'store' | 'largeAnswers'>,
   principal: ClientPrincipal,
   result: RowsResult,
 ): Promise<Buffer> {
   const { totalResults, rows, facets, nextPageToken } = result;
-  const views = await viewsOf(store, principal, result);
+  const views = await viewsOf(services, principal, result);
   // A row has members: its ids at least.
   const texts = rows.map(({ text }, at) =>
     Buffer.concat([text.subarray(0, -1), viewsName, views[at] ?? emptyObject, closingBrace]),
@@ -27,12 +26,12 @@ const emptyObject = Buffer.from('{}');
 const closingBrace = Buffer.from('}');
 
 async function viewsOf(
-  store: Store,
+  services: Pick<Services, 'store' | 'largeAnswers'>,
   principal: ClientPrincipal,
   { rows, aliases }: RowsResult,
 ): Promise<Buffer[]> {
   try {
-    return await viewsOfRows(store, scopeOf(principal), rows, aliases);
+    return await viewsOfRows(services, principal, rows, aliases);
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     throw new ProblemError(problems.queryInvalid([error.message]));

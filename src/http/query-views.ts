@@ -1,9 +1,12 @@
 /** `_views` of query results: the views that the same entities have (contract section 7 "aliases"). */
+import type { ClientPrincipal } from '../config/types.ts';
 import type { QueryRow } from '../query/types.ts';
 import type { Store } from '../store/store.ts';
 import type { EnvironmentScope } from '../store/types.ts';
 import { viewTarget } from '../store/views.ts';
 import { Rendering } from './render.ts';
+import { scopeOf } from './routes-page.ts';
+import type { Services } from './services.ts';
 import { LoadedViews } from './view-loading.ts';
 
 /**
@@ -11,12 +14,26 @@ import { LoadedViews } from './view-loading.ts';
  * @throws StoreUnavailableError; ProblemError beyond a limit
  */
 export async function viewsOfRows(
-  store: Store,
-  scope: EnvironmentScope,
+  { store, largeAnswers }: Pick<Services, 'store' | 'largeAnswers'>,
+  principal: ClientPrincipal,
   rows: readonly QueryRow[],
   aliases: readonly string[],
 ): Promise<Buffer[]> {
-  const views = new LoadedViews();
+  const views = new LoadedViews(largeAnswers, principal);
+  try {
+    return await textsOfRows(store, scopeOf(principal), views, rows, aliases);
+  } finally {
+    views.release();
+  }
+}
+
+async function textsOfRows(
+  store: Store,
+  scope: EnvironmentScope,
+  views: LoadedViews,
+  rows: readonly QueryRow[],
+  aliases: readonly string[],
+): Promise<Buffer[]> {
   const targetsOf = ({ sourceId, originId }: QueryRow) =>
     aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
   await views.load(store, scope, rows.flatMap(targetsOf));

@@ -136,8 +136,8 @@ async function multi(services: Services, call: Call, text: QueryText): Promise<M
   return { answer: answerOf(resultsText(texts, labels)), outcomes: good };
 }
 
-function textOf({ store }: Services, { client }: Call, { result }: GoodOutcome): Buffer | Promise<Buffer> {
-  return result.kind === 'text' ? result.text : textWithViews(store, client, result);
+function textOf(services: Services, { client }: Call, { result }: GoodOutcome): Buffer | Promise<Buffer> {
+  return result.kind === 'text' ? result.text : textWithViews(services, client, result);
 }
 
 interface BadQuery {

@@ -1,15 +1,14 @@
-/** Writes an answer to the connection, however slowly the client reads. */
+/** Writes an answer to the connection. What the client does not take at once is for `unsent-answers.ts`. */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import { bodilessAnswersPerConnection, smallAnswerBytesMax } from '../contract/limits.ts';
 import type { Answer, HeaderField } from './answer.ts';
-
-/** Up to this size the rest of a body that the socket does not take is left to uWebSockets.js' own buffer. */
-const bufferedBytesMax = 64 * 1024;
 
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
+const nothing = new Uint8Array(0);
 
 /** Headers as the lines of a head, for `headOf`. */
 export function headLines(headers: readonly HeaderField[]): string {
@@ -25,35 +24,31 @@ export function headOf(status: number, lines: string): Uint8Array {
   return Buffer.from(statusLine(status) + lines, 'latin1');
 }
 
-/** True for an answer that is written in one go, whatever the socket takes of it now. */
-export function isSmall({ body, isHead }: Answer): boolean {
-  return isHead === true || body.length <= bufferedBytesMax;
-}
-
-/** Writes a small answer. Inside uWebSockets.js' own handlers, which are corked. */
-export function writeSmall(res: HttpResponse, answer: Answer): void {
+/**
+ * Writes an answer, within uWebSockets.js' own handlers or a cork. It hands over only what the connection takes: what is
+ * given to `end` would be copied for as long as the client likes, and the next request on the connection answered as well.
+ * @returns the body when the connection does not take all of it now, for `UnsentAnswers`; null when the answer is over
+ */
+export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | null {
   writeHead(res, answer);
-  // Any argument, even undefined, is taken for a length that is then waited for; so such a connection stays until the
-  // server closes it.
-  if (answer.status === 304) res.endWithoutBody();
-  else if (answer.isHead === true) {
-    res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
-    res.endWithoutBody();
-  } else res.end(answer.body, answer.close);
+  const { status, body, isHead } = answer;
+  if (status === 304 || isHead === true) {
+    writeBodiless(res, answer);
+    return null;
+  }
+  const bodyBytes = bodyBytesOf(answer);
+  if (answer.close === true && bodyBytes <= smallAnswerBytesMax) {
+    res.end(body, true);
+    return null;
+  }
+  const [, isOver] = res.tryEnd(body, bodyBytes);
+  if (isOver) return null;
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-/** Writes the whole answer; `done` is called once the socket has taken all of it, never after an abort. */
-export function reply(res: HttpResponse, answer: Answer, done: () => void): void {
-  res.cork(() => {
-    if (isSmall(answer)) {
-      writeSmall(res, answer);
-      done();
-      return;
-    }
-    writeHead(res, answer);
-    const { body } = answer;
-    writeLarge(res, typeof body === 'string' ? Buffer.from(body) : body, done);
-  });
+/** Of what is written behind the head. */
+export function bodyBytesOf({ body }: Answer): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 function writeHead(res: HttpResponse, { status, headers, contentType, head }: Answer): void {
@@ -69,20 +64,35 @@ function writeHead(res: HttpResponse, { status, headers, contentType, head }: An
   if (status !== 304) res.writeHeader('Content-Type', contentType);
 }
 
-function statusLine(status: number): string {
-  return statusLines.get(status) ?? String(status);
-}
-
-/** Hands over only what the socket takes, so that a client that does not read costs no second copy of the body. */
-function writeLarge(res: HttpResponse, body: Uint8Array, done: () => void): void {
-  const [, responded] = res.tryEnd(body, body.length);
-  if (responded) {
-    done();
+/**
+ * Of an answer without a body uWebSockets.js does not tell whether the client takes it. So one in so many ends its
+ * connection, as nginx does after 1,000 requests: whoever asks on and reads nothing is not answered without end.
+ */
+function writeBodiless(res: HttpResponse, answer: Answer): void {
+  const bodyBytes = bodyBytesOf(answer);
+  if (bodyBytes > 0 && Math.random() * bodilessAnswersPerConnection < 1) {
+    writeLastHead(res, bodyBytes);
     return;
   }
-  res.onWritable((offset) => {
-    const [taken, finished] = res.tryEnd(body.subarray(offset), body.length);
-    if (finished) done();
-    return taken;
+  // Any argument, even undefined, is taken for a length that is then waited for; so such a connection stays until the
+  // server closes it.
+  if (answer.status !== 304) res.writeHeader('Content-Length', String(bodyBytes));
+  res.endWithoutBody();
+}
+
+/** Begins an answer that is never finished, and closes the connection when its head has left. */
+function writeLastHead(res: HttpResponse, bodyBytes: number): void {
+  let isGone = false;
+  res.onAborted(() => {
+    isGone = true;
   });
+  res.writeHeader('Connection', 'close');
+  res.tryEnd(nothing, bodyBytes);
+  setImmediate(() => {
+    if (!isGone) res.close();
+  });
+}
+
+function statusLine(status: number): string {
+  return statusLines.get(status) ?? String(status);
 }

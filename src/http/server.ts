@@ -15,11 +15,12 @@ import { headerBytes } from './header-bytes.ts';
 import type { Log } from './log.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
-import { RateLimit } from './rate-limit.ts';
-import { isSmall, reply, writeSmall } from './reply.ts';
+import { OpenRateLimit, RateLimit } from './rate-limit.ts';
+import { bodyBytesOf, writeAnswer } from './reply.ts';
 import type { RouteDefinition, RouteName } from './route-definition.ts';
 import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
+import { type UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
 
 export interface HttpServerOptions {
   readonly services: Services;
@@ -29,6 +30,8 @@ export interface HttpServerOptions {
   readonly tls?: TlsFiles | null;
   /** Requests a second for each API key; absent or 0: no limit. */
   readonly rateLimit?: number;
+  /** Requests a second without a known key for each address; absent or 0: no limit. */
+  readonly openRateLimit?: number;
 }
 
 interface ServedRoute {
@@ -49,6 +52,8 @@ interface Exchange {
   readonly startedAtMs: number;
   /** The client went away: there is nobody to answer. */
   isAborted: boolean;
+  /** What the client has not taken yet. */
+  unsent: UnsentAnswer | null;
 }
 
 const transferEncoding = headerBytes('transfer-encoding');
@@ -61,18 +66,31 @@ export class HttpServer {
   readonly #services: Services;
   readonly #log: Log;
   readonly #rateLimit: RateLimit | null;
+  readonly #openRateLimit: OpenRateLimit | null;
+  readonly #unsent: UnsentAnswers;
   readonly #intake: BodyIntake;
   #listenSocket: uws.us_listen_socket | null = null;
   #active = 0;
   #draining = false;
   #onIdle: (() => void) | null = null;
 
-  constructor({ services, handlers, log, tls = null, rateLimit = 0 }: HttpServerOptions) {
+  constructor({ services, handlers, log, tls = null, rateLimit = 0, openRateLimit = 0 }: HttpServerOptions) {
     this.#app = appFor(tls);
     this.#services = services;
     this.#intake = new BodyIntake(services.limits);
     this.#log = log;
     this.#rateLimit = rateLimit === 0 ? null : new RateLimit(rateLimit);
+    this.#openRateLimit = openRateLimit === 0 ? null : new OpenRateLimit(openRateLimit);
+    this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, {
+      refused: services.metrics.counter(
+        'millrace_http_unsent_refused_total',
+        'Answers that were refused because too many others waited for their clients',
+      ),
+      cutOff: services.metrics.counter(
+        'millrace_http_unsent_cut_off_total',
+        'Clients that were cut off because they did not read their answers',
+      ),
+    });
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     this.#refuseOtherMethods();
     this.#app.any('/*', (res, req) => this.#refuse(res, req, problems.pathUnknown));
@@ -82,6 +100,11 @@ export class HttpServer {
       'millrace_http_body_bytes',
       'Bytes of request bodies in memory',
       () => this.#intake.heldBytes,
+    );
+    metrics.gauge(
+      'millrace_http_unsent_bytes',
+      'Bytes of answers that wait for their clients to read them',
+      () => this.#unsent.bytes,
     );
   }
 
@@ -166,7 +189,18 @@ export class HttpServer {
 
   #refuse(res: HttpResponse, req: HttpRequest, problem: Problem): void {
     const isHead = req.getMethod() === 'head';
-    reply(res, this.#finished(problemAnswer('plain', problem), isHead), () => {});
+    this.#sendAtOnce(res, this.#finished(problemAnswer('plain', this.#openProblem(res) ?? problem), isHead));
+  }
+
+  /** Within a handler of uWebSockets.js, an answer that nobody measures. */
+  #sendAtOnce(res: HttpResponse, answer: Answer): void {
+    // Of many pipelined requests the later ones are not corked any more.
+    res.cork(() => {
+      const body = writeAnswer(res, answer);
+      if (body === null) return;
+      const unsent = this.#unsent.hold(res, body, () => {});
+      res.onAborted(() => unsent.drop());
+    });
   }
 
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
@@ -176,41 +210,56 @@ export class HttpServer {
     if (req.getHeader(transferEncoding) !== '' || (takesBody && req.getHeader(contentLength) === '')) {
       // What follows such a head cannot be told from another request.
       const close = req.getHeader(transferEncoding) === '';
-      const answer = { ...problemAnswer('plain', problems.lengthRequired), close };
-      reply(res, this.#finished(answer, route.isHead), () => {});
+      const problem = this.#openProblem(res) ?? problems.lengthRequired;
+      const answer = { ...problemAnswer('plain', problem), close };
+      this.#sendAtOnce(res, this.#finished(answer, route.isHead));
       route.metrics.observeAtOnce(answer.status, msSince(startedAtMs));
       return;
     }
     const body = takesBody ? new RequestBody(res, this.#intake, Number(req.getHeader(contentLength))) : null;
-    const answer = this.#handled(route, req, body);
-    if (body === null && isReady(answer) && isSmall(answer)) {
-      // The way of cached answers: nothing outlives this call, so nothing is kept for it.
-      writeSmall(res, this.#finished(answer, route.isHead));
-      route.metrics.observeAtOnce(answer.status, msSince(startedAtMs));
+    const answer = this.#handled(route, res, req, body);
+    if (body !== null || !isReady(answer)) {
+      this.#answerLater(this.#begin(route, res, body, startedAtMs), answer);
       return;
     }
-    this.#answerLater(route, res, body, answer, startedAtMs ?? performance.now());
+    // The way of cached answers: when the client takes all of it, nothing outlives this call, so nothing is kept for it.
+    const admitted = this.#admitted(route, answer);
+    const rest = writeAnswer(res, admitted);
+    if (rest === null) route.metrics.observeAtOnce(admitted.status, msSince(startedAtMs));
+    else this.#sendRest(this.#begin(route, res, body, startedAtMs), admitted, rest);
   }
 
-  #handled(route: ServedRoute, req: HttpRequest, body: RequestBody | null): ReturnType<Handler> {
+  #handled(
+    route: ServedRoute,
+    res: HttpResponse,
+    req: HttpRequest,
+    body: RequestBody | null,
+  ): ReturnType<Handler> {
     const { definition } = route;
     try {
-      const principal = this.#admit(definition, req);
+      const principal = this.#admit(definition, res, req);
       const call = new Call(req, route.plan, route.parameterCount, principal, body);
       const answer = route.handler(call);
       if (!isReady(answer)) call.keepHeaders();
       return answer;
     } catch (error) {
-      return this.#failure(definition, error);
+      const isUnknown = error instanceof ProblemError && error.problem.status === 401;
+      const tooBusy = isUnknown ? this.#openProblem(res) : null;
+      return this.#failure(definition, tooBusy === null ? error : new ProblemError(tooBusy));
     }
   }
 
   /** Whom the request speaks for, if it may be answered now. @throws ProblemError 401, 403, 429 */
-  #admit({ access }: RouteDefinition, req: HttpRequest): Principal | null {
-    if (access.kind === 'open') return null;
+  #admit({ access }: RouteDefinition, res: HttpResponse, req: HttpRequest): Principal | null {
+    const { metricsKeyHash } = this.#services;
+    if (access.kind === 'open' || (access.kind === 'metrics' && metricsKeyHash === null)) {
+      const problem = this.#openProblem(res);
+      if (problem !== null) throw new ProblemError(problem);
+      return null;
+    }
     const apiKey = req.getHeader(apiKeyName);
     if (access.kind === 'metrics') {
-      authorizeMetrics(this.#services.metricsKeyHash, req.getHeader(authorizationName), apiKey);
+      authorizeMetrics(metricsKeyHash, req.getHeader(authorizationName), apiKey);
       return null;
     }
     const configuration = this.#services.configuration.current;
@@ -221,20 +270,39 @@ export class HttpServer {
     return principal;
   }
 
-  #answerLater(
+  /** Counts a request that shows no known key. @returns why it is not answered; null: it is */
+  #openProblem(res: HttpResponse): Problem | null {
+    if (this.#openRateLimit === null) return null;
+    const waitSeconds = this.#openRateLimit.take(res.getRemoteAddress(), performance.now());
+    return waitSeconds > 0 ? problems.addressTooBusy(waitSeconds) : null;
+  }
+
+  #begin(
     route: ServedRoute,
     res: HttpResponse,
     body: RequestBody | null,
-    answer: ReturnType<Handler>,
-    startedAtMs: number,
-  ): void {
+    startedAtMs: number | null,
+  ): Exchange {
     this.#active += 1;
-    const exchange: Exchange = { route, res, body, startedAtMs, isAborted: false };
+    const exchange: Exchange = {
+      route,
+      res,
+      body,
+      startedAtMs: startedAtMs ?? performance.now(),
+      isAborted: false,
+      unsent: null,
+    };
     res.onAborted(() => {
       exchange.isAborted = true;
+      exchange.unsent?.drop();
       body?.abort();
       this.#over(body);
     });
+    return exchange;
+  }
+
+  #answerLater(exchange: Exchange, answer: ReturnType<Handler>): void {
+    const { body } = exchange;
     if (!(answer instanceof AnswerToBody)) this.#settle(exchange, answer);
     else if (body === null) this.#fail(exchange, new TypeError('the route has no body'));
     else {
@@ -260,16 +328,37 @@ export class HttpServer {
     this.#send(exchange, this.#failure(exchange.route.definition, error));
   }
 
-  #send({ route, res, body, startedAtMs, isAborted }: Exchange, answer: Answer): void {
+  #send(exchange: Exchange, answer: Answer): void {
+    const { route, res, isAborted } = exchange;
     if (isAborted) return;
     try {
-      reply(res, this.#finished(answer, route.isHead), () => {
-        route.metrics.observe(answer.status, performance.now() - startedAtMs);
-        this.#over(body);
+      const admitted = this.#admitted(route, answer);
+      res.cork(() => {
+        const rest = writeAnswer(res, admitted);
+        if (rest === null) this.#sent(exchange, admitted);
+        else this.#sendRest(exchange, admitted, rest);
       });
     } catch (error) {
       this.#log.error({ endpoint: route.definition.name, err: error }, 'answer not sent');
     }
+  }
+
+  #sendRest(exchange: Exchange, answer: Answer, rest: Uint8Array): void {
+    exchange.unsent = this.#unsent.hold(exchange.res, rest, () => this.#sent(exchange, answer));
+  }
+
+  #sent({ route, body, startedAtMs }: Exchange, { status }: Answer): void {
+    route.metrics.observe(status, performance.now() - startedAtMs);
+    this.#over(body);
+  }
+
+  /** The answer as it goes out: another one while too many wait for their clients. */
+  #admitted({ definition, isHead }: ServedRoute, answer: Answer): Answer {
+    const goes = isHead || this.#unsent.admit(bodyBytesOf(answer));
+    return this.#finished(
+      goes ? answer : problemAnswer(definition.problems, problems.answersWaiting),
+      isHead,
+    );
   }
 
   #over(body: RequestBody | null): void {

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { EntityReader } from './entity-reader.ts';
+import type { LargeAnswers } from './large-answers.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -29,6 +30,7 @@ export interface Services {
   /** Null in a front that answers no queries. */
   readonly query: QueryService | null;
   readonly cache: AnswerCache;
+  readonly largeAnswers: LargeAnswers;
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: Metrics;

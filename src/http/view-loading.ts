@@ -1,15 +1,24 @@
 /** Reads views and everything that they reference, breadth first, in batches (contract section 5). */
 import { ProblemError, problems } from '../contract/errors.ts';
-import { deliveryBodyBytesMax, deliveryReferencesMax } from '../contract/limits.ts';
+import {
+  deliveryBodyBytesMax,
+  deliveryReferencesMax,
+  freeAnswerBytesMax,
+  viewBatchBytesMax,
+} from '../contract/limits.ts';
+import type { HashField } from '../store/field-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { EnvironmentScope, StoredBody, ViewTarget } from '../store/types.ts';
-import { type BodyHead, decodeBody, placeOfView } from '../store/views.ts';
+import { type BodyHead, bytesApart, decodeBody, placeApart, placeOfView } from '../store/views.ts';
+import type { EndOfTurn, LargeAnswers } from './large-answers.ts';
 import type { LoadedView } from './render.ts';
 
-/** Views of one read: while the size of views is unknown few are read at once, so that a read's memory stays bounded. */
+/** Views of one read: while their size is unknown few are read at once. */
 const batchMin = 16;
 const batchFirst = 64;
 const batchMax = 1024;
+/** Reads of a large view that changes while it is read. */
+const attemptsMax = 5;
 
 const nobody = () => {};
 
@@ -36,6 +45,11 @@ export interface KnownView {
   loaded: LoadedView | null;
 }
 
+/** Whether the view has been read, and all of it. */
+function isWhole({ stored }: KnownView): boolean {
+  return stored !== undefined && (stored === null || bytesApart(stored) === null);
+}
+
 /** The views of one answer. */
 export class LoadedViews {
   readonly #views = new Map<string, KnownView>();
@@ -43,8 +57,24 @@ export class LoadedViews {
   #loaded = 0;
   #bytes = 0;
 
-  /** @param onRead called with every read of the store, in its turn of the event loop */
-  constructor(private readonly onRead: () => void = nobody) {}
+  /** Null until the answer needs more than every answer may. */
+  #turn: EndOfTurn | null = null;
+
+  /**
+   * @param owner whose answer it is
+   * @param onRead called with every read of the store, in its turn of the event loop, or when it is done
+   */
+  constructor(
+    private readonly large: LargeAnswers,
+    private readonly owner: object,
+    private readonly onRead: () => void = nobody,
+  ) {}
+
+  /** To be called once the answer is made, whatever came of it. */
+  release(): void {
+    this.#turn?.();
+    this.#turn = null;
+  }
 
   /** Everything that was read, found or missing: what a cached answer depends on (design promise 10). */
   get met(): readonly KnownView[] {
@@ -84,7 +114,7 @@ export class LoadedViews {
   /** @returns how many of those that wait had been read, and are part of the answer now */
   #takeRead(waiting: KnownView[], viewsAllowed: number): number {
     let taken = 0;
-    for (let view = waiting[0]; view !== undefined && view.stored !== undefined; view = waiting[taken]) {
+    for (let view = waiting[0]; view !== undefined && isWhole(view); view = waiting[taken]) {
       this.#take(view, waiting);
       taken += 1;
       if (waiting.length > viewsAllowed) throw new ProblemError(problems.tooManyReferences);
@@ -101,17 +131,49 @@ export class LoadedViews {
       if (waiting.length > viewsAllowed) throw new ProblemError(problems.tooManyReferences);
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
-      const missing = batch.filter(({ stored }) => stored === undefined);
-      if (missing.length > 0) {
-        const reading = store.fields.read(missing.map(({ target }) => placeOfView(store, scope, target)));
-        this.onRead();
-        const stored = await reading;
-        missing.forEach((view, index) => {
-          view.stored = stored[index] ?? null;
-        });
-      }
+      await this.#readInline(store, scope, batch);
+      await this.#readApart(store, scope, batch);
       for (const view of batch) this.#take(view, waiting);
     }
+  }
+
+  async #readInline(store: Store, scope: EnvironmentScope, batch: readonly KnownView[]): Promise<void> {
+    const missing = batch.filter(({ stored }) => stored === undefined);
+    if (missing.length === 0) return;
+    if (this.#bytes > freeAnswerBytesMax) await this.#takeTurn();
+    const reading = store.fields.read(missing.map(({ target }) => placeOfView(store, scope, target)));
+    this.onRead();
+    const stored = await reading;
+    missing.forEach((view, index) => {
+      view.stored = stored[index] ?? null;
+    });
+  }
+
+  /** Large views one by one, and none of them before it is known that all together are not too much. */
+  async #readApart(store: Store, scope: EnvironmentScope, batch: readonly KnownView[]): Promise<void> {
+    const large = batch.filter((view) => !isWhole(view));
+    if (large.length === 0) return;
+    let bytes = this.#bytes;
+    for (const { stored } of large) bytes += (stored && bytesApart(stored)) ?? 0;
+    if (bytes > deliveryBodyBytesMax) throw new ProblemError(problems.answerTooLarge);
+    if (bytes > freeAnswerBytesMax) await this.#takeTurn();
+    for (const view of large) await this.#readBody(store, placeOfView(store, scope, view.target), view);
+  }
+
+  /** Between its two reads a view may have changed; then it is looked at again. */
+  async #readBody(store: Store, place: HashField, view: KnownView): Promise<void> {
+    for (let attempt = 0; attempt < attemptsMax && !isWhole(view); attempt += 1) {
+      const [body = null] = await store.large.read([placeApart(place)]);
+      view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
+    }
+    if (!isWhole(view)) throw new ProblemError(problems.unavailable);
+    // Not with the read, as the others: this one goes its own way, and what tells how far changes are heard of must not
+    // overtake it.
+    this.onRead();
+  }
+
+  async #takeTurn(): Promise<void> {
+    this.#turn ??= await this.large.turn(this.owner);
   }
 
   /** Makes a view that was read part of the answer; the targets of its references that were not met before wait. */
@@ -144,7 +206,7 @@ export class LoadedViews {
 
   #batchSize(): number {
     if (this.#loaded === 0) return batchFirst;
-    const fitting = Math.floor(deliveryBodyBytesMax / (this.#bytes / this.#loaded + 1));
+    const fitting = Math.floor(viewBatchBytesMax / (this.#bytes / this.#loaded + 1));
     return Math.min(batchMax, Math.max(batchMin, fitting));
   }
 

@@ -111,6 +111,16 @@ export function viewField(sourceId: string, alias: string, originId: string): st
   return `${sourceId}:${alias}:${originId}`;
 }
 
+/** Field of a large view's body, in the same hash; no source id begins so. */
+export function largeBodyField(viewField: string): string {
+  return `\0${viewField}`;
+}
+
+/** The view's field, whichever of its two fields this is. */
+export function viewFieldOf(field: string): string {
+  return field.startsWith('\0') ? field.slice(1) : field;
+}
+
 /** Field of an index item in its hash. */
 export function itemField(sourceId: string, originId: string): string {
   return `${sourceId}:${originId}`;

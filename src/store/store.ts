@@ -28,7 +28,7 @@ export class StoreFormatError extends Error {
 }
 
 /** Raised by one whenever what an older version wrote would be misread. */
-const storeFormat = 3;
+const storeFormat = 4;
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
@@ -63,6 +63,8 @@ export class Store implements RedisHost {
   readonly channels: ProcessChannels;
   /** Who else works on the store. */
   readonly registry: Registry;
+  #largeLine: ReadLine | null = null;
+  #large: FieldReader | null = null;
 
   private constructor(
     readonly client: RedisClient,
@@ -90,6 +92,14 @@ export class Store implements RedisHost {
   /** As in the options. */
   get confirmReplicas(): number {
     return this.#options.confirmReplicas ?? 0;
+  }
+
+  /** For reads of large values, which on one Redis have a connection of their own: nobody else's reads wait behind them. */
+  get large(): FieldReader {
+    if (this.#large !== null) return this.#large;
+    this.#largeLine = lineFor(this.#options);
+    this.#large = new FieldReader(this.client, this.#largeLine);
+    return this.#large;
   }
 
   /** Where processes send messages to each other; connected to when it is first asked for. */
@@ -152,6 +162,7 @@ export class Store implements RedisHost {
     this.replication.close();
     this.acknowledgements.close();
     this.#line?.close();
+    this.#largeLine?.close();
     await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
   }
 }

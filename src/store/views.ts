@@ -1,9 +1,10 @@
 /** Views as they will be sent: JSON text cut at its references (design: delivery concatenates bytes, it parses nothing). */
 import type { EntityRef } from '../contract/ids.ts';
+import { inlineViewBytesMax } from '../contract/limits.ts';
 import type { ViewBody } from '../schemas/types.ts';
 import { storeError } from './connection.ts';
 import type { HashField } from './field-reader.ts';
-import { keys, viewField } from './keys.ts';
+import { keys, largeBodyField, viewField } from './keys.ts';
 import type { Store } from './store.ts';
 import type { EnvironmentScope, StoredBody, StoredReference, ViewTarget } from './types.ts';
 
@@ -11,10 +12,12 @@ import type { EnvironmentScope, StoredBody, StoredReference, ViewTarget } from '
  * First byte of a stored body. `plainText`: the text alone follows. `cutText`: numbers of 32 bits (count of references;
  * for each reference the lengths of its five names in UTF-16 units; for each text its bytes; bytes of all names), then
  * all names as one text, then the texts. One text for all names, because decoding one is nearly as dear as decoding
- * many; the first three stand in it as the field of the view.
+ * many; the first three stand in it as the field of the view. `apart`: the body is large and lies under a field of its
+ * own; the bytes of its texts follow, so that a reader knows what it would fetch.
  */
 const plainText = 0;
 const cutText = 1;
+const apart = 2;
 const namesPerReference = 5;
 const numberBytes = 4;
 /** In place of the length of a source id: the reference has no target. */
@@ -66,6 +69,23 @@ function writeCut(stored: Buffer, { texts, references }: ViewBody, names: string
   return at;
 }
 
+/** What is stored of a view: fields with their bytes. @param body from `encodeBody` */
+export function storedFields(field: string, body: Buffer): (readonly [field: string, bytes: Buffer])[] {
+  if (body.length <= inlineViewBytesMax) return [[field, body]];
+  const note = Buffer.alloc(1 + numberBytes);
+  note[0] = apart;
+  note.writeUInt32LE(body.length - (body[0] === plainText ? 1 : textsPlace(body)), 1);
+  return [
+    [field, note],
+    [largeBodyField(field), body],
+  ];
+}
+
+/** Bytes of the texts of a large view, of which this only says that it lies apart; null: it is the body itself. */
+export function bytesApart(stored: Buffer): number | null {
+  return stored[0] === apart ? stored.readUInt32LE(1) : null;
+}
+
 function namesOf(references: ViewBody['references']): string {
   let names = '';
   for (const { target, viewId, path } of references) {
@@ -83,9 +103,13 @@ export interface BodyHead {
 
 /** @param stored a body with references. @returns bytes of its own */
 export function headOf(stored: Buffer, { references }: StoredBody): BodyHead {
-  const namesBytesAt = namesBytesPlace(references.length);
-  const end = namesBytesAt + numberBytes + stored.readUInt32LE(namesBytesAt);
-  return { bytes: Buffer.from(stored.subarray(0, end)), references };
+  return { bytes: Buffer.from(stored.subarray(0, textsPlace(stored))), references };
+}
+
+/** Where the texts of a body with references begin. */
+function textsPlace(stored: Buffer): number {
+  const namesBytesAt = namesBytesPlace(stored.readUInt32LE(1));
+  return namesBytesAt + numberBytes + stored.readUInt32LE(namesBytesAt);
 }
 
 function namesBytesPlace(count: number): number {
@@ -187,12 +211,22 @@ export async function viewsAreThere(
   }
 }
 
+/** Where the body of a large view lies. */
+export function placeApart({ key, field }: HashField): HashField {
+  return { key, field: largeBodyField(field) };
+}
+
 /** Views in the order asked; null where there is none. @throws StoreUnavailableError */
 export async function readViews(
   store: Store,
   scope: EnvironmentScope,
   refs: readonly (EntityRef & { readonly alias: string })[],
 ): Promise<(StoredBody | null)[]> {
-  const stored = await store.fields.read(refs.map((ref) => placeOfView(store, scope, viewTarget(ref))));
-  return stored.map((bytes) => (bytes === null ? null : decodeBody(bytes)));
+  const places = refs.map((ref) => placeOfView(store, scope, viewTarget(ref)));
+  const inline = await store.fields.read(places);
+  const bodies = await store.large.read(places.map(placeApart));
+  const stored = inline.map((bytes, at) =>
+    bytes !== null && bytesApart(bytes) !== null ? bodies[at] : bytes,
+  );
+  return stored.map((bytes) => (bytes ? decodeBody(bytes) : null));
 }

@@ -5,7 +5,7 @@ import { thingKey } from '../actors/made-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { digestOf } from '../store/digest.ts';
 import { encodeItem } from '../store/items.ts';
-import { encodeBody } from '../store/views.ts';
+import { encodeBody, storedFields } from '../store/views.ts';
 import { type Finding, finding, thingSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
@@ -13,11 +13,15 @@ export function checkBytes(state: TurnState, build: Build, autoTypes: AutoTypes)
   const expected = expectedBytes(build, autoTypes);
   const subject = thingSubject(state.turn, build.maker);
   const former = state.former.get(thingKey(build.maker));
-  const stored = state.read(state.placeOf(build.maker));
-  const { schemaDigest } = build.maker;
-  if (stored === null) return [finding(subject, 'is missing', null, expected)];
-  if (!stored.equals(expected)) {
-    return [finding(subject, `differs: ${whereTheyDiffer(stored, expected)}`, stored, expected)];
+  const { key, field } = state.placeOf(build.maker);
+  const { kind, schemaDigest } = build.maker;
+  const fields = kind === 'view' ? storedFields(field, expected) : [[field, expected] as const];
+  for (const [name, bytes] of fields) {
+    const stored = state.read({ key, field: name });
+    if (stored === null) return [finding(subject, 'is missing', null, bytes)];
+    if (!stored.equals(bytes)) {
+      return [finding(subject, `differs: ${whereTheyDiffer(stored, bytes)}`, stored, bytes)];
+    }
   }
   if (former === undefined) return [finding(subject, 'is there, but its entity does not know of it')];
   if (!former.bytesDigest.equals(digestOf(expected))) {

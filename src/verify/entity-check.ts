@@ -91,7 +91,7 @@ class EntityCheck {
     this.#claims = new Map(builds.map((build) => [build, expectedClaims(state, build)]));
     this.#entries = expectedEntries(state);
     for (const [build, claims] of this.#claims) {
-      state.want(state.placeOf(build.maker));
+      state.wantThing(build.maker);
       wantClaims(state, build, claims);
       wantDependents(state, build);
     }

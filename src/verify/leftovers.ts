@@ -6,7 +6,7 @@ import { normalizeUrl } from '../config/url.ts';
 import { groupBy } from '../contract/group-by.ts';
 import { unpackClaim, unpackServed } from '../store/claim-records.ts';
 import { readServed } from '../store/claims.ts';
-import { claimField } from '../store/keys.ts';
+import { claimField, viewFieldOf } from '../store/keys.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/keyspace.ts';
 import { readProcessed } from '../store/processed.ts';
 import { fieldOfRival } from '../store/rivals.ts';
@@ -95,7 +95,7 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
   const target = (sourceId: string, originId: string, suspect: Suspect): EntityTarget[] => [
     { kind: 'entity', tenant, sourceId, originId, suspects: [suspect] },
   ];
-  const [first = '', second = '', ...others] = field.split(':');
+  const [first = '', second = '', ...others] = (key.kind === 'views' ? viewFieldOf(field) : field).split(':');
   switch (key.kind) {
     case 'views':
       return target(first, others.join(':'), { kind: 'view', environmentId: scope, name: second });

@@ -4,6 +4,7 @@ import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/lookups.ts';
 import type { MadeClaim, ProcessedRecord } from '../store/processed.ts';
 import type { Suspect } from '../store/suspects.ts';
+import { placeApart } from '../store/views.ts';
 import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';
@@ -28,13 +29,19 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
 
 export function wantSuspect(state: TurnState, suspect: Suspect): void {
   if (suspect.kind === 'claim') state.wantClaim(suspect.environmentId, suspect.alias, claimOf(suspect));
-  else state.want(suspectPlace(state, suspect));
+  else for (const place of suspectPlaces(state, suspect)) state.want(place);
 }
 
 type SuspectedClaim = Extract<Suspect, { kind: 'claim' }>;
 
 function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): MadeClaim {
   return { field, host, kind, sinceStamp: 0, display, redirect: null };
+}
+
+/** Where something of it may lie. */
+function suspectPlaces(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): readonly Place[] {
+  const place = suspectPlace(state, suspect);
+  return suspect.kind === 'view' ? [place, placeApart(place)] : [place];
 }
 
 function suspectPlace(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): Place {
@@ -51,8 +58,8 @@ export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const { turn } = state;
   if (isKnown(turn.former, suspect)) return [];
   if (suspect.kind === 'claim') return checkClaim(state, suspect);
-  const stored = state.read(suspectPlace(state, suspect));
-  if (stored === null) return [];
+  const [stored] = suspectPlaces(state, suspect).flatMap((place) => state.read(place) ?? []);
+  if (stored === undefined) return [];
   if (suspect.kind !== 'lookup') {
     return [finding(thingSubject(turn, suspect), 'is there, but no entity makes it', stored)];
   }

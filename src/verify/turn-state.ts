@@ -9,6 +9,7 @@ import { type RankedClaim, rankMember, rivalField } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredState } from '../store/stored-state.ts';
 import type { Claim } from '../store/types.ts';
+import { placeApart } from '../store/views.ts';
 
 /** Where something is stored. */
 export interface Place {
@@ -37,6 +38,13 @@ export class TurnState {
     return kind === 'view'
       ? { key: keys.views(tag, tenant, environmentId), field: viewField(sourceId, name, originId) }
       : { key: keys.items(tag, tenant, environmentId, name), field: itemField(sourceId, originId) };
+  }
+
+  /** Wants all that may be stored of a view or an item. */
+  wantThing(thing: Pick<MadeThing, 'kind' | 'environmentId' | 'name'>): void {
+    const place = this.placeOf(thing);
+    this.want(place);
+    if (thing.kind === 'view') this.want(placeApart(place));
   }
 
   want({ key, field }: Place): void {

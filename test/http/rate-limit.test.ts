@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
 import { openapiDocument, problemShape } from '../../src/http/openapi.ts';
-import { RateLimit } from '../../src/http/rate-limit.ts';
+import { OpenRateLimit, RateLimit } from '../../src/http/rate-limit.ts';
 import type { RouteDefinition } from '../../src/http/route-definition.ts';
 import { routeTable } from '../../src/http/route-table.ts';
 import { mistakesOf } from '../../src/http/validate.ts';
@@ -50,6 +50,39 @@ test('open endpoints, unknown keys and other keys are not touched by the limit o
     await front.call('GET', '/v2?handle=a', { key: apiKeys.client });
   }
   assert.equal((await front.call('GET', '/v2?handle=a', { key: apiKeys.delivery })).status, 200);
+});
+
+test('an address may ask so often without a key, and no more; whoever has one is not touched', async () => {
+  const busy = await startFront({ openRateLimit: 2 });
+  after(() => busy.stop());
+  const paths = ['/health/live', '/openapi.json', '/metrics', '/health/ready', '/nothing', '/v2?handle=a'];
+  const statuses = new Map<string, Set<number>>();
+  for (let time = 0; time < 5; time += 1) {
+    for (const path of paths) {
+      const { status, headers } = await busy.call('GET', path);
+      statuses.set(path, (statuses.get(path) ?? new Set()).add(status));
+      if (status === 429) assert.equal(headers.get('retry-after'), '1');
+    }
+  }
+  for (const path of paths) assert.ok(statuses.get(path)?.has(429), path);
+  for (let time = 0; time < 5; time += 1) {
+    assert.equal((await busy.call('GET', '/v2?handle=a', { key: apiKeys.client })).status, 200);
+  }
+});
+
+test('addresses count apart, an IPv6 network as one, and a mapped IPv4 address as itself', () => {
+  const limit = new OpenRateLimit(1);
+  const take = (hex: string) => limit.take(new Uint8Array(Buffer.from(hex, 'hex')).buffer, 0);
+  const emptied = (hex: string) => {
+    for (let time = 0; time < 5; time += 1) assert.equal(take(hex), 0, hex);
+    assert.equal(take(hex), 1, hex);
+  };
+  emptied('7f000001');
+  emptied('7f000002');
+  emptied('20010db8000000010000000000000001');
+  assert.equal(take('20010db8000000010000000000000002'), 1);
+  assert.equal(take('20010db8000000020000000000000001'), 0);
+  assert.equal(take('00000000000000000000ffff7f000001'), 1);
 });
 
 test('a bucket holds the requests of one second and fills steadily', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { readPublished } from '../../src/store/configuration.ts';
-import { claimField, indexName, itemField, keys, viewField } from '../../src/store/keys.ts';
+import { claimField, indexName, itemField, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
 import { pack, unpack } from '../../src/store/pack.ts';
 import { rankMember, rivalField } from '../../src/store/rivals.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -55,6 +55,37 @@ test('a store that nobody touched has no differences, and everything in it was c
     repaired: 0,
     notes: [],
   });
+});
+
+test('a large view lies apart, is compared and repaired like any other, and leaves nothing when it shrinks or goes', async (context) => {
+  const platform = await sound(context);
+  const { store } = platform;
+  const field = viewField('src-1', 'page', 'p3');
+  const lengths = async () => [
+    await store.client.hstrlen(viewsKey(store, 'p3'), field),
+    await store.client.hstrlen(viewsKey(store, 'p3'), largeBodyField(field)),
+  ];
+  const nothingFound = async (what: string) => {
+    await platform.settle();
+    assert.deepEqual((await verified(store)).findings, [], what);
+  };
+  await platform.ingest([pageEntity(3, { name: 'x'.repeat(100_000), group: 'g0' })]);
+  await nothingFound('large');
+  const [note = 0, body = 0] = await lengths();
+  assert.ok(note < 10 && body > 100_000, `${note}, ${body}`);
+  await store.client.hdel(viewsKey(store, 'p3'), largeBodyField(field));
+  const { differences, repaired } = await verified(store, true);
+  assert.deepEqual([differences, repaired], [1, 1]);
+  await nothingFound('repaired');
+  assert.deepEqual(await lengths(), [note, body]);
+  await platform.ingest([pageEntity(3, { name: 'small', group: 'g0' })]);
+  await nothingFound('small');
+  assert.equal((await lengths())[1], 0);
+  await platform.ingest([pageEntity(3, { name: 'x'.repeat(100_000), group: 'g0' })]);
+  await nothingFound('large again');
+  await platform.remove(['p3']);
+  await nothingFound('gone');
+  assert.deepEqual(await lengths(), [0, 0]);
 });
 
 test('changes under way are no differences', async (context) => {
@@ -126,6 +157,12 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     subject: /Entity\/ghost\/View\/page$/,
     damage: (store) =>
       store.client.hset(viewsKey(store, 'ghost'), viewField('src-1', 'page', 'ghost'), 'boo'),
+  },
+  {
+    what: 'the body of a large view that no entity makes',
+    subject: /Entity\/ghost\/View\/page$/,
+    damage: (store) =>
+      store.client.hset(viewsKey(store, 'ghost'), largeBodyField(viewField('src-1', 'page', 'ghost')), 'boo'),
   },
   {
     what: 'a view of an environment that never was',

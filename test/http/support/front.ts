@@ -1,8 +1,10 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
+import { openRequestsPerSecondMax } from '../../../src/contract/limits.ts';
 import { AnswerCache } from '../../../src/http/answer-cache.ts';
 import { EntityReader } from '../../../src/http/entity-reader.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
+import { LargeAnswers } from '../../../src/http/large-answers.ts';
 import { createLog } from '../../../src/http/log.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
 import { HttpServer } from '../../../src/http/server.ts';
@@ -19,6 +21,7 @@ export interface TestFront {
   readonly store: Store;
   readonly server: HttpServer;
   readonly redis: TestRedis;
+  readonly largeAnswers: LargeAnswers;
   /** Requests `path` with an API key. */
   call(method: string, path: string, options?: CallOptions): Promise<CallAnswer>;
   stop(): Promise<void>;
@@ -43,9 +46,15 @@ export interface FrontOptions {
   readonly services?: Partial<Services>;
   /** As the setting. */
   readonly rateLimit?: number;
+  /** As the setting; absent: as its default. */
+  readonly openRateLimit?: number;
 }
 
-export async function startFront({ services: given, rateLimit = 0 }: FrontOptions = {}): Promise<TestFront> {
+export async function startFront({
+  services: given,
+  rateLimit = 0,
+  openRateLimit = openRequestsPerSecondMax,
+}: FrontOptions = {}): Promise<TestFront> {
   const redis = await TestRedis.open();
   const store = await openStore({
     address: { kind: 'single', url: redis.url },
@@ -65,6 +74,7 @@ export async function startFront({ services: given, rateLimit = 0 }: FrontOption
     progress,
     query: null,
     cache,
+    largeAnswers: new LargeAnswers(),
     autoFields: new AutoFields(store),
     entityReader,
     metrics: new Metrics('test'),
@@ -74,7 +84,7 @@ export async function startFront({ services: given, rateLimit = 0 }: FrontOption
     readiness: async () => ({ waitingFor: [], degraded: [] }),
     ...given,
   };
-  const server = new HttpServer({ services, handlers: handlersFor(services), log, rateLimit });
+  const server = new HttpServer({ services, handlers: handlersFor(services), log, rateLimit, openRateLimit });
   const port = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   return {
@@ -83,6 +93,7 @@ export async function startFront({ services: given, rateLimit = 0 }: FrontOption
     store,
     server,
     redis,
+    largeAnswers: services.largeAnswers,
     call: (method, path, options = {}) => call(url, method, path, options),
     stop: async () => {
       await server.close();

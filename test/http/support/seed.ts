@@ -6,7 +6,7 @@ import { writeClaims } from '../../../src/store/claims.ts';
 import { claimField, keys, viewField } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Claim } from '../../../src/store/types.ts';
-import { encodeBody } from '../../../src/store/views.ts';
+import { encodeBody, storedFields } from '../../../src/store/views.ts';
 import { environmentId, sourceId } from './site.ts';
 
 const scope = { tenant: 'one', environmentId };
@@ -40,8 +40,7 @@ export async function putView(
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
   await store.client.hset(
     keys.views(tag, scope.tenant, environmentId),
-    viewField(sourceId, 'page', originId),
-    body,
+    storedFields(viewField(sourceId, 'page', originId), body).flat(),
   );
 }
 
