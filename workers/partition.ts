@@ -38,8 +38,25 @@ runProcess('worker', async () => {
     workerId: worker.id,
     shards,
     covered: () => worker.covered(),
+    queryCpuMs: settings.queryCpuMs,
     onTrouble: (error) => onTrouble('a query broke', error),
   });
+  worker.metrics.countOf(
+    'millrace_queries_refused_total',
+    'Queries that took more than their processor time',
+    () => responder.figures.refused,
+  );
+  worker.metrics.countOf(
+    'millrace_query_pauses_total',
+    'Times that a query paused for others',
+    () => responder.figures.pauses,
+  );
+  worker.metrics.countOf(
+    'millrace_queries_dropped_total',
+    'Requests of fronts that nobody waited for any more',
+    () => responder.figures.dropped,
+  );
+
   configuration.onChange((current) => {
     shards.reconfigure(current).catch((error: unknown) => onTrouble('an index was not rebuilt', error));
   });

@@ -44,6 +44,19 @@ export class WorkerMetrics {
     registers: [this.registry],
   });
 
+  /** A count that somebody else keeps, read when the metrics are. */
+  countOf(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
   #counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: [this.registry] });
   }

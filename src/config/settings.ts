@@ -8,6 +8,7 @@ import {
   openRequestsPerSecondMax,
   partitionsMax,
   processesMax,
+  queryCpuMs,
   replicaWaitMs,
 } from '../contract/limits.ts';
 import { excerpt } from './quote.ts';
@@ -85,6 +86,8 @@ export interface Settings {
   /** Memory for finished answers of delivery and queries in each HTTP front; 0 turns the cache off. */
   readonly deliveryCacheBytes: number;
   readonly frontLimits: FrontLimits;
+  /** Processor time that a query has in each worker before it is refused. */
+  readonly queryCpuMs: number;
   /** A worker that is not heard of for this long loses its partitions. */
   readonly leaseMs: number;
   /** Replicas of the one Redis that must have what is acknowledged. */
@@ -107,6 +110,9 @@ const backlogMax = 10_000_000;
 const bodiesMebibytesMax = 65_536;
 const answersMebibytesMax = 65_536;
 const waitSecondsMax = 3_600;
+/** Two turns of a query. */
+const queryCpuMsMin = 10;
+const queryCpuMsMax = 600_000;
 /** Leases are renewed every half a second, and Redis may be slow. */
 const leaseSecondsMin = 2;
 const confirmReplicasMax = 16;
@@ -207,6 +213,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       redisTimeoutMs: setting('REDIS_TIMEOUT_SECONDS', limits.redisTimeoutMs, waitMs),
       drainMs: setting('DRAIN_SECONDS', limits.drainMs, waitMs),
     },
+    queryCpuMs: setting('QUERY_CPU_MS', queryCpuMs, (text) =>
+      wholeNumber(text, queryCpuMsMin, queryCpuMsMax),
+    ),
     leaseMs: setting(
       'LEASE_SECONDS',
       leaseMs,

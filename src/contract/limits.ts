@@ -110,6 +110,9 @@ export const replicaWaitMs = 1_000;
 export const queryWaitMs = 3_000;
 /** Rows of one query's page, or the sort values by which it was found, in UTF-16 units of JSON text. */
 export const queryPageUnitsMax = 32 * 1024 * 1024;
+/** Processor time that one query has in each worker before it is refused; all queries of a request have twice as much. */
+export const queryCpuMs = 1_000;
+export const queryBudgetsPerRequest = 2;
 /** Entities that one jobs process asks to rebuild in a second after a change of configuration. */
 export const rebuildEntitiesPerSecondMax = 2_000;
 /** Rebuilds that may wait in a partition before a rebuild job asks for more. */

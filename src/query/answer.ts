@@ -15,8 +15,10 @@ import {
   decodeResult,
   decodeTexts,
   encodeAsks,
-  isTooLarge,
-  PageTooLargeError,
+  facetsLength,
+  facetsTooLarge,
+  pageTooLarge,
+  RefusedQueryError,
   type WireRow,
 } from './wire.ts';
 
@@ -56,11 +58,12 @@ export interface RowsAnswer extends Omit<MergedAnswer<AnswerRow>, 'needs'> {
 export type WholeAnswer =
   | RowsAnswer
   /** The result as its worker wrote it. */
-  | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null };
+  | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null }
+  /** It would be more than may be, or take longer. */
+  | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Answers in the order of the queries; null for a page beyond `queryPageUnitsMax`. At once where nothing is to be waited
- * for, which is so of nearly every query.
+ * Answers in the order of the queries. At once where nothing is to be waited for, which is so of nearly every query.
  * @param replies to `asksOf` these queries. @throws UnavailableError, at once or later
  */
 export function answersIn(
@@ -68,7 +71,7 @@ export function answersIn(
   scatter: Scatter,
   queries: readonly AnswerableQuery[],
   terms: AnswerTerms,
-): (WholeAnswer | null)[] | Promise<(WholeAnswer | null)[]> {
+): WholeAnswer[] | Promise<WholeAnswer[]> {
   const news = newsIn(replies, terms);
   if (news.length > 0) return heard(news, terms).then(() => settled(replies, scatter, queries, terms));
   return settled(replies, scatter, queries, terms);
@@ -80,7 +83,7 @@ function settled(
   scatter: Scatter,
   queries: readonly AnswerableQuery[],
   terms: AnswerTerms,
-): (WholeAnswer | null)[] | Promise<(WholeAnswer | null)[]> {
+): WholeAnswer[] | Promise<WholeAnswer[]> {
   const answers = queries.map((one, at) => answerOf(scatter, one, answersTo(replies, at), terms));
   return areThere(answers) ? answers : Promise.all(answers);
 }
@@ -113,33 +116,31 @@ function answerOf(
   one: AnswerableQuery,
   ofWorkers: readonly WorkerAnswer[],
   terms: AnswerTerms,
-): WholeAnswer | null | Promise<WholeAnswer | null> {
+): WholeAnswer | Promise<WholeAnswer> {
   const [only] = ofWorkers;
-  if (ofWorkers.length > 1 || only === undefined)
-    return pageOrNull(mergedAnswer(scatter, one, ofWorkers, terms));
-  if (isTooLarge(only.body)) return null;
-  const text = decodeResult(only.body);
-  if (text !== null) return { kind: 'text', text, configuration: only.configuration };
-  return pageOrNull(mergedAnswer(scatter, one, ofWorkers, terms));
+  const text = ofWorkers.length > 1 || only === undefined ? null : decodeResult(only.body);
+  if (text !== null && only !== undefined) return { kind: 'text', text, configuration: only.configuration };
+  return answerOrRefusal(mergedAnswer(scatter, one, ofWorkers, terms));
 }
 
-async function pageOrNull(page: Promise<WholeAnswer | null>): Promise<WholeAnswer | null> {
+async function answerOrRefusal(answer: Promise<WholeAnswer>): Promise<WholeAnswer> {
   try {
-    return await page;
+    return await answer;
   } catch (error) {
-    if (error instanceof PageTooLargeError) return null;
+    if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
 }
 
-/** @throws PageTooLargeError, UnavailableError */
+/** @throws RefusedQueryError, UnavailableError */
 async function mergedAnswer(
   scatter: Scatter,
   one: AnswerableQuery,
   ofWorkers: readonly WorkerAnswer[],
   terms: AnswerTerms,
-): Promise<WholeAnswer | null> {
+): Promise<WholeAnswer> {
   const { index, query } = one;
+  boundFacets(ofWorkers.map(({ body }) => body));
   const answers = ofWorkers.map(({ body }) => decodeAnswer(body));
   // A worker that has all partitions leaves out the rows before the page.
   const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
@@ -150,7 +151,8 @@ async function mergedAnswer(
   }
   const { total, rows, facets } = merged;
   const bytes = rows.reduce((sum, { textBytes }) => sum + textBytes, 0);
-  if (bytes > queryPageUnitsMax) throw new PageTooLargeError();
+  if (bytes > queryPageUnitsMax) throw new RefusedQueryError(pageTooLarge);
+  if (bytes + facetUnits(facets) > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
   const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows, terms);
   if (whole !== null) {
     return { kind: 'rows', total, rows: whole, facets, configuration: commonConfiguration(ofWorkers) };
@@ -160,8 +162,24 @@ async function mergedAnswer(
     throw new UnavailableError('items change faster than they are read');
   const request = { needs: terms.needs, asks: asksOf([one]) };
   const replies = await scatter.gather(request, terms.deadlineMs);
-  const [again = null] = await answersIn(replies, scatter, [one], terms);
+  const [again] = await answersIn(replies, scatter, [one], terms);
+  if (again === undefined) throw new TypeError('a query has no answer');
   return again;
+}
+
+/** Before they are read. @throws RefusedQueryError when the facets of all workers are more than one front should hold */
+function boundFacets(bodies: readonly MessageBody[]): void {
+  const length = bodies.reduce<number>((sum, body) => sum + facetsLength(body), 0);
+  if (length > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
+}
+
+/** UTF-16 units of the values. */
+function facetUnits(facets: MergedAnswer<AnswerRow>['facets']): number {
+  let units = 0;
+  for (const { groups } of facets) {
+    for (const { value } of groups) if (typeof value === 'string') units += value.length;
+  }
+  return units;
 }
 
 function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): string | null {
@@ -182,6 +200,7 @@ async function countFacets(
 ): Promise<FacetCounts> {
   const ask: Ask = { kind: 'counts', query, facets };
   const replies = await gather(scatter, encodeAsks([{ ...index, ask }]), terms);
+  boundFacets(replies.map(({ answers: [body = null] }) => body));
   const ofWorkers = replies.map(({ answers: [body = null] }) => decodeCounts(body));
   return new Map(
     facets.map(({ facetIndex }, at) => [facetIndex, ofWorkers.map((groups) => groups[at] ?? { groups: [] })]),

@@ -6,6 +6,8 @@ export interface InboundAsks {
   readonly request: ScatterRequest;
   /** On the clock of `performance.now()`; after it nobody waits for the reply. */
   readonly deadlineMs: number;
+  /** True once nobody can take the reply any more. */
+  readonly isGone: boolean;
   /** @param moment from `packMoment` */
   reply(moment: string, answers: Answers): void;
 }
@@ -13,6 +15,7 @@ export interface InboundAsks {
 /** Through the streams. */
 export class StreamedAsks implements InboundAsks {
   readonly request: ScatterRequest;
+  readonly isGone = false;
 
   constructor(
     private readonly inbound: InboundRequest,

@@ -12,6 +12,8 @@ const asksLengthMax = 8192;
 export interface KnownAsk {
   /** From `itemIndexField`. */
   readonly shardName: string;
+  /** Whose index is asked. */
+  readonly tenant: string;
   /** Of the index that is asked. */
   readonly index: string;
   readonly ask: Ask;
@@ -32,6 +34,7 @@ export class KnownAsks {
   #readAnew(asks: string): readonly KnownAsk[] {
     const read = decodeAsks(asks).map(({ ask, scope, index }) => ({
       shardName: itemIndexField({ scope, index }),
+      tenant: scope.tenant,
       index,
       ask,
       seal: sealerOf(this.secret, { scope, index }, ask),

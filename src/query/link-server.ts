@@ -98,6 +98,10 @@ class LinkedAsks implements InboundAsks {
     private readonly writer: LinkWriter,
   ) {}
 
+  get isGone(): boolean {
+    return !this.writer.isOpen;
+  }
+
   reply(moment: string, answers: Answers): void {
     writeReply(this.writer.begin(moment), { number: this.number, answers });
     this.writer.end();

@@ -14,6 +14,11 @@ export class LinkWriter {
 
   constructor(private readonly socket: Socket) {}
 
+  /** False once nobody reads at the other side. */
+  get isOpen(): boolean {
+    return this.socket.writable;
+  }
+
   /**
    * Where a message is to be written now; `end` must follow.
    * @param head what it shares with others of its frame; the first text of the frame

@@ -1,6 +1,7 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
 import { getOwn, type JsonObject, setOwn } from '../contract/json.ts';
 import { fitField } from '../search/fit.ts';
+import { pace, type Steps } from '../search/pace.ts';
 import { Shard } from '../search/shard.ts';
 import type { FieldType } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
@@ -14,26 +15,110 @@ export interface Fill {
   readonly changed: Set<string>;
 }
 
+type Change =
+  | { readonly kind: 'put'; readonly partition: number; readonly item: StoredItem }
+  | { readonly kind: 'remove'; readonly sourceId: string; readonly originId: string }
+  | { readonly kind: 'drop'; readonly partition: number };
+
 export class LiveShard {
   readonly shard: Shard;
   readonly #fields: Map<string, FieldType>;
   readonly #fills = new Set<Fill>();
+  /** Changes from `#done` on wait to be applied, in this order. */
+  readonly #changes: Change[] = [];
+  #done = 0;
+  /** Changes that are being applied. */
+  #applying: Steps<void> | null = null;
+  #pins = 0;
+  #waiting: (() => void)[] = [];
 
   constructor(
     readonly definition: IndexDefinition,
     private readonly autoFields: AutoFields,
+    /** Called when the last pin goes while changes wait. */
+    private readonly onUnpin: (live: LiveShard) => void,
   ) {
     this.#fields = new Map(knownFields(definition, autoFields));
     this.shard = new Shard({ fields: new Map(this.#fields) });
   }
 
-  /** Puts or removes the current state of an item. */
+  /** False while changes wait that the shard should have by now: then it can answer nobody. */
+  get isCurrent(): boolean {
+    return this.#changes.length === 0;
+  }
+
+  /** Keeps the shard as it is, for a query that pauses. It must be current. @returns lets go of it; to be called once */
+  pin(): () => void {
+    this.#pins += 1;
+    return () => {
+      this.#pins -= 1;
+      if (this.#pins === 0 && !this.isCurrent) this.onUnpin(this);
+    };
+  }
+
+  get isPinned(): boolean {
+    return this.#pins > 0;
+  }
+
+  /**
+   * Applies what waits, unless it is pinned.
+   * @param endsMs on the clock of `performance.now()`; what is not done by then goes on waiting
+   * @returns whether nothing waits any more
+   */
+  advance(endsMs: number): boolean {
+    if (this.isCurrent) return true;
+    if (this.isPinned) return false;
+    pace.clock = () => performance.now() >= endsMs;
+    this.#applying ??= this.#applyAll();
+    if (!this.#applySome(this.#applying)) return false;
+    this.#applying = null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+    return true;
+  }
+
+  /** A change that breaks, a bug of ours, must not be in the way of all others. @returns whether that was all */
+  #applySome(applying: Steps<void>): boolean {
+    try {
+      return applying.next().done === true;
+    } catch (error) {
+      this.#applying = null;
+      this.#done += 1;
+      throw error;
+    }
+  }
+
+  /** Resolves when nothing waits to be applied. */
+  current(): Promise<void> {
+    return this.isCurrent ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  *#applyAll(): Steps<void> {
+    for (; this.#done < this.#changes.length; this.#done += 1) {
+      const change = this.#changes[this.#done];
+      if (change?.kind === 'put') yield* this.#put(change.partition, change.item);
+      else if (change?.kind === 'remove') yield* this.shard.take(change.sourceId, change.originId);
+      else if (change?.kind === 'drop') yield* this.shard.dropPartition(change.partition);
+      if (pace.isOver()) yield;
+    }
+    this.#changes.length = 0;
+    this.#done = 0;
+  }
+
+  /** Puts or removes the current state of an item, with the next `advance`. */
   change(partition: number, sourceId: string, originId: string, item: StoredItem | null): void {
     for (const fill of this.#fills) {
       if (fill.partition === partition) fill.changed.add(itemKey(sourceId, originId));
     }
-    if (item === null) this.shard.remove(sourceId, originId);
-    else this.#put(partition, item);
+    this.#changes.push(
+      item === null ? { kind: 'remove', sourceId, originId } : { kind: 'put', partition, item },
+    );
+  }
+
+  /** Removes all items of a partition, with the next `advance`. */
+  drop(partition: number): void {
+    this.#changes.push({ kind: 'drop', partition });
   }
 
   /** A fill that sees every change from now on; `end` must follow. */
@@ -47,9 +132,10 @@ export class LiveShard {
     this.#fills.delete(fill);
   }
 
-  /** Puts an item that a scan found, unless it changed since the fill began. */
+  /** Puts an item that a scan found, unless it changed since the fill began, with the next `advance`. */
   found(fill: Fill, item: StoredItem): void {
-    if (!fill.changed.has(itemKey(item.sourceId, item.originId))) this.#put(fill.partition, item);
+    if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
+    this.#changes.push({ kind: 'put', partition: fill.partition, item });
   }
 
   /** True when every field of the item has its type here, so that it can be put. */
@@ -58,13 +144,13 @@ export class LiveShard {
     return Object.keys(fields).every((name) => this.#fields.has(name));
   }
 
-  #put(partition: number, item: StoredItem): void {
-    if (!this.knows(item)) this.learnFields();
+  *#put(partition: number, item: StoredItem): Steps<void> {
+    if (!this.knows(item)) this.#learnFields();
     const { sourceId, originId, updatedAtMs, fieldsText } = item;
     const fields = this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields);
     const isWhole = fields === item.fields && fieldsText !== undefined;
     const text = isWhole ? { fieldsText } : {};
-    this.shard.upsert({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+    yield* this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
   }
 
   #isMadeForThis({ fittedTo }: StoredItem): boolean {
@@ -91,7 +177,7 @@ export class LiveShard {
   }
 
   /** Takes over the fields that this process has learnt since. */
-  learnFields(): void {
+  #learnFields(): void {
     for (const [name, type] of knownFields(this.definition, this.autoFields)) {
       if (this.#fields.has(name)) continue;
       this.#fields.set(name, type);

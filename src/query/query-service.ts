@@ -2,7 +2,6 @@
 import type { ClientPrincipal } from '../config/types.ts';
 import { defaultFrontLimits, type FrontLimits } from '../contract/front-limits.ts';
 import { isJsonObject, type Json } from '../contract/json.ts';
-import { queryPageUnitsMax } from '../contract/limits.ts';
 import { invalidNextPageToken } from '../search/check-pagination.ts';
 import { checkQuery, queryIdentity } from '../search/check-query.ts';
 import type { CheckedQuery, RowPlace } from '../search/types.ts';
@@ -29,6 +28,7 @@ import {
   type QueryService,
   UnavailableError,
 } from './types.ts';
+import { notRun as notRunBeside } from './wire.ts';
 import { WorkerLinks } from './worker-links.ts';
 import { WorkerList } from './worker-list.ts';
 
@@ -204,9 +204,9 @@ export class ScatterQueryService implements QueryService {
     return { ...prepared, query: { ...query, after } };
   }
 
-  #outcome(one: PreparedQuery, answer: WholeAnswer | null | undefined): QueryOutcome {
+  #outcome(one: PreparedQuery, answer: WholeAnswer | undefined): QueryOutcome {
     if (answer === undefined) throw new TypeError('a query has no answer');
-    if (answer === null) return pageTooLarge;
+    if (answer.kind === 'refused') return answer.why === notRunBeside ? notRun : refusedFor(answer.why);
     const { labels, subject } = one;
     const { configuration } = answer;
     const result = answer.kind === 'text' ? answer : this.#result(one, answer);
@@ -256,13 +256,9 @@ function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
 }
 
-const pageTooLarge: BadOutcome = {
-  ok: false,
-  status: 400,
-  errors: [
-    `The page has more than ${queryPageUnitsMax} bytes: ask for a smaller pageSize, or sort by shorter values`,
-  ],
-};
+function refusedFor(why: string): BadOutcome {
+  return { ok: false, status: 400, errors: [why] };
+}
 
 /** The outcome of a good query beside a bad one. */
 const notRun: BadOutcome = { ok: false, status: 400, errors: [] };

@@ -1,13 +1,20 @@
 /** A worker's answers to the queries of the fronts. */
 import { setImmediate } from 'node:timers/promises';
+import { queryCpuMs as queryCpuMsDefault } from '../contract/limits.ts';
 import { facetGroupsPerShardMax } from '../search/facet.ts';
+import { pace, type Steps } from '../search/pace.ts';
+import type { Shard } from '../search/shard.ts';
+import type { FacetGroups } from '../search/types.ts';
 import type { MessageBody } from '../store/message-body.ts';
 import { RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { Coverage } from './coverage.ts';
+import { Evaluation } from './evaluation.ts';
 import { type InboundAsks, StreamedAsks } from './inbound-asks.ts';
 import { type KnownAsk, KnownAsks } from './known-asks.ts';
 import { LinkServer } from './link-server.ts';
+import type { LiveShard } from './live-shard.ts';
+import { QueryTurns } from './query-turns.ts';
 import type { ShardSet } from './shard-set.ts';
 import {
   emptyAnswer,
@@ -19,7 +26,7 @@ import {
   packMoment,
 } from './wire.ts';
 
-/** Queries run one after the other; leases and changes get a turn after this long. */
+/** Leases, changes and other tenants get a turn after this long. */
 const sliceMs = 5;
 /** Renewed leases tell nobody, so what waits is looked at now and then. */
 const recheckMs = 100;
@@ -31,31 +38,81 @@ export interface ResponderOptions {
   readonly shards: ShardSet;
   /** Partitions that are loaded and whose lease holds, with their epochs. */
   covered(): Coverage;
+  /** Processor time that a query has; absent: as in the contract. */
+  readonly queryCpuMs?: number;
   /** Called for a query that broke; a bug of ours. */
   onTrouble(error: unknown): void;
+}
+
+/** A request on its way through the worker. */
+interface Run {
+  readonly tenant: string;
+  readonly inbound: InboundAsks;
+  readonly asks: readonly KnownAsk[];
+  /** What was done so far; null before it began. */
+  work: Work | null;
+  /** Lets go of the shards that must not change while it pauses. */
+  unpin: (() => void) | null;
+}
+
+interface Work {
+  readonly evaluation: Evaluation;
+  /** When it began: what the answers are of. */
+  readonly moment: string;
+  /** Those that are asked, as they were then. */
+  readonly shards: ReadonlySet<LiveShard>;
+}
+
+/** What the worker is while nothing waits. */
+interface WorkerState {
+  readonly coverage: Coverage;
+  readonly isSettled: boolean;
+  /** It has all partitions. */
+  readonly isWhole: boolean;
+  /** From `packMoment`. */
+  readonly moment: string;
+}
+
+export interface ResponderFigures {
+  /** Requests answered. */
+  readonly answered: number;
+  /** Queries that took more than their budget of processor time. */
+  readonly refused: number;
+  /** Slices in which requests did not end. */
+  readonly pauses: number;
+  /** Requests that nobody waited for any more before they were answered. */
+  readonly dropped: number;
+  /** Time spent on all of them. */
+  readonly busyMs: number;
 }
 
 export class Responder {
   readonly #receiver: RequestReceiver;
   readonly #links: LinkServer;
   readonly #asks: KnownAsks;
-  readonly #needs = new NeedsReader();
+  readonly #needsReader = new NeedsReader();
   /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
-  #waiting: InboundAsks[] = [];
-  /** Requests to run. */
-  #ready: InboundAsks[] = [];
+  #waiting: Run[] = [];
+  /** Requests to answer. */
+  readonly #turns = new QueryTurns<Run>();
   #running = false;
   #isRechecking = false;
   #timer: NodeJS.Timeout | null = null;
   #answered = 0;
+  #refused = 0;
+  #pauses = 0;
+  #dropped = 0;
   #busyMs = 0;
+  /** Of the last request that was looked at, and what came of it; most of a moment's requests have the same. */
+  #needs: readonly number[] | null = null;
+  #isNeedsReached = false;
 
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards } = options;
     this.#receiver = new RequestReceiver(store.messages, workerId, (inbound) =>
-      this.#runSoon(new StreamedAsks(inbound, this.#needs)),
+      this.#take(new StreamedAsks(inbound, this.#needsReader)),
     );
-    this.#links = new LinkServer((inbound) => this.#runSoon(inbound));
+    this.#links = new LinkServer((inbound) => this.#take(inbound));
     this.#asks = new KnownAsks(store.secret);
     shards.onProgress(() => this.#recheckSoon());
   }
@@ -68,6 +125,7 @@ export class Responder {
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
+    for (const run of this.#turns.takeAllLong()) this.#letGo(run);
     await Promise.all([this.#receiver.close(), this.#links.close()]);
   }
 
@@ -76,19 +134,14 @@ export class Responder {
     return this.#links.path;
   }
 
-  /** Requests answered so far. */
-  get answered(): number {
-    return this.#answered;
-  }
-
-  /** Time spent on them. */
-  get busyMs(): number {
-    return this.#busyMs;
-  }
-
-  /** Requests that came too late to be worked on. */
-  get stale(): number {
-    return this.#receiver.stale;
+  get figures(): ResponderFigures {
+    return {
+      answered: this.#answered,
+      refused: this.#refused,
+      pauses: this.#pauses,
+      dropped: this.#dropped + this.#receiver.stale,
+      busyMs: this.#busyMs,
+    };
   }
 
   /** Not at once: who owns a loaded partition learns of it in the same turn of the event loop. */
@@ -102,20 +155,39 @@ export class Responder {
   }
 
   #recheck(): void {
+    const nowMs = performance.now();
+    this.#turns.dropParked((run) => this.#isGone(run, nowMs));
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const nowMs = performance.now();
-    const coverage = this.options.covered();
-    for (const one of waiting) {
-      if (one.deadlineMs < nowMs) continue;
-      if (this.#canAnswer(one, coverage)) this.#runSoon(one);
-      else this.#waiting.push(one);
+    const state = this.#state();
+    for (const run of waiting) {
+      if (this.#isGone(run, nowMs)) continue;
+      if (this.#canAnswer(run, state)) this.#runSoon(run);
+      else this.#waiting.push(run);
     }
   }
 
-  #canAnswer({ request }: InboundAsks, coverage: Coverage): boolean {
-    return this.#isSettled(coverage) && this.#isReached(request.needs, coverage);
+  /** Counts it as well. */
+  #isGone({ inbound }: Run, nowMs: number): boolean {
+    const isGone = inbound.isGone || inbound.deadlineMs < nowMs;
+    if (isGone) this.#dropped += 1;
+    return isGone;
+  }
+
+  /** What was found of the same needs holds within one state. */
+  #canAnswer({ inbound, asks }: Run, { isSettled, coverage }: WorkerState): boolean {
+    if (!isSettled) return false;
+    const { needs } = inbound.request;
+    if (needs !== this.#needs) {
+      this.#needs = needs;
+      this.#isNeedsReached = this.#isReached(needs, coverage);
+    }
+    return this.#isNeedsReached && asks.every(({ shardName }) => this.#isCurrent(shardName));
+  }
+
+  #isCurrent(shardName: string): boolean {
+    return this.options.shards.live(shardName)?.isCurrent ?? true;
   }
 
   /** True when every partition of ours has applied what the front has seen of it. */
@@ -127,8 +199,18 @@ export class Responder {
     return true;
   }
 
-  #runSoon(inbound: InboundAsks): void {
-    this.#ready.push(inbound);
+  #take(inbound: InboundAsks): void {
+    try {
+      const asks = this.#asks.read(inbound.request.asks);
+      this.#runSoon({ tenant: asks[0]?.tenant ?? '', inbound, asks, work: null, unpin: null });
+    } catch (error) {
+      this.options.onTrouble(error);
+      inbound.reply(this.#state().moment, null);
+    }
+  }
+
+  #runSoon(run: Run): void {
+    this.#turns.add(run);
     if (this.#running) return;
     this.#running = true;
     void this.#run();
@@ -137,82 +219,119 @@ export class Responder {
   async #run(): Promise<void> {
     // What has just come in one entry runs together.
     await Promise.resolve();
-    while (this.#ready.length > 0) {
-      const batch = this.#ready;
-      this.#ready = [];
-      for (let done = 0; done < batch.length; ) {
-        done = this.#answerSlice(batch, done);
-        if (done < batch.length) await setImmediate();
-      }
+    for (;;) {
+      this.#answerFresh();
+      if (this.#turns.isEmpty) break;
+      await setImmediate();
+      if (!this.#turns.hasLong) continue;
+      this.#goOnWithLong();
+      await setImmediate();
     }
     this.#running = false;
   }
 
-  /** State, coverage and answers are of one moment: nothing in here waits. @returns place behind the last one done */
-  #answerSlice(batch: readonly InboundAsks[], from: number): number {
-    const startedMs = performance.now();
+  /** What the worker is, for what is computed before anything else happens. */
+  #state(): WorkerState {
     const { shards, store } = this.options;
     const coverage = this.options.covered();
-    const isSettled = this.#isSettled(coverage);
-    const isWhole = coverage.size === store.partitions.count;
-    const moment = packMoment(coverage, (partition) => shards.applied(partition) ?? 0, shards.followed);
+    this.#needs = null;
+    return {
+      coverage,
+      isSettled: this.#isSettled(coverage),
+      isWhole: coverage.size === store.partitions.count,
+      moment: packMoment(coverage, (partition) => shards.applied(partition) ?? 0, shards.followed),
+    };
+  }
+
+  /** For a slice, requests that have not begun: each gets a slice of its own to end in. */
+  #answerFresh(): void {
+    const startedMs = performance.now();
+    const state = this.#state();
     let nowMs = startedMs;
-    let at = from;
-    /** Of the last request that was looked at; most of a moment's requests have the same. */
-    let needs: readonly number[] | null = null;
-    let isReached = false;
-    for (; at < batch.length && nowMs < startedMs + sliceMs; at += 1) {
-      const inbound = batch[at];
-      if (inbound === undefined) break;
-      const { request, deadlineMs } = inbound;
-      if (request.needs !== needs) {
-        needs = request.needs;
-        isReached = this.#isReached(needs, coverage);
-      }
-      if (!isSettled || !isReached) this.#waiting.push(inbound);
-      else if (deadlineMs > nowMs) this.#answer(inbound, moment, isWhole);
+    while (nowMs < startedMs + sliceMs) {
+      const run = this.#turns.takeFresh();
+      if (run === null) break;
+      this.#begin(run, state, nowMs);
       nowMs = performance.now();
     }
     this.#busyMs += nowMs - startedMs;
-    return at;
   }
 
-  /** @param isWhole this worker has all partitions */
-  #answer(inbound: InboundAsks, moment: string, isWhole: boolean): void {
+  /** For a slice, one of the requests that take longer. */
+  #goOnWithLong(): void {
+    const startedMs = performance.now();
+    const run = this.#turns.takeLong();
+    if (run === null) return;
+    if (run.work === null) this.#begin(run, this.#state(), startedMs);
+    else if (this.#isGone(run, startedMs)) this.#end(run);
+    else this.#goOn(run, run.work, startedMs + sliceMs);
+    this.#busyMs += performance.now() - startedMs;
+  }
+
+  /** Coverage, state of the shards and answers are of one moment: this one. */
+  #begin(run: Run, state: WorkerState, nowMs: number): void {
+    if (this.#isGone(run, nowMs)) return;
+    if (!this.#canAnswer(run, state)) {
+      this.#waiting.push(run);
+      return;
+    }
+    const { queryCpuMs = queryCpuMsDefault } = this.options;
+    const shards = new Set<LiveShard>();
+    const parts = run.asks.map((known) => {
+      const live = this.options.shards.live(known.shardName);
+      if (live !== null) shards.add(live);
+      return () => answerOne(known, live?.shard ?? null, state.isWhole);
+    });
+    const work = { evaluation: new Evaluation(parts, queryCpuMs), moment: state.moment, shards };
+    run.work = work;
+    this.#goOn(run, work, nowMs + sliceMs);
+  }
+
+  #goOn(run: Run, work: Work, endsMs: number): void {
+    const { evaluation, moment } = work;
     try {
-      const answers = this.#asks.read(inbound.request.asks).map((known) => this.#answerOne(known, isWhole));
-      inbound.reply(moment, answers);
+      const answers = evaluation.run(endsMs);
+      if (answers === null) {
+        this.#pause(run, work);
+        return;
+      }
+      run.inbound.reply(moment, answers);
       this.#answered += 1;
+      this.#refused += evaluation.refused;
     } catch (error) {
       // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.
       this.options.onTrouble(error);
-      inbound.reply(moment, null);
+      run.inbound.reply(moment, null);
     }
+    this.#end(run);
   }
 
-  /** @param isWhole this worker has all partitions */
-  #answerOne({ ask, shardName, index, seal }: KnownAsk, isWhole: boolean): MessageBody {
-    const shard = this.options.shards.shard(shardName);
-    switch (ask.kind) {
-      case 'answer': {
-        const { query, isText } = ask;
-        // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
-        const answer = shard?.query(query, isWhole ? 0 : facetGroupsPerShardMax) ?? emptyAnswer;
-        return isWhole && isText
-          ? encodeResult(answer, index, query, seal)
-          : encodeAnswer(answer, index, query.offset, isWhole);
-      }
-      case 'counts':
-        return encodeCounts(
-          ask.facets.map(
-            ({ facetIndex, values }) => shard?.facetCounts(ask.query, facetIndex, values) ?? { groups: [] },
-          ),
-        );
-      case 'texts':
-        return encodeTexts(
-          ask.rows.map(({ sourceId, originId }) => shard?.fieldsBytesOf(sourceId, originId) ?? null),
-        );
+  /** Until it goes on its shards stay as they are; changes wait. */
+  #pause(run: Run, { shards }: Work): void {
+    this.#pauses += 1;
+    if (!this.#turns.pause(run)) {
+      this.#letGo(run);
+      return;
     }
+    if (run.unpin !== null) return;
+    const unpins = [...shards].map((live) => live.pin());
+    run.unpin = () => {
+      for (const unpin of unpins) unpin();
+    };
+  }
+
+  #end(run: Run): void {
+    // Most never were there.
+    if (run.unpin === null) return;
+    this.#turns.end(run);
+    this.#letGo(run);
+  }
+
+  #letGo(run: Run): void {
+    run.work?.evaluation.abandon();
+    run.work = null;
+    run.unpin?.();
+    run.unpin = null;
   }
 
   /** False while a shard has rows of a partition that is still loading or no longer ours: they cannot be told apart. */
@@ -223,5 +342,38 @@ export class Responder {
       if (coverage.get(partition) !== epoch) return false;
     }
     return true;
+  }
+}
+
+/** @param shard null: no item is here @param isWhole this worker has all partitions */
+function* answerOne(
+  { ask, index, seal }: KnownAsk,
+  shard: Shard | null,
+  isWhole: boolean,
+): Steps<MessageBody> {
+  switch (ask.kind) {
+    case 'answer': {
+      const { query, isText } = ask;
+      // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
+      const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
+      const answer = shard === null ? emptyAnswer : yield* shard.answer(query, groupsMax);
+      pace.enter('page');
+      const terms = { index, query, isWhole };
+      return isWhole && isText
+        ? yield* encodeResult(answer, terms, seal)
+        : yield* encodeAnswer(answer, terms);
+    }
+    case 'counts': {
+      const counts: FacetGroups[] = [];
+      for (const { facetIndex, values } of ask.facets) {
+        counts.push(shard === null ? { groups: [] } : yield* shard.counts(ask.query, facetIndex, values));
+      }
+      pace.enter('page');
+      return yield* encodeCounts(counts);
+    }
+    case 'texts':
+      return encodeTexts(
+        ask.rows.map(({ sourceId, originId }) => shard?.fieldsBytesOf(sourceId, originId) ?? null),
+      );
   }
 }

@@ -26,19 +26,20 @@ export function resultText(totalResults: number, rows: readonly Uint8Array[], ta
     if (at > 0) pieces.push(comma);
     pieces.push(row);
   }
-  pieces.push(Buffer.from(tailText(tail)));
+  const { facets, nextPageToken } = tail;
+  pieces.push(Buffer.from(tailText(facets.length === 0 ? '[]' : JSON.stringify(facets), nextPageToken)));
   return Buffer.concat(pieces);
 }
 
-/** As `resultText`, of rows in pieces. @param rowBytes of all rows together */
+/** As `resultText`, of rows in pieces and facets as JSON text. @param rowBytes of all rows together */
 export function resultOfPieces(
   totalResults: number,
   rows: readonly RowPieces[],
   rowBytes: number,
-  tail: ResultTail,
+  { facetsText, nextPageToken }: { readonly facetsText: string; readonly nextPageToken: string | null },
 ): Buffer {
   const before = headText(totalResults);
-  const behind = tailText(tail);
+  const behind = tailText(facetsText, nextPageToken);
   const commas = Math.max(0, rows.length - 1);
   const text = takeBytes(before.length + rowBytes + commas + Buffer.byteLength(behind));
   let end = writeAscii(before, text, 0);
@@ -84,7 +85,7 @@ function headText(totalResults: number): string {
   return `${head}"totalResults":${totalResults},"results":[`;
 }
 
-function tailText({ facets, nextPageToken }: ResultTail): string {
+function tailText(facetsText: string, nextPageToken: string | null): string {
   const token = nextPageToken === null ? 'null' : `"${nextPageToken}"`;
-  return `],"facets":${facets.length === 0 ? '[]' : JSON.stringify(facets)},"nextPageToken":${token}}`;
+  return `],"facets":${facetsText},"nextPageToken":${token}}`;
 }

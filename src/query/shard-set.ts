@@ -10,10 +10,10 @@ import { StoreUnavailableError } from '../store/connection.ts';
 import { countItems, itemIndexField, listItemIndexes, type ScopedIndex, scanItems } from '../store/items.ts';
 import type { Store } from '../store/store.ts';
 import type { ItemChange, ItemSink, StoredItem } from '../store/types.ts';
-import { definitionOf, sameDefinition } from './index-fields.ts';
+import { definitionOf, type IndexDefinition, sameDefinition } from './index-fields.ts';
 import { LiveShard } from './live-shard.ts';
 
-/** A load gives way to queries and leases after this long. */
+/** Loads and changes give way to queries and leases after this long. */
 const sliceMs = 8;
 const rebuildRetryMs = 500;
 
@@ -43,6 +43,9 @@ export class ShardSet implements ItemSink {
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
+  /** Shards with changes that wait. */
+  readonly #behind = new Set<LiveShard>();
+  #isCatchingUp = false;
   /** Configuration that all shards follow; null while some still follow a former one. */
   #followed: Configuration | null;
   /** Loads go one after the other: together they would only crowd the event loop. */
@@ -88,6 +91,11 @@ export class ShardSet implements ItemSink {
     return this.#shards.get(name)?.shard ?? null;
   }
 
+  /** As `shard`, with what waits to be applied to it. */
+  live(name: string): LiveShard | null {
+    return this.#shards.get(name) ?? null;
+  }
+
   /** @throws StoreUnavailableError; then the partition is closed again */
   async open(partition: number, epoch: number, commits: number): Promise<void> {
     this.close(partition);
@@ -107,24 +115,65 @@ export class ShardSet implements ItemSink {
     this.#tell();
   }
 
+  /** What takes long is applied bit by bit: until then `live` tells that its shards are behind. */
   apply(partition: number, commits: number, changes: readonly ItemChange[]): void {
     const held = this.#held.get(partition);
     if (held === undefined) return;
     held.commits = Math.max(held.commits, commits);
+    const changed = new Set<LiveShard>();
     for (const { scope, index, sourceId, originId, item } of changes) {
       const name = itemIndexField({ scope, index });
-      this.#liveShard(name, { scope, index })?.change(partition, sourceId, originId, item);
-      this.#rebuilding.get(name)?.change(partition, sourceId, originId, item);
+      for (const live of [this.#liveShard(name, { scope, index }), this.#rebuilding.get(name)]) {
+        if (live == null) continue;
+        live.change(partition, sourceId, originId, item);
+        changed.add(live);
+      }
     }
+    this.#advance(changed);
     this.#tell();
+  }
+
+  /** Applies what waits as far as it takes no longer than others may wait, and the rest soon. */
+  #advance(lives: Iterable<LiveShard>): void {
+    const endsMs = performance.now() + sliceMs;
+    for (const live of lives) if (!live.advance(endsMs)) this.#catchUpSoon(live);
+  }
+
+  #catchUpSoon(live: LiveShard): void {
+    this.#behind.add(live);
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    void this.#catchUp();
+  }
+
+  async #catchUp(): Promise<void> {
+    // Those that are pinned are told of when they are let go.
+    for (let live = this.#nextBehind(); live !== null; live = this.#nextBehind()) {
+      await setImmediate();
+      if (!live.advance(performance.now() + sliceMs)) continue;
+      this.#behind.delete(live);
+      this.#tell();
+    }
+    this.#isCatchingUp = false;
+  }
+
+  /** In turn. */
+  #nextBehind(): LiveShard | null {
+    for (const live of this.#behind) {
+      if (live.isPinned) continue;
+      this.#behind.delete(live);
+      this.#behind.add(live);
+      return live;
+    }
+    return null;
   }
 
   close(partition: number): void {
     if (!this.#held.delete(partition)) return;
     this.#loads.delete(partition);
-    for (const { shard } of [...this.#shards.values(), ...this.#rebuilding.values()]) {
-      shard.dropPartition(partition);
-    }
+    const lives = [...this.#shards.values(), ...this.#rebuilding.values()];
+    for (const live of lives) live.drop(partition);
+    this.#advance(lives);
     this.#tell();
   }
 
@@ -162,7 +211,7 @@ export class ShardSet implements ItemSink {
       const index = scopedIndex(name);
       const definition = definitionOf(configuration, index);
       if (definition === null) continue;
-      const next = new LiveShard(definition, this.autoFields);
+      const next = this.#newLive(definition);
       this.#rebuilding.set(name, next);
       try {
         for (const [partition, held] of [...this.#held]) await this.#fill(next, index, partition, held);
@@ -223,8 +272,10 @@ export class ShardSet implements ItemSink {
     for (const item of items) {
       if (!isHeld()) return;
       live.found(fill, item);
-      if (performance.now() < sliceEndsMs) continue;
+      if (live.advance(sliceEndsMs) && performance.now() < sliceEndsMs) continue;
       await setImmediate();
+      if (!live.isCurrent) this.#catchUpSoon(live);
+      await live.current();
       sliceEndsMs = performance.now() + sliceMs;
     }
   }
@@ -234,7 +285,6 @@ export class ShardSet implements ItemSink {
     const { definition } = live;
     if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
     await this.autoFields.read(definition.tenant, definition.sourceId, definition.type);
-    live.learnFields();
   }
 
   /** Makes it at the first item; null when the configuration has no such index. */
@@ -243,9 +293,13 @@ export class ShardSet implements ItemSink {
     if (live !== undefined) return live;
     const definition = this.configuration && definitionOf(this.configuration, index);
     if (definition === null) return null;
-    const made = new LiveShard(definition, this.autoFields);
+    const made = this.#newLive(definition);
     this.#shards.set(name, made);
     return made;
+  }
+
+  #newLive(definition: IndexDefinition): LiveShard {
+    return new LiveShard(definition, this.autoFields, (live) => this.#catchUpSoon(live));
   }
 
   #inTurn(task: () => Promise<void>): Promise<void> {

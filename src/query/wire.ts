@@ -6,10 +6,12 @@ import type { EntityRef } from '../contract/ids.ts';
 import { queryPageUnitsMax } from '../contract/limits.ts';
 import type { PartialAnswer } from '../search/merge.ts';
 import type { FacetNeed } from '../search/merge-facets.ts';
+import { pace, type Steps } from '../search/pace.ts';
 import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/message-body.ts';
 import type { Coverage } from './coverage.ts';
+import { facetsTextOf, groupsTexts, Room } from './facets-text.ts';
 import { facetsOf, resultOfPieces } from './result-text.ts';
 import { isScored, type RowPieces, scoredRow, unscoredRow, writeRow } from './row-text.ts';
 
@@ -181,86 +183,133 @@ type PackedPlace = [
   textBytes: number,
 ];
 
-/** A page of large items, or one sorted by large values: more than a process should hold for one query. */
-export class PageTooLargeError extends Error {
-  override readonly name = 'PageTooLargeError';
+/** A query that asks for more than it may: its message is for who sent it. */
+export class RefusedQueryError extends Error {
+  override readonly name = 'RefusedQueryError';
 }
+
+const refused = false;
+
+/** Why a query beside a refused one has no answer. */
+export const notRun = '';
+
+/** In place of any answer. @param why in words for who sent the query */
+export function encodeRefusal(why: string): MessageBody {
+  return [refused, why];
+}
+
+/** Why a worker refused to answer; null for an answer. */
+export function refusalOf(body: MessageBody): string | null {
+  if (!Array.isArray(body) || body[0] !== refused) return null;
+  const [, why] = body as [false, string];
+  return why;
+}
+
+/** A page of large items, or one sorted by large values: more than a process should hold for one query. */
+export const pageTooLarge = `The page has more than ${queryPageUnitsMax} bytes: ask for a smaller pageSize, or sort by shorter values`;
+/** Facets of large values: they count towards the page. */
+export const facetsTooLarge = `The facets have, with the page, more than ${queryPageUnitsMax} bytes: ask for fewer of them, for a smaller size, or on fields with shorter values`;
 
 /** Several workers send many rows that no page will show; their texts are fetched when they are long. */
 const unaskedBytesMax = 1024 * 1024;
 
-const pageTooLarge: MessageBody = null;
+/** How an answer is put into bytes. */
+export interface WriteTerms {
+  /** Name of the index that was asked. */
+  readonly index: string;
+  readonly query: CheckedQuery;
+  /** No other worker has rows: the page is known, and rows before it need not be sent. */
+  readonly isWhole: boolean;
+}
 
-/**
- * @param index name of the index that was asked
- * @param isWhole no other worker has rows: the page is known, and rows before it need not be sent
- */
-export function encodeAnswer(
+/** Rows of an answer or its refusal, in steps. */
+export function* encodeAnswer(
   { total, rows, facets }: ShardAnswer,
-  index: string,
-  offset: number,
-  isWhole: boolean,
-): MessageBody {
-  const sent = isWhole && offset > 0 ? rows.slice(offset) : rows;
-  const pieces = piecesOf(sent, index);
-  const textBytes = bytesOf(pieces);
+  { index, query, isWhole }: WriteTerms,
+): Steps<MessageBody> {
+  const sent = isWhole && query.offset > 0 ? rows.slice(query.offset) : rows;
+  const room = new Room();
+  const bytesMax = isWhole ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
+  const written = yield* piecesOf(sent, index, bytesMax);
+  if (written === null) return encodeRefusal(pageTooLarge);
+  const { pieces, bytes } = written;
+  if (isWhole) room.take(bytes);
+  const facetsText = yield* groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, room);
+  if (facetsText === null) return encodeRefusal(facetsTooLarge);
   const places = sent.map(({ place, score, updatedAtMs }, at): PackedPlace => {
     const { values, originId, sourceId } = place;
     return [values, originId, sourceId, score, updatedAtMs, pieces[at]?.bytes ?? 0];
   });
-  if (placeUnitsOf(sent) > queryPageUnitsMax || (isWhole && textBytes > queryPageUnitsMax))
-    return pageTooLarge;
-  const texts = isWhole || textBytes <= unaskedBytesMax ? joinedTexts(pieces, textBytes) : null;
+  const texts = isWhole || bytes <= unaskedBytesMax ? joinedTexts(pieces, bytes) : null;
   // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
-  return [total, JSON.stringify(places), texts, JSON.stringify(facets)];
+  return [total, JSON.stringify(places), texts, facetsText];
 }
 
 /**
- * The whole result, of a worker that has all partitions.
+ * The whole result, of a worker that has all partitions, or its refusal, in steps.
  * @param seal makes the token of the page behind a row
  */
-export function encodeResult(
+export function* encodeResult(
   { total, rows, facets }: ShardAnswer,
-  index: string,
-  query: CheckedQuery,
+  { index, query }: WriteTerms,
   seal: (last: RowPlace) => string,
-): MessageBody {
+): Steps<MessageBody> {
   const page = query.offset > 0 ? rows.slice(query.offset) : rows;
-  const pieces = piecesOf(page, index);
-  const bytes = bytesOf(pieces);
-  if (bytes > queryPageUnitsMax || placeUnitsOf(page) > queryPageUnitsMax) return pageTooLarge;
+  const written = yield* piecesOf(page, index, queryPageUnitsMax);
+  if (written === null) return encodeRefusal(pageTooLarge);
+  const { pieces, bytes } = written;
+  const room = new Room();
+  room.take(bytes);
+  const facetsText = query.facets.length === 0 ? '[]' : yield* facetsTextOf(facetsOf(query, facets), room);
+  if (facetsText === null) return encodeRefusal(facetsTooLarge);
   const last = page.length === query.pageSize ? page.at(-1) : undefined;
   const nextPageToken = last === undefined ? null : seal(last.place);
-  return resultOfPieces(total, pieces, bytes, { facets: facetsOf(query, facets), nextPageToken });
+  return resultOfPieces(total, pieces, bytes, { facetsText, nextPageToken });
 }
 
-/** UTF-16 units of the values by which rows were found. */
-function placeUnitsOf(rows: readonly Row[]): number {
-  let units = 0;
-  for (const { place } of rows) {
-    for (const value of place.values) if (typeof value === 'string') units += value.length;
-  }
-  return units;
-}
+/** What a row takes to be written, in units of the pace; a byte of its text takes a tenth of one. */
+const unitsPerRow = 100;
+const bytesPerUnit = 10;
 
-function piecesOf(rows: readonly Row[], index: string): RowPieces[] {
+/** @returns null when the rows, or the values by which they were found, are more than may be */
+function* piecesOf(
+  rows: readonly Row[],
+  index: string,
+  bytesMax: number,
+): Steps<{ readonly pieces: readonly RowPieces[]; readonly bytes: number } | null> {
   const inPieces = isScored(index) ? scoredRow : unscoredRow;
   const pieces: RowPieces[] = [];
+  let bytes = 0;
+  let units = 0;
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at];
     if (row === undefined) break;
     const { place, score, updatedAtMs, fieldsBytes } = row;
-    pieces.push(
-      inPieces({ originId: place.originId, sourceId: place.sourceId, updatedAtMs, score, fieldsBytes }),
-    );
+    const made = inPieces({
+      originId: place.originId,
+      sourceId: place.sourceId,
+      updatedAtMs,
+      score,
+      fieldsBytes,
+    });
+    pieces.push(made);
+    bytes += made.bytes;
+    units += placeUnitsOf(row);
+    if (bytes > bytesMax || units > queryPageUnitsMax) return null;
+    pace.units += unitsPerRow + made.bytes / bytesPerUnit;
+    if (pace.isOver()) yield;
   }
-  return pieces;
+  return { pieces, bytes };
 }
 
-function bytesOf(rows: readonly RowPieces[]): number {
-  let sum = 0;
-  for (const { bytes } of rows) sum += bytes;
-  return sum;
+/** UTF-16 units of the values by which a row was found. */
+function placeUnitsOf({ place: { values } }: Row): number {
+  let units = 0;
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
+    if (typeof value === 'string') units += value.length;
+  }
+  return units;
 }
 
 function joinedTexts(rows: readonly RowPieces[], bytes: number): Buffer {
@@ -270,19 +319,15 @@ function joinedTexts(rows: readonly RowPieces[], bytes: number): Buffer {
   return texts;
 }
 
-export function isTooLarge(body: MessageBody): boolean {
-  return body === pageTooLarge;
-}
-
 /** The whole result, where it is one; null for what `encodeAnswer` made. */
 export function decodeResult(body: MessageBody): Buffer | null {
   if (!(body instanceof Uint8Array)) return null;
   return body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
-/** @throws PageTooLargeError */
+/** @throws RefusedQueryError */
 export function decodeAnswer(body: MessageBody): WireAnswer {
-  if (body === pageTooLarge) throw new PageTooLargeError();
+  throwRefusal(body);
   const [total, placesText, texts, facetsText] = body as [number, string, Buffer | null, string];
   const places = JSON.parse(placesText) as PackedPlace[];
   let at = 0;
@@ -305,13 +350,28 @@ export function decodeTexts(body: MessageBody): (Buffer | null)[] {
   return body as (Buffer | null)[];
 }
 
-export function encodeCounts(counts: readonly FacetGroups[]): MessageBody {
-  return JSON.stringify(counts);
+/** In steps. */
+export function* encodeCounts(counts: readonly FacetGroups[]): Steps<MessageBody> {
+  const all = () => Number.POSITIVE_INFINITY;
+  return (yield* groupsTexts(counts, all, new Room())) ?? encodeRefusal(facetsTooLarge);
 }
 
-/** In the order of the needs. */
+/** In the order of the needs. @throws RefusedQueryError */
 export function decodeCounts(body: MessageBody): FacetGroups[] {
+  throwRefusal(body);
   return JSON.parse(body as string) as FacetGroups[];
+}
+
+function throwRefusal(body: MessageBody): void {
+  const why = refusalOf(body);
+  if (why !== null) throw new RefusedQueryError(why);
+}
+
+/** Length of the facets in what `encodeAnswer` or `encodeCounts` made; 0 for a refusal. */
+export function facetsLength(body: MessageBody): number {
+  if (typeof body === 'string') return body.length;
+  const facets = Array.isArray(body) ? body[3] : null;
+  return typeof facets === 'string' ? facets.length : 0;
 }
 
 /** What a worker answers for an index of which it has no item. */

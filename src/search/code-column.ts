@@ -4,7 +4,7 @@ import { type CodeTest, codeTest } from './code-test.ts';
 import type { Column } from './column.ts';
 import type { Condition } from './condition.ts';
 import type { FacetTally } from './facet-tally.ts';
-import { type Matcher, matchNothing } from './matcher.ts';
+import { type DocTest, matchNothing } from './matcher.ts';
 import type { Order, PlaceValue } from './order.ts';
 import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
 
@@ -27,11 +27,14 @@ export abstract class CodeColumn implements Column {
   abstract set(doc: number, value: Json): void;
   abstract clear(doc: number): void;
   abstract grow(capacity: number): void;
-  abstract bind(test: CodeTest): Matcher;
-  /** Counts each distinct value of each doc once. */
-  abstract tally(docs: Int32Array, count: number, tally: FacetTally): void;
-  /** The dictionary's keys of the docs' representatives, NaN for none. */
-  abstract keys(docs: Int32Array, count: number, into: Float64Array, isLargest: boolean): void;
+  abstract bind(test: CodeTest): DocTest;
+  /** Counts each distinct value of each of the docs at `from`..`end` once; returns how far it got. */
+  abstract tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number;
+  /**
+   * The dictionary's keys of the representatives of the docs at `from`..`end`, NaN for none, at the same places; returns
+   * how far it got.
+   */
+  abstract keys(docs: Int32Array, from: number, end: number, into: Float64Array, isLargest: boolean): number;
   /** The code that a doc is sorted by: its own, or that of its smallest or largest item; -1 for none. */
   abstract representative(doc: number, isLargest: boolean): number;
 
@@ -41,7 +44,7 @@ export abstract class CodeColumn implements Column {
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   }
 
-  match(condition: Condition): Matcher {
+  match(condition: Condition): DocTest {
     const test = codeTest(this.dictionary, condition, this.#values === 'text');
     return test.kind === 'none' ? matchNothing : this.bind(test);
   }
@@ -69,13 +72,14 @@ class CodeOrder implements Order {
     return code < 0 ? Infinity : this.#sign * this.#column.dictionary.keyOf(code);
   }
 
-  keys(docs: Int32Array, count: number, into: Float64Array): void {
-    this.#column.keys(docs, count, into, this.isDescending);
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const stop = this.#column.keys(docs, from, end, into, this.isDescending);
     const sign = this.#sign;
-    for (let at = 0; at < count; at += 1) {
+    for (let at = from; at < stop; at += 1) {
       const key = into[at] ?? Number.NaN;
       into[at] = Number.isNaN(key) ? Infinity : sign * key;
     }
+    return stop;
   }
 
   compare(a: number, b: number): number {

@@ -1,7 +1,7 @@
 import type { Json } from '../contract/json.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { Condition } from './condition.ts';
-import type { Matcher } from './matcher.ts';
+import type { DocTest } from './matcher.ts';
 import type { Order } from './order.ts';
 
 /** The values of one field, by doc. A doc that is not set has no value; `clear` comes before it is set again. */
@@ -15,7 +15,7 @@ export interface Column {
   /** Makes room for docs below `capacity`. */
   grow(capacity: number): void;
   /** The docs that have a value for which the condition holds: any item of a list, any part of a range. */
-  match(condition: Condition): Matcher;
+  match(condition: Condition): DocTest;
   /** Null: this type has no order. */
   order(isDescending: boolean): Order | null;
 }

@@ -1,3 +1,5 @@
+import { pace } from './pace.ts';
+
 /** Lists of codes by doc, as a `ListArena` keeps them. */
 interface CodeLists {
   readonly items: Int32Array;
@@ -18,10 +20,10 @@ export class FacetTally {
     this.#codes = new Int32Array(codeCount * 2);
   }
 
-  /** Counts the code of each of the docs; a negative one is none. */
-  countCodes(codes: Int32Array, docs: Int32Array, docCount: number): void {
+  /** Counts the code of each of the docs at `from`..`end`; a negative one is none. */
+  countCodes(codes: Int32Array, docs: Int32Array, from: number, end: number): void {
     const counts = this.#counts;
-    for (let at = 0; at < docCount; at += 1) {
+    for (let at = from; at < end; at += 1) {
       const code = codes[docs[at] ?? 0] ?? -1;
       if (code < 0) continue;
       const before = counts[code] ?? 0;
@@ -30,20 +32,29 @@ export class FacetTally {
     }
   }
 
-  /** Counts every code of each of the docs' lists. */
-  countLists({ items, starts, counts: lengths }: CodeLists, docs: Int32Array, docCount: number): void {
+  /** Counts every code of the lists of the docs at `from`..`end`; returns how far it got. */
+  countLists(
+    { items, starts, counts: lengths }: CodeLists,
+    docs: Int32Array,
+    from: number,
+    end: number,
+  ): number {
     const counts = this.#counts;
-    for (let at = 0; at < docCount; at += 1) {
+    let at = from;
+    while (at < end && pace.units < pace.unitsPerLook) {
       const doc = docs[at] ?? 0;
       const start = starts[doc] ?? 0;
-      const end = start + (lengths[doc] ?? 0);
-      for (let item = start; item < end; item += 1) {
+      const stop = start + (lengths[doc] ?? 0);
+      pace.units += 1 + stop - start;
+      for (let item = start; item < stop; item += 1) {
         const code = items[item] ?? 0;
         const before = counts[code] ?? 0;
         counts[code] = before + 1;
         if (before === 0) this.#note(code);
       }
+      at += 1;
     }
+    return at;
   }
 
   #note(code: number): void {

@@ -3,13 +3,18 @@ import { CodeColumn } from './code-column.ts';
 import type { Column } from './column.ts';
 import { createCodeColumn, createColumn } from './create-column.ts';
 import { type FieldTraits, traitsOf } from './field-type.ts';
+import { ListCodes } from './list-codes.ts';
 import { parseLong } from './number-point.ts';
+import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
 import { TextIndex } from './text-index.ts';
 import type { FieldType } from './types.ts';
-import { wordsOf, wordsOfAll } from './words.ts';
+import { wordsInSteps, wordsOf, wordsOfAll } from './words.ts';
 
 const cachedTextsMax = 1000;
 const cachedUnitsMax = 100;
+/** Words of a large text that are put at once, and what each takes in units of the pace. */
+const wordsAtOnce = 1024;
+const unitsPerWord = 200;
 
 /** Everything a shard keeps for one field: its column, its inverted index, and what facets on numbers need. */
 export class Field {
@@ -19,6 +24,8 @@ export class Field {
   /** Null: its words are not searched. */
   readonly text: TextIndex | null;
   #facetCodes: CodeColumn | null = null;
+  /** Docs below this have theirs in `#facetCodes`. */
+  #facetDocs = 0;
   readonly #wordCache = new Map<string, readonly string[]>();
   /** Docs from here on were never set: a field that few docs have stays small. */
   #capacity = 0;
@@ -42,33 +49,66 @@ export class Field {
   set(doc: number, value: Json, capacity: number): boolean {
     this.#reserve(doc, capacity);
     this.column.set(doc, value);
-    this.#facetCodes?.set(doc, this.#facetValue(value));
+    if (doc < this.#facetDocs) this.#facetCodes?.set(doc, this.#facetValue(value));
     return this.#addWords(doc, value);
+  }
+
+  /** As `set`, of a value that may be large, in steps. */
+  *setLarge(doc: number, value: Json, capacity: number): Steps<boolean> {
+    this.#reserve(doc, capacity);
+    yield* setInSteps(this.column, doc, value);
+    if (this.#facetCodes !== null && doc < this.#facetDocs) {
+      yield* setInSteps(this.#facetCodes, doc, this.#facetValue(value));
+    }
+    if (this.text === null) return false;
+    if (pace.isOver()) yield;
+    const texts = Array.isArray(value) ? value.filter(isText) : isText(value) ? [value] : [];
+    const words = yield* wordsInSteps(texts);
+    for (let at = 0; at < words.length; at += wordsAtOnce) {
+      const some = words.slice(at, at + wordsAtOnce);
+      this.text.add(doc, some);
+      pace.units += unitsPerWord * some.length;
+      if (pace.isOver()) yield;
+    }
+    return words.length > 0;
   }
 
   /** Words stay in the inverted index until a sweep. */
   clear(doc: number): void {
     if (!this.column.present.has(doc)) return;
     this.column.clear(doc);
-    this.#facetCodes?.clear(doc);
+    if (doc < this.#facetDocs) this.#facetCodes?.clear(doc);
   }
 
-  /** The codes to count for a facet; null when only `buildFacetCodes` can make them. */
-  get facetCodes(): CodeColumn | null {
-    return this.column instanceof CodeColumn ? this.column : this.#facetCodes;
+  /** As `clear`, of a value that may be large, in steps. */
+  *clearLarge(doc: number): Steps<void> {
+    if (!this.column.present.has(doc)) return;
+    yield* clearInSteps(this.column, doc);
+    if (this.#facetCodes !== null && doc < this.#facetDocs) yield* clearInSteps(this.#facetCodes, doc);
   }
 
   /**
-   * Numbers and dates have no codes of their own, so the first facet on such a field makes them.
-   * @param valueAt the field's value of a doc that has it
+   * The codes to count for a facet. Numbers and dates have none of their own, so the first facet on such a field makes
+   * them. Whoever is interrupted leaves what is made to the next one; meanwhile docs may come and go.
+   * @param docCount docs are below this
+   * @param valueAt the field's value of a doc that has it; it adds to the pace what it takes
    */
-  buildFacetCodes(docCount: number, valueAt: (doc: number) => Json): CodeColumn {
-    const codes = createCodeColumn(this.traits.shape, this.#capacity, 'plain');
-    for (let doc = 0; doc < docCount; doc += 1) {
-      if (this.column.present.has(doc)) codes.set(doc, this.#facetValue(valueAt(doc)));
+  facetCodes(docCount: number, valueAt: (doc: number) => Json): Maybe<CodeColumn> {
+    if (this.column instanceof CodeColumn) return this.column;
+    return new Unfinished(this.#buildFacetCodes(docCount, valueAt));
+  }
+
+  *#buildFacetCodes(docCount: number, valueAt: (doc: number) => Json): Steps<CodeColumn> {
+    this.#facetCodes ??= createCodeColumn(this.traits.shape, this.#capacity, 'plain');
+    while (this.#facetDocs < docCount) {
+      const doc = this.#facetDocs;
+      this.#facetDocs += 1;
+      if (this.column.present.has(doc)) this.#facetCodes.set(doc, this.#facetValue(valueAt(doc)));
+      if (pace.isOver()) yield;
     }
-    this.#facetCodes = codes;
-    return codes;
+    // From here on all docs are followed.
+    this.#facetDocs = Number.MAX_SAFE_INTEGER;
+    return this.#facetCodes;
   }
 
   #addWords(doc: number, value: Json): boolean {
@@ -116,6 +156,16 @@ export class Field {
     }
     return value === 0 ? 0 : value;
   }
+}
+
+function* setInSteps(column: Column, doc: number, value: Json): Steps<void> {
+  if (column instanceof ListCodes) yield* column.setInSteps(doc, value);
+  else column.set(doc, value);
+}
+
+function* clearInSteps(column: Column, doc: number): Steps<void> {
+  if (column instanceof ListCodes) yield* column.clearInSteps(doc);
+  else column.clear(doc);
 }
 
 function isText(value: Json): value is string {

@@ -2,25 +2,63 @@ import type { Json } from '../contract/json.ts';
 import { Bitmap } from './bitmap.ts';
 import type { Column } from './column.ts';
 import type { PositiveOperator } from './condition.ts';
-import { type Candidates, type Matcher, matchNothing, matchSet, sparseShare } from './matcher.ts';
+import { listedValues } from './condition.ts';
+import {
+  type Candidates,
+  type DocTest,
+  type Matcher,
+  matchNothing,
+  matchSet,
+  sparseShare,
+} from './matcher.ts';
+import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
 import type { FilterNode } from './types.ts';
 
 /** What a filter is bound to. */
 export interface FilterScope {
   /** Every doc there is. */
   readonly live: Bitmap;
+  /** Docs are below this. */
+  readonly docCount: number;
   /** Undefined: no doc has the field. */
   column(field: string): Column | undefined;
 }
 
 /** A filter bound to the docs of a shard (contract section 7). */
-export function bindFilter(node: FilterNode, scope: FilterScope): Matcher {
+export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher> {
   if (node.kind === 'condition') return bindCondition(node, scope);
-  const matchers = node.nodes.map((member) => bindFilter(member, scope));
+  const matchers: Matcher[] = [];
+  for (const member of node.nodes) {
+    matchers.push(
+      member.kind === 'condition' ? bindCondition(member, scope) : yield* bindFilter(member, scope),
+    );
+    if (pace.isOver()) yield;
+  }
+  return joined(node.kind, matchers, scope);
+}
+
+/** As `bindFilter`, at once: for a filter of few conditions. */
+export function bindSmallFilter(node: FilterNode, scope: FilterScope): Matcher {
+  if (node.kind === 'condition') return bindCondition(node, scope);
+  return joined(
+    node.kind,
+    node.nodes.map((member) => bindSmallFilter(member, scope)),
+    scope,
+  );
+}
+
+/** Whether the filter has at most so many members at each level. */
+export function isSmall(node: FilterNode): boolean {
+  return node.kind === 'condition' || (node.nodes.length <= smallNodesMax && node.nodes.every(isSmall));
+}
+
+const smallNodesMax = 8;
+
+function joined(kind: 'and' | 'or', matchers: readonly Matcher[], scope: FilterScope): Matcher {
   const [only] = matchers;
-  if (only === undefined) return matchSet(scope.live);
+  if (only === undefined) return new Leaf(matchSet(scope.live), null);
   if (matchers.length === 1) return only;
-  return node.kind === 'and' ? matchAll(matchers) : matchAny(matchers);
+  return kind === 'and' ? new AllOf(matchers) : new AnyOf(matchers, scope.docCount);
 }
 
 type ConditionNode = Extract<FilterNode, { kind: 'condition' }>;
@@ -28,84 +66,239 @@ type ConditionNode = Extract<FilterNode, { kind: 'condition' }>;
 function bindCondition(node: ConditionNode, scope: FilterScope): Matcher {
   const column = scope.column(node.field);
   const { operator, value, caseInsensitive } = node;
+  pace.enter('filters', node);
   if (operator === 'notEquals') {
-    if (value === null) return column === undefined ? matchNothing : matchSet(column.present);
-    return matchRest(bindValue(column, 'equals', value, caseInsensitive), scope.live);
+    if (value === null) return new Leaf(column === undefined ? matchNothing : matchSet(column.present), node);
+    return new RestOf(bindValue(column, 'equals', value, caseInsensitive), scope.live, node);
   }
-  if (operator === 'equals' && value === null) return matchAbsent(column, scope.live);
+  if (operator === 'equals' && value === null) return matchAbsent(column, scope.live, node);
   if (operator !== 'in' || !Array.isArray(value) || !value.includes(null)) {
-    return bindValue(column, operator, value, caseInsensitive);
+    return new Leaf(bindValue(column, operator, value, caseInsensitive), node);
   }
   const listed = value.filter((item) => item !== null);
-  return matchAny([matchAbsent(column, scope.live), bindValue(column, operator, listed, caseInsensitive)]);
+  const present = new Leaf(bindValue(column, operator, listed, caseInsensitive), node);
+  return new AnyOf([matchAbsent(column, scope.live, node), present], scope.docCount);
 }
+
+/** What a value of a list takes to be prepared, in units of the pace. */
+const unitsPerListed = 50;
 
 function bindValue(
   column: Column | undefined,
   operator: PositiveOperator,
   value: Json,
   caseInsensitive: boolean,
-): Matcher {
-  return column === undefined ? matchNothing : column.match({ operator, value, caseInsensitive });
+): DocTest {
+  if (column === undefined) return matchNothing;
+  const condition = { operator, value, caseInsensitive };
+  pace.units += unitsPerListed * listedValues(condition).length;
+  return column.match(condition);
 }
 
-function matchAbsent(column: Column | undefined, live: Bitmap): Matcher {
-  return column === undefined ? matchSet(live) : matchRest(matchSet(column.present), live);
+function matchAbsent(column: Column | undefined, live: Bitmap, node: ConditionNode): Matcher {
+  if (column === undefined) return new Leaf(matchSet(live), node);
+  return new RestOf(matchSet(column.present), live, node);
 }
 
-/** The live docs that the other does not match. */
-function matchRest(other: Matcher, live: Bitmap): Matcher {
-  return {
-    test: (doc) => live.has(doc) && !other.test(doc),
-    scan: (into, docCount) => {
-      const rest = new Bitmap(docCount);
-      other.scan(rest, docCount);
-      rest.complement(live);
-      into.unite(rest);
-    },
-    few: null,
-  };
-}
+/** A condition; its node is what its cost is put down to. */
+class Leaf implements Matcher {
+  readonly few: Candidates | null;
+  readonly #docs: DocTest;
+  readonly #node: ConditionNode | null;
 
-function matchAll(matchers: readonly Matcher[]): Matcher {
-  const [first, ...others] = matchers;
-  if (first === undefined) return matchNothing;
-  return {
-    test: (doc) => passesAll(matchers, doc),
-    scan: (into, docCount) => {
-      const all = new Bitmap(docCount);
-      first.scan(all, docCount);
-      for (const other of others) narrow(all, other, docCount);
-      into.unite(all);
-    },
-    few: fewestOf(matchers),
-  };
-}
-
-/** A loop: this is called for every doc of a condition that few docs meet. */
-function passesAll(matchers: readonly Matcher[], doc: number): boolean {
-  for (let at = 0; at < matchers.length; at += 1) if (matchers[at]?.test(doc) === false) return false;
-  return true;
-}
-
-function narrow(all: Bitmap, matcher: Matcher, docCount: number): void {
-  if (all.countUpTo(docCount / sparseShare) < docCount / sparseShare) {
-    all.retain((doc) => matcher.test(doc));
-    return;
+  constructor(docs: DocTest, node: ConditionNode | null) {
+    this.#docs = docs;
+    this.#node = node;
+    const { few } = docs;
+    this.few = few && { count: few.count, list: (out) => few.list(out), rest: [] };
   }
-  const matching = new Bitmap(docCount);
-  matcher.scan(matching, docCount);
-  all.intersect(matching);
+
+  *scan(into: Bitmap, docCount: number): Steps<void> {
+    pace.enter('filters', this.#node);
+    yield* scanAll(this.#docs, into, docCount);
+  }
+
+  sift(docs: Int32Array, count: number): Maybe<number> {
+    pace.enter('filters', this.#node);
+    return siftBy(this.#docs.test, docs, count);
+  }
 }
 
-function matchAny(matchers: readonly Matcher[]): Matcher {
-  return {
-    test: (doc) => matchers.some((matcher) => matcher.test(doc)),
-    scan: (into, docCount) => {
-      for (const matcher of matchers) matcher.scan(into, docCount);
-    },
-    few: null,
-  };
+/** The live docs that a condition does not hold for. */
+class RestOf implements Matcher {
+  readonly few = null;
+  readonly #other: DocTest;
+  readonly #live: Bitmap;
+  readonly #node: ConditionNode;
+
+  constructor(other: DocTest, live: Bitmap, node: ConditionNode) {
+    this.#other = other;
+    this.#live = live;
+    this.#node = node;
+  }
+
+  *scan(into: Bitmap, docCount: number): Steps<void> {
+    pace.enter('filters', this.#node);
+    const rest = new Bitmap(docCount);
+    yield* scanAll(this.#other, rest, docCount);
+    rest.complement(this.#live);
+    into.unite(rest);
+  }
+
+  sift(docs: Int32Array, count: number): Maybe<number> {
+    pace.enter('filters', this.#node);
+    return siftBy((doc) => this.#live.has(doc) && !this.#other.test(doc), docs, count);
+  }
+}
+
+class AllOf implements Matcher {
+  readonly few: Candidates | null;
+  readonly #matchers: readonly Matcher[];
+
+  constructor(matchers: readonly Matcher[]) {
+    this.#matchers = matchers;
+    this.few = fewestOf(matchers);
+  }
+
+  *scan(into: Bitmap, docCount: number): Steps<void> {
+    const [first, ...others] = this.#matchers;
+    if (first === undefined) return;
+    const all = new Bitmap(docCount);
+    yield* first.scan(all, docCount);
+    const fewDocs = docCount / sparseShare;
+    for (let at = 0; at < others.length; at += 1) {
+      const count = all.countUpTo(fewDocs);
+      if (count < fewDocs) {
+        const docs = new Int32Array(count);
+        const sifted = siftAll(others.slice(at), docs, all.list(docs));
+        const kept = typeof sifted === 'number' ? sifted : yield* sifted.steps;
+        for (let place = 0; place < kept; place += 1) into.add(docs[place] ?? 0);
+        return;
+      }
+      const matching = new Bitmap(docCount);
+      yield* (others[at] ?? first).scan(matching, docCount);
+      all.intersect(matching);
+    }
+    into.unite(all);
+  }
+
+  sift(docs: Int32Array, count: number): Maybe<number> {
+    return siftAll(this.#matchers, docs, count);
+  }
+}
+
+class AnyOf implements Matcher {
+  readonly few = null;
+  readonly #matchers: readonly Matcher[];
+  readonly #docCount: number;
+
+  constructor(matchers: readonly Matcher[], docCount: number) {
+    this.#matchers = matchers;
+    this.#docCount = docCount;
+  }
+
+  *scan(into: Bitmap, docCount: number): Steps<void> {
+    for (const matcher of this.#matchers) {
+      yield* matcher.scan(into, docCount);
+      if (pace.isOver()) yield;
+    }
+  }
+
+  /** A condition goes through all docs before the next one does: a doc alone could keep a thousand of them busy. */
+  sift(docs: Int32Array, count: number): Maybe<number> {
+    return new Unfinished(this.#sift(docs, count));
+  }
+
+  *#sift(docs: Int32Array, count: number): Steps<number> {
+    const found = new Bitmap(this.#docCount);
+    const left = docs.slice(0, count);
+    let leftCount = count;
+    for (const matcher of this.#matchers) {
+      const tried = left.slice(0, leftCount);
+      const sifted = matcher.sift(tried, leftCount);
+      const matching = typeof sifted === 'number' ? sifted : yield* sifted.steps;
+      for (let at = 0; at < matching; at += 1) found.add(tried[at] ?? 0);
+      leftCount = keepBy((doc) => !found.has(doc), left, leftCount);
+      if (leftCount === 0) break;
+    }
+    return keepBy((doc) => found.has(doc), docs, count);
+  }
+}
+
+function* scanAll(docs: DocTest, into: Bitmap, docCount: number): Steps<void> {
+  for (let at = docs.scan(into, 0, docCount); at < docCount; at = docs.scan(into, at, docCount)) {
+    if (pace.isOver()) yield;
+  }
+}
+
+/** Keeps the listed docs that all of them match. */
+export function siftAll(matchers: readonly Matcher[], docs: Int32Array, count: number): Maybe<number> {
+  let kept = count;
+  for (let at = 0; at < matchers.length && kept > 0; at += 1) {
+    const sifted = matchers[at]?.sift(docs, kept) ?? kept;
+    if (typeof sifted !== 'number') return new Unfinished(siftOn(sifted, matchers.slice(at + 1), docs));
+    kept = sifted;
+  }
+  return kept;
+}
+
+function* siftOn(sifting: Unfinished<number>, others: readonly Matcher[], docs: Int32Array): Steps<number> {
+  let kept = yield* sifting.steps;
+  for (const matcher of others) {
+    const sifted = matcher.sift(docs, kept);
+    kept = typeof sifted === 'number' ? sifted : yield* sifted.steps;
+  }
+  return kept;
+}
+
+/** Keeps the listed docs that pass, in their order. */
+export function siftBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): Maybe<number> {
+  pace.units += count;
+  let kept = 0;
+  for (let at = 0; at < count; at += 1) {
+    const doc = docs[at] ?? 0;
+    if (passes(doc)) {
+      docs[kept] = doc;
+      kept += 1;
+    }
+    if (pace.units >= pace.unitsPerLook && pace.isOver()) {
+      return new Unfinished(siftFrom(at + 1, kept, passes, docs, count));
+    }
+  }
+  return kept;
+}
+
+function* siftFrom(
+  from: number,
+  keptBefore: number,
+  passes: (doc: number) => boolean,
+  docs: Int32Array,
+  count: number,
+): Steps<number> {
+  yield;
+  let kept = keptBefore;
+  for (let at = from; at < count; at += 1) {
+    const doc = docs[at] ?? 0;
+    if (passes(doc)) {
+      docs[kept] = doc;
+      kept += 1;
+    }
+    if (pace.units >= pace.unitsPerLook && pace.isOver()) yield;
+  }
+  return kept;
+}
+
+/** As `siftBy`, of a test that takes next to nothing. */
+export function keepBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): number {
+  pace.units += count;
+  let kept = 0;
+  for (let at = 0; at < count; at += 1) {
+    const doc = docs[at] ?? 0;
+    if (!passes(doc)) continue;
+    docs[kept] = doc;
+    kept += 1;
+  }
+  return kept;
 }
 
 /** Those of the condition that the fewest docs meet; each is left to pass the others. */
@@ -117,17 +310,5 @@ function fewestOf(matchers: readonly Matcher[]): Candidates | null {
   const few = fewest?.few ?? null;
   if (few === null) return null;
   const others = matchers.filter((matcher) => matcher !== fewest);
-  const { count, rest } = few;
-  return { count, list: (out) => few.list(out), rest: bothOf(rest, restOf(others)) };
-}
-
-function restOf(matchers: readonly Matcher[]): Candidates['rest'] {
-  const [only] = matchers;
-  if (only === undefined) return null;
-  return matchers.length === 1 ? only.test : (doc) => passesAll(matchers, doc);
-}
-
-function bothOf(one: Candidates['rest'], other: Candidates['rest']): Candidates['rest'] {
-  if (one === null || other === null) return one ?? other;
-  return (doc) => one(doc) && other(doc);
+  return { count: few.count, list: (out) => few.list(out), rest: [...few.rest, ...others] };
 }

@@ -3,7 +3,7 @@ import { Bitmap } from './bitmap.ts';
 import type { Column } from './column.ts';
 import type { Condition } from './condition.ts';
 import type { ValueKind } from './field-type.ts';
-import { type Matcher, matchNothing } from './matcher.ts';
+import { type DocTest, endOfGo, matchNothing } from './matcher.ts';
 import { NumberOrder } from './number-order.ts';
 import { type NumberPoint, nextDown, nextUp, pointOf } from './number-point.ts';
 import type { Order } from './order.ts';
@@ -62,7 +62,7 @@ export class NumberColumn implements Column {
     return this.#residuals?.[doc] ?? 0;
   }
 
-  match(condition: Condition): Matcher {
+  match(condition: Condition): DocTest {
     const test = pointTest(this.#kind, condition);
     if (test.kind === 'none') return matchNothing;
     const isPlain = this.#kind !== 'long' || this.#residuals === null;
@@ -79,15 +79,17 @@ export class NumberColumn implements Column {
     });
   }
 
-  #matchExact(test: PointTest): Matcher {
+  #matchExact(test: PointTest): DocTest {
     const values = this.#values;
     const residuals = this.#residuals;
     const accepts = acceptorOf(test);
     const holds = (doc: number): boolean => accepts(values[doc] ?? Number.NaN, residuals?.[doc] ?? 0);
     return {
       test: holds,
-      scan: (into, docCount) => {
-        for (let doc = 0; doc < docCount; doc += 1) if (holds(doc)) into.add(doc);
+      scan: (into, from, docCount) => {
+        const end = endOfGo(from, docCount);
+        for (let doc = from; doc < end; doc += 1) if (holds(doc)) into.add(doc);
+        return end;
       },
       few: null,
     };
@@ -104,7 +106,7 @@ export function acceptorOf(test: PointTest): (approx: number, residual: number) 
     (approx < high.approx || (approx === high.approx && residual <= high.residual));
 }
 
-function matchBetween(values: Float64Array, lowPoint: NumberPoint, highPoint: NumberPoint): Matcher {
+function matchBetween(values: Float64Array, lowPoint: NumberPoint, highPoint: NumberPoint): DocTest {
   const low = lowPoint.residual > 0 ? nextUp(lowPoint.approx) : lowPoint.approx;
   const high = highPoint.residual < 0 ? nextDown(highPoint.approx) : highPoint.approx;
   return {
@@ -112,13 +114,24 @@ function matchBetween(values: Float64Array, lowPoint: NumberPoint, highPoint: Nu
       const value = values[doc] ?? Number.NaN;
       return value >= low && value <= high;
     },
-    scan: (into, docCount) => scanBetween(values, low, high, into, docCount),
+    scan: (into, from, docCount) => {
+      const end = endOfGo(from, docCount);
+      scanBetween(values, low, high, into, from, end);
+      return end;
+    },
     few: null,
   };
 }
 
-function scanBetween(values: Float64Array, low: number, high: number, into: Bitmap, docCount: number): void {
-  for (let doc = 0; doc < docCount; doc += 1) {
+function scanBetween(
+  values: Float64Array,
+  low: number,
+  high: number,
+  into: Bitmap,
+  from: number,
+  end: number,
+): void {
+  for (let doc = from; doc < end; doc += 1) {
     const value = values[doc] ?? Number.NaN;
     if (value >= low && value <= high) into.add(doc);
   }

@@ -4,11 +4,12 @@ import type { Column } from './column.ts';
 import type { Condition } from './condition.ts';
 import type { ValueKind } from './field-type.ts';
 import { ListArena } from './list-arena.ts';
-import { type Matcher, matchNothing } from './matcher.ts';
+import { type DocTest, matchNothing, scanTested } from './matcher.ts';
 import { acceptorOf } from './number-column.ts';
 import { NumberOrder } from './number-order.ts';
 import { comparePoints, type NumberPoint, pointOf } from './number-point.ts';
 import type { Order } from './order.ts';
+import { pace } from './pace.ts';
 import { pointTest } from './point-test.ts';
 
 /** Lists of numbers, kept in ascending order, so that the ends are what a sort needs. */
@@ -61,12 +62,13 @@ export class NumberListColumn implements Column {
     this.present.grow(capacity);
   }
 
-  match(condition: Condition): Matcher {
+  match(condition: Condition): DocTest {
     const test = pointTest(this.#kind, condition);
     if (test.kind === 'none') return matchNothing;
     const accepts = acceptorOf(test);
     const anyItem = (doc: number): boolean => {
       const count = this.#values.counts[doc] ?? 0;
+      pace.units += count;
       for (let at = 0; at < count; at += 1) {
         if (accepts(this.#approxAt(doc, at), this.#residualAt(doc, at))) return true;
       }
@@ -74,9 +76,7 @@ export class NumberListColumn implements Column {
     };
     return {
       test: anyItem,
-      scan: (into, docCount) => {
-        for (let doc = 0; doc < docCount; doc += 1) if (anyItem(doc)) into.add(doc);
-      },
+      scan: (into, from, docCount) => scanTested(anyItem, into, from, docCount),
       few: null,
     };
   }

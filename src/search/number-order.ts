@@ -1,3 +1,4 @@
+import { endOfGo } from './matcher.ts';
 import { wholeOfPoint } from './number-point.ts';
 import type { Order, PlaceValue } from './order.ts';
 
@@ -42,17 +43,19 @@ export class NumberOrder implements Order {
     return Number.isNaN(approx) ? Infinity : this.#sign * approx;
   }
 
-  keys(docs: Int32Array, count: number, into: Float64Array): void {
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
     const { values } = this.#reader;
+    const stop = endOfGo(from, end);
     if (values === null) {
-      for (let at = 0; at < count; at += 1) into[at] = this.key(docs[at] ?? 0);
-      return;
+      for (let at = from; at < stop; at += 1) into[at] = this.key(docs[at] ?? 0);
+      return stop;
     }
     const sign = this.#sign;
-    for (let at = 0; at < count; at += 1) {
+    for (let at = from; at < stop; at += 1) {
       const value = values[docs[at] ?? 0] ?? Number.NaN;
       into[at] = Number.isNaN(value) ? Infinity : sign * value;
     }
+    return stop;
   }
 
   compare(a: number, b: number): number {

@@ -1,6 +1,6 @@
 import { Bitmap } from './bitmap.ts';
 import type { Column } from './column.ts';
-import { type Matcher, matchNothing } from './matcher.ts';
+import { type DocTest, matchNothing } from './matcher.ts';
 
 /** Fields of type object: stored, not searchable. Only whether a doc has one is known here. */
 export class ObjectColumn implements Column {
@@ -26,7 +26,7 @@ export class ObjectColumn implements Column {
     this.present.grow(capacity);
   }
 
-  match(): Matcher {
+  match(): DocTest {
     return matchNothing;
   }
 

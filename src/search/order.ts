@@ -9,8 +9,8 @@ export interface Order {
   readonly isDescending: boolean;
   /** A number that orders like the doc's value, `Infinity` when it has none (absent values are last in both orders). */
   key(doc: number): number;
-  /** `key` of many docs at once. */
-  keys(docs: Int32Array, count: number, into: Float64Array): void;
+  /** `key` of the docs at `from`..`end`, at the same places of `into`; returns how far it got. */
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number;
   /** Of docs with equal keys. */
   compare(a: number, b: number): number;
   /** What the doc is sorted by, as it stands in a `RowPlace`. */
@@ -26,8 +26,9 @@ export const absentOrder: Order = {
   isExact: true,
   isDescending: false,
   key: () => Infinity,
-  keys: (_docs, count, into) => {
-    into.fill(Infinity, 0, count);
+  keys: (_docs, from, end, into) => {
+    into.fill(Infinity, from, end);
+    return end;
   },
   compare: () => 0,
   value: () => null,

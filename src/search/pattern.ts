@@ -1,6 +1,7 @@
 import { isHighSurrogate, isLowSurrogate } from './code-points.ts';
+import { pace } from './pace.ts';
 
-/** A part that every match holds between two `*`, with the table of Knuth, Morris and Pratt when it is long. */
+/** A part that every match holds between two `*`, with the table of Knuth, Morris and Pratt when it may be needed. */
 interface Part {
   readonly text: string;
   readonly borders: Uint32Array | null;
@@ -8,6 +9,13 @@ interface Part {
 
 /** Up to here `indexOf` costs at most this many looks a unit; beyond, only the table keeps the time linear. */
 const plainPartUnitsMax = 32;
+/** In a long text fewer looks a unit are as many as somebody can wait for. */
+const longTextUnitsMin = 65_536;
+const plainPartOfLongTextUnitsMax = 8;
+/** What takes no longer than this is not worth to be counted, in units of the pace. */
+const shortTextUnits = 64;
+/** What a part takes to be looked for, beside the length of the text, in units of the pace. */
+const unitsPerPart = 10;
 
 /**
  * Whether a whole text matches a pattern in which `*` is any run of characters and nothing else is special
@@ -20,7 +28,9 @@ export function compilePattern(pattern: string): (text: string) => boolean {
   const tail = texts[texts.length - 1] ?? '';
   const parts = texts.slice(1, -1).filter((text) => text !== '');
   const middle = parts.map(preparePart);
+  const partUnits = unitsPerPart * (middle.length + 1);
   return (text) => {
+    if (text.length > shortTextUnits || partUnits > shortTextUnits) pace.units += text.length + partUnits;
     if (text.length < head.length + tail.length) return false;
     const end = text.length - tail.length;
     if (!text.startsWith(head) || !text.endsWith(tail)) return false;
@@ -36,13 +46,14 @@ export function compilePattern(pattern: string): (text: string) => boolean {
 }
 
 function preparePart(text: string): Part {
-  return { text, borders: text.length > plainPartUnitsMax ? bordersOf(text) : null };
+  return { text, borders: text.length > plainPartOfLongTextUnitsMax ? bordersOf(text) : null };
 }
 
 /** First place in text[from..end) where the part stands, cutting no code point in half; -1 for none. */
 function findPart(text: string, part: Part, from: number, end: number): number {
   const { borders } = part;
-  if (borders !== null) return findLong(text, part.text, borders, from, end);
+  const isHard = part.text.length > plainPartUnitsMax || text.length >= longTextUnitsMin;
+  if (borders !== null && isHard) return findLong(text, part.text, borders, from, end);
   let at = text.indexOf(part.text, from);
   while (at >= 0 && at + part.text.length <= end) {
     if (!splitsPair(text, at) && !splitsPair(text, at + part.text.length)) return at;

@@ -3,12 +3,15 @@ import { Bitmap } from './bitmap.ts';
 import type { Column } from './column.ts';
 import type { Condition } from './condition.ts';
 import type { ValueKind } from './field-type.ts';
-import { type Matcher, matchNothing } from './matcher.ts';
+import { type DocTest, matchNothing, scanTested } from './matcher.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
+import { pace } from './pace.ts';
 import { justAbove, justBelow, PointSet, pointsOf } from './point-test.ts';
 import { type Interval, intervalOf } from './range-value.ts';
 
 const boundsPerDoc = 4;
+/** What a doc takes to be looked at, in units of the pace. */
+const intervalUnits = 10;
 const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
 const highest: NumberPoint = { approx: Infinity, residual: 0 };
 
@@ -51,19 +54,18 @@ export class RangeColumn implements Column {
     this.present.grow(capacity);
   }
 
-  match(condition: Condition): Matcher {
+  match(condition: Condition): DocTest {
     const accepts = this.#acceptor(condition);
     if (accepts === null) return matchNothing;
     const holds = (doc: number): boolean => {
       if (!this.present.has(doc)) return false;
+      pace.units += intervalUnits;
       const interval = this.#intervalAt(doc);
       return comparePoints(interval.low, interval.high) <= 0 && accepts(interval);
     };
     return {
       test: holds,
-      scan: (into, docCount) => {
-        for (let doc = 0; doc < docCount; doc += 1) if (holds(doc)) into.add(doc);
-      },
+      scan: (into, from, docCount) => scanTested(holds, into, from, docCount),
       few: null,
     };
   }

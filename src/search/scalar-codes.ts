@@ -3,7 +3,7 @@ import type { Bitmap } from './bitmap.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import type { CodeTest } from './code-test.ts';
 import type { FacetTally } from './facet-tally.ts';
-import type { Matcher } from './matcher.ts';
+import { type DocTest, endOfGo, scanTested } from './matcher.ts';
 import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 
 const none = -1;
@@ -80,7 +80,7 @@ export class ScalarCodes extends CodeColumn {
     this.present.grow(capacity);
   }
 
-  override bind(test: CodeTest): Matcher {
+  override bind(test: CodeTest): DocTest {
     if (test.kind === 'one') return this.#bindOne(test.code);
     const accepts = test.kind === 'some' ? test.accepts : () => false;
     const codes = this.#codes;
@@ -90,31 +90,37 @@ export class ScalarCodes extends CodeColumn {
     };
     return {
       test: test1,
-      scan: (into, docCount) => {
-        for (let doc = 0; doc < docCount; doc += 1) if (test1(doc)) into.add(doc);
-      },
+      scan: (into, from, docCount) => scanTested(test1, into, from, docCount),
       few: null,
     };
   }
 
-  override tally(docs: Int32Array, count: number, tally: FacetTally): void {
-    tally.countCodes(this.#codes, docs, count);
+  override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {
+    const stop = endOfGo(from, end);
+    tally.countCodes(this.#codes, docs, from, stop);
+    return stop;
   }
 
-  override keys(docs: Int32Array, count: number, into: Float64Array, _isLargest: boolean): void {
-    this.dictionary.keysOf(this.#codes, docs, count, into);
+  override keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const stop = endOfGo(from, end);
+    this.dictionary.keysOf(this.#codes, docs, from, stop, into);
+    return stop;
   }
 
   override representative(doc: number): number {
     return this.#codes[doc] ?? none;
   }
 
-  #bindOne(code: number): Matcher {
+  #bindOne(code: number): DocTest {
     const codes = this.#codes;
     return {
       test: (doc) => codes[doc] === code,
-      scan: (into, docCount) => scanEqual(codes, code, into, docCount),
-      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out), rest: null },
+      scan: (into, from, docCount) => {
+        const end = endOfGo(from, docCount);
+        scanEqual(codes, code, into, from, end);
+        return end;
+      },
+      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out) },
     };
   }
 
@@ -132,8 +138,8 @@ export class ScalarCodes extends CodeColumn {
   }
 }
 
-function scanEqual(codes: Int32Array, code: number, into: Bitmap, docCount: number): void {
-  for (let doc = 0; doc < docCount; doc += 1) if (codes[doc] === code) into.add(doc);
+function scanEqual(codes: Int32Array, code: number, into: Bitmap, from: number, end: number): void {
+  for (let doc = from; doc < end; doc += 1) if (codes[doc] === code) into.add(doc);
 }
 
 function grown(items: Int32Array, capacity: number): Int32Array<ArrayBuffer> {

@@ -1,3 +1,4 @@
+import { endOfGo } from './matcher.ts';
 import type { Order, PlaceValue } from './order.ts';
 
 /**
@@ -33,14 +34,16 @@ export class ScoreOrder implements Order {
     return this.#sign * Number(this.value(doc));
   }
 
-  keys(docs: Int32Array, count: number, into: Float64Array): void {
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
     const scores = this.#scores;
     const sign = this.#sign;
     if (scores === null) {
-      into.fill(0, 0, count);
-      return;
+      into.fill(0, from, end);
+      return end;
     }
-    for (let at = 0; at < count; at += 1) into[at] = sign * scoreOf(scores[docs[at] ?? 0] ?? 0);
+    const stop = endOfGo(from, end);
+    for (let at = from; at < stop; at += 1) into[at] = sign * scoreOf(scores[docs[at] ?? 0] ?? 0);
+    return stop;
   }
 
   compare(): number {

@@ -1,9 +1,6 @@
 import { FacetTally } from './facet-tally.ts';
 
-/**
- * Buffers of one query, reused by the next: a query is answered without a pause, so all shards of a process can share
- * one. `scores` and `stamps` are all zero between queries.
- */
+/** Buffers of one query, reused by the next. `scores` and `stamps` are all zero between queries, and nothing is counted. */
 export class Scratch {
   /** The matching docs, as many as the step before says. */
   hits = new Int32Array(0);
@@ -27,12 +24,31 @@ export class Scratch {
     return 18 * this.hits.length;
   }
 
-  /** Sets back what a search left behind for the first `count` hits. */
-  clearScores(count: number): void {
+  /** Sets back what a search left behind. @param count of the docs that it found */
+  clearScores(found: Int32Array, count: number): void {
     for (let at = 0; at < count; at += 1) {
-      const doc = this.hits[at] ?? 0;
+      const doc = found[at] ?? 0;
       this.scores[doc] = 0;
       this.stamps[doc] = 0;
     }
+  }
+}
+
+/** A query that pauses keeps its buffers, so there may be several. As many wait for the next queries. */
+const scratchesKept = 2;
+
+/** The buffers of a process' shards: most often the same ones again. */
+export class Scratches {
+  readonly #idle: Scratch[] = [];
+
+  take(capacity: number): Scratch {
+    const scratch = this.#idle.pop() ?? new Scratch();
+    scratch.reserve(capacity);
+    return scratch;
+  }
+
+  /** @param scratch clean; one that a query left as it was is not given back */
+  giveBack(scratch: Scratch): void {
+    if (this.#idle.length < scratchesKept) this.#idle.push(scratch);
   }
 }

@@ -1,4 +1,5 @@
 import type { Bitmap } from './bitmap.ts';
+import { pace, type Steps, Unfinished } from './pace.ts';
 import { wordWeight } from './score.ts';
 import type { Scratch } from './scratch.ts';
 import type { TextIndex } from './text-index.ts';
@@ -9,20 +10,24 @@ import { allowedDistance, wordsOf } from './words.ts';
  * Leaves the docs in `scratch.hits` and their packed scores in `scratch.scores`; the caller clears the scores.
  * @returns how many docs were found
  */
-export function runSearch(
+export function* runSearch(
   index: TextIndex,
   search: { readonly value: string; readonly literal: boolean },
   live: Bitmap,
   scratch: Scratch,
-): number {
+): Steps<number> {
   let found = 0;
   let ordinal = 0;
   for (const word of wordsOf(search.value)) {
     ordinal += 1;
     const bound = search.literal ? 0 : allowedDistance(word);
     // The nearest terms come first: the first that a doc has is the one that counts.
-    for (const { docs, distance } of index.expand(word, bound)) {
+    const expanded = index.expand(word, bound);
+    const terms = expanded instanceof Unfinished ? yield* expanded.steps : expanded;
+    for (const { docs, distance } of terms) {
       found = addDocs(docs, wordWeight - distance, ordinal, found, live, scratch);
+      pace.units += docs.length;
+      if (pace.isOver()) yield;
     }
   }
   return found;

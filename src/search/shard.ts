@@ -5,14 +5,15 @@ import type { CodeColumn } from './code-column.ts';
 import { compareText } from './code-points.ts';
 import type { Column } from './column.ts';
 import { DocTable } from './doc-table.ts';
-import { countGroups, countValues, facetGroupsPerShardMax } from './facet.ts';
+import { countAll, countGroups, countValues, facetGroupsPerShardMax } from './facet.ts';
 import { Field } from './field.ts';
 import { isFacetable } from './field-type.ts';
-import { bindFilter } from './filter.ts';
+import { bindFilter, bindSmallFilter, type FilterScope, isSmall, keepBy, siftAll } from './filter.ts';
 import { sparseShare } from './matcher.ts';
 import { absentOrder, type Order } from './order.ts';
+import { finish, type Maybe, pace, type Steps, Unfinished } from './pace.ts';
 import { ScoreOrder, scoreOf } from './score.ts';
-import { Scratch } from './scratch.ts';
+import { type Scratch, Scratches } from './scratch.ts';
 import { runSearch } from './search-run.ts';
 import { Sweeper } from './sweeper.ts';
 import { type Ranking, topDocs } from './top-docs.ts';
@@ -21,14 +22,23 @@ import type {
   FacetGroup,
   FacetGroups,
   FieldType,
+  FilterNode,
   IndexItem,
   Row,
   RowPlace,
   ShardAnswer,
 } from './types.ts';
 
-/** Queries run one at a time in a process, so its shards share their buffers. */
-const scratch = new Scratch();
+const scratches = new Scratches();
+/** Units of the pace: what a row takes for each key of its sort, and a byte of JSON text to be parsed. */
+const rowUnits = 50;
+/** A page of the usual size. */
+const rowsAtOnce = 100;
+/** What an item takes to be put or taken out, beside a unit a character. */
+const putUnits = 1000;
+/** Larger ones are put in steps. */
+const largeItemUnits = 32_768;
+const parseUnits = 5;
 
 const noGroups: FacetGroups = { groups: [] };
 
@@ -73,22 +83,34 @@ export class Shard {
     for (const doc of this.#docs.all()) this.#setField(doc, field, getOwn(this.#docs.fieldsOf(doc), name));
   }
 
-  /** Puts an item, in place of the one with the same ids. */
+  /** As `put`, without a pause. */
   upsert(item: IndexItem): void {
+    finish(this.put(item));
+  }
+
+  /** Puts an item, in place of the one with the same ids, in steps between which nobody may ask the shard. */
+  *put(item: IndexItem): Steps<void> {
     const fieldsText = item.fieldsText ?? JSON.stringify(item.fields);
     const before = this.#docs.find(item.sourceId, item.originId);
     if (before >= 0 && this.#docs.textOf(before) === fieldsText) {
       this.#docs.touch(before, item.partition, item.updatedAtMs);
       return;
     }
-    if (before >= 0) this.#retire(before);
+    if (before >= 0) {
+      if (this.#isLarge(before)) yield* this.#retireLarge(before);
+      else this.#retire(before);
+    }
     const doc = this.#docs.add(item, fieldsText);
+    pace.units += putUnits + fieldsText.length;
+    const isLarge = fieldsText.length > largeItemUnits;
     for (const name of Object.keys(item.fields)) {
       const field = this.#fields.get(name);
       if (field === undefined) this.#hasUnknownField = true;
+      else if (isLarge) yield* this.#setLarge(doc, field, item.fields[name]);
       else this.#setField(doc, field, item.fields[name]);
     }
-    this.#sweeper.step(this.size);
+    const due = this.#sweeper.dueWith(this.size);
+    if (due > 0) yield* this.#sweep(due);
   }
 
   /** JSON text of an item's fields in UTF-8, not to be changed; null when it is not here. */
@@ -97,58 +119,125 @@ export class Shard {
     return doc < 0 ? null : this.#docs.textBytesOf(doc);
   }
 
-  /** Removes an item; true when there was one. */
+  /** As `take`, without a pause. */
   remove(sourceId: string, originId: string): boolean {
+    return finish(this.take(sourceId, originId));
+  }
+
+  /** Removes an item, in steps as `put`; true when there was one. */
+  *take(sourceId: string, originId: string): Steps<boolean> {
     const doc = this.#docs.find(sourceId, originId);
     if (doc < 0) return false;
-    this.#retire(doc);
-    this.#sweeper.step(this.size);
+    pace.units += putUnits;
+    if (this.#isLarge(doc)) yield* this.#retireLarge(doc);
+    else this.#retire(doc);
+    yield* this.#sweep(this.#sweeper.dueWith(this.size));
     return true;
   }
 
-  /** Removes every item of a partition; takes time with the number of items. */
-  dropPartition(partition: number): void {
-    for (const doc of this.#docs.all()) if (this.#docs.partitionOf(doc) === partition) this.#retire(doc);
-    this.#sweeper.finishIfMostlyDead(this.size);
+  /** Removes every item of a partition, in steps as `put`. */
+  *dropPartition(partition: number): Steps<void> {
+    for (const doc of this.#docs.all()) {
+      if (this.#docs.partitionOf(doc) !== partition) continue;
+      if (this.#isLarge(doc)) yield* this.#retireLarge(doc);
+      else this.#retire(doc);
+      pace.units += putUnits;
+      if (pace.isOver()) yield;
+    }
+    while (this.#sweeper.isMostlyDead(this.size)) {
+      this.#sweeper.advance(Number.MAX_SAFE_INTEGER);
+      if (pace.isOver()) yield;
+    }
   }
 
-  /**
-   * Answers a query over the items here.
-   * @param facetGroupsMax groups of a facet to answer with, at least as many as asked for; fewer make it likelier that `facetCounts` must be asked
-   */
+  *#sweep(due: number): Steps<void> {
+    for (let left = due; left > 0; ) {
+      left = this.#sweeper.advance(left);
+      if (pace.isOver()) yield;
+    }
+  }
+
+  /** As `answer`, without a pause. */
   query(query: CheckedQuery, facetGroupsMax: number = facetGroupsPerShardMax): ShardAnswer {
-    return this.#withHits(query, (count) => {
-      // Facets first: they read the hits, which the page leaves in place.
-      const facets = query.facets.map(({ field, size, isValid }) =>
-        isValid ? this.#countFacet(field, count, Math.max(size, facetGroupsMax)) : noGroups,
-      );
-      return { total: count, rows: this.#page(query, count), facets };
-    });
+    return finish(this.answer(query, facetGroupsMax));
   }
 
-  /**
-   * The second question of a facet, see `mergeAnswers`: exact counts of the given values, or of all groups (null).
-   * Values that no item has are left out.
-   */
+  /** As `counts`, without a pause. */
   facetCounts(
     query: CheckedQuery,
     facetIndex: number,
     values: readonly FacetGroup['value'][] | null,
   ): FacetGroups {
+    return finish(this.counts(query, facetIndex, values));
+  }
+
+  /**
+   * Answers a query over the items here, in steps between which the shard must not change.
+   * @param facetGroupsMax groups of a facet to answer with, at least as many as asked for; fewer make it likelier that `counts` must be asked
+   */
+  *answer(query: CheckedQuery, facetGroupsMax: number): Steps<ShardAnswer> {
+    const scratch = scratches.take(this.#docs.capacity);
+    const matching = this.#hits(query, scratch);
+    const hits = matching instanceof Unfinished ? yield* matching.steps : matching;
+    // Facets first: they read the hits, which the page leaves in place.
+    const facets: FacetGroups[] = [];
+    for (const { field, size, isValid } of query.facets) {
+      facets.push(
+        isValid ? yield* this.#countFacet(field, hits, scratch, Math.max(size, facetGroupsMax)) : noGroups,
+      );
+      if (pace.isOver()) yield;
+    }
+    const page = this.#page(query, hits.count, scratch);
+    const rows = page instanceof Unfinished ? yield* page.steps : page;
+    this.#giveBack(scratch, hits);
+    return { total: hits.count, rows, facets };
+  }
+
+  /**
+   * The second question of a facet, see `mergeAnswers`: exact counts of the given values, or of all groups (null), in no
+   * order. Values that no item has are left out. In steps, as `answer`.
+   */
+  *counts(
+    query: CheckedQuery,
+    facetIndex: number,
+    values: readonly FacetGroup['value'][] | null,
+  ): Steps<FacetGroups> {
     const facet = query.facets[facetIndex];
     if (facet === undefined || !facet.isValid) return noGroups;
-    return this.#withHits(query, (count) => {
-      if (values === null) return this.#countFacet(facet.field, count, Number.MAX_SAFE_INTEGER);
-      const codes = this.#facetCodes(facet.field);
-      if (codes === null) return noGroups;
-      const groups = countValues(codes, scratch.hits, count, scratch.tally, values);
-      return { groups, ...(this.#isLong(facet.field) ? { isLong: true } : {}) };
-    });
+    const scratch = scratches.take(this.#docs.capacity);
+    const matching = this.#hits(query, scratch);
+    const hits = matching instanceof Unfinished ? yield* matching.steps : matching;
+    const made = this.#facetCodes(facet.field);
+    const codes = made instanceof Unfinished ? yield* made.steps : made;
+    pace.enter('facets', facet.field);
+    const groups =
+      codes === null
+        ? []
+        : values === null
+          ? yield* countAll(codes, scratch.hits, hits.count, scratch.tally)
+          : yield* countValues(codes, scratch.hits, hits.count, scratch.tally, values);
+    this.#giveBack(scratch, hits);
+    return { groups, ...(this.#isLong(facet.field) ? { isLong: true } : {}) };
   }
 
   #setField(doc: number, field: Field, value: Json | undefined): void {
     if (value === undefined || value === null) return;
     if (field.set(doc, value, this.#docs.capacity)) this.#docs.markIndexed(doc);
+  }
+
+  *#setLarge(doc: number, field: Field, value: Json | undefined): Steps<void> {
+    if (value === undefined || value === null) return;
+    if (yield* field.setLarge(doc, value, this.#docs.capacity)) this.#docs.markIndexed(doc);
+    if (pace.isOver()) yield;
+  }
+
+  #isLarge(doc: number): boolean {
+    return this.#docs.textBytesOf(doc).length > largeItemUnits;
+  }
+
+  *#retireLarge(doc: number): Steps<void> {
+    for (const field of this.#fields.values()) yield* field.clearLarge(doc);
+    this.#retire(doc);
   }
 
   #retire(doc: number): void {
@@ -158,46 +247,68 @@ export class Shard {
     else this.#docs.free(doc);
   }
 
-  /** Runs `use` while `scratch.hits` holds the docs that match, and the scores are set. */
-  #withHits<T>(query: CheckedQuery, use: (count: number) => T): T {
-    scratch.reserve(this.#docs.capacity);
-    const count = query.search === null ? this.#filtered(query) : this.#searched(query);
-    try {
-      return use(count);
-    } finally {
-      if (query.search !== null) scratch.clearScores(count);
-    }
+  /** Puts the docs that match into `scratch.hits`, and sets the scores. */
+  #hits(query: CheckedQuery, scratch: Scratch): Maybe<Hits> {
+    const { filter, search } = query;
+    if (search !== null) return new Unfinished(this.#searched(filter, search, scratch));
+    if (filter !== null) return new Unfinished(this.#filtered(filter, scratch));
+    return { count: this.#docs.live.list(scratch.hits), found: scratch.hits, foundCount: 0 };
   }
 
-  #filtered({ filter }: CheckedQuery): number {
-    const { live, docCount } = this.#docs;
-    if (filter === null) return live.list(scratch.hits);
-    const matcher = bindFilter(filter, { live, column: (name) => this.#column(name) });
+  /** Not of a query that was left halfway: nobody knows what it left behind. */
+  #giveBack(scratch: Scratch, { found, foundCount }: Hits): void {
+    scratch.clearScores(found, foundCount);
+    scratches.giveBack(scratch);
+  }
+
+  *#filtered(filter: FilterNode, scratch: Scratch): Steps<Hits> {
+    const { hits } = scratch;
+    const { docCount } = this.#docs;
+    const scope = this.#filterScope();
+    const matcher = isSmall(filter) ? bindSmallFilter(filter, scope) : yield* bindFilter(filter, scope);
     const { few } = matcher;
     if (few !== null && few.count * sparseShare < docCount) {
-      const count = few.list(scratch.hits);
-      return few.rest === null ? count : keepListed(count, few.rest);
+      const sifted = siftAll(few.rest, hits, few.list(hits));
+      const count = typeof sifted === 'number' ? sifted : yield* sifted.steps;
+      return { count, found: hits, foundCount: 0 };
     }
     const matching = new Bitmap(docCount);
-    matcher.scan(matching, docCount);
-    return matching.list(scratch.hits);
+    yield* matcher.scan(matching, docCount);
+    return { count: matching.list(hits), found: hits, foundCount: 0 };
   }
 
-  #searched({ filter, search }: CheckedQuery): number {
-    const text = search === null ? null : (this.#fields.get(search.field)?.text ?? null);
-    if (text === null || search === null) return 0;
+  #filterScope(): FilterScope {
     const { live, docCount } = this.#docs;
-    const found = runSearch(text, search, live, scratch);
-    if (filter === null || found === 0) return found;
-    const matcher = bindFilter(filter, { live, column: (name) => this.#column(name) });
-    if (found * sparseShare < docCount) return keepHits(found, (doc) => matcher.test(doc));
-    const matching = new Bitmap(docCount);
-    matcher.scan(matching, docCount);
-    return keepHits(found, (doc) => matching.has(doc));
+    return { live, docCount, column: (name) => this.#column(name) };
   }
 
-  #page(query: CheckedQuery, count: number): Row[] {
+  *#searched(
+    filter: FilterNode | null,
+    search: NonNullable<CheckedQuery['search']>,
+    scratch: Scratch,
+  ): Steps<Hits> {
+    const { hits } = scratch;
+    const text = this.#fields.get(search.field)?.text ?? null;
+    if (text === null) return { count: 0, found: hits, foundCount: 0 };
+    const { live, docCount } = this.#docs;
+    pace.enter('search');
+    const foundCount = yield* runSearch(text, search, live, scratch);
+    if (filter === null || foundCount === 0) return { count: foundCount, found: hits, foundCount };
+    const found = hits.slice(0, foundCount);
+    const matcher = yield* bindFilter(filter, this.#filterScope());
+    if (foundCount * sparseShare < docCount) {
+      const sifted = matcher.sift(hits, foundCount);
+      const count = typeof sifted === 'number' ? sifted : yield* sifted.steps;
+      return { count, found, foundCount };
+    }
+    const matching = new Bitmap(docCount);
+    yield* matcher.scan(matching, docCount);
+    return { count: keepBy((doc) => matching.has(doc), hits, foundCount), found, foundCount };
+  }
+
+  #page(query: CheckedQuery, count: number, scratch: Scratch): Maybe<Row[]> {
     const { sort, search, offset, pageSize, after } = query;
+    pace.enter('sort');
     const scores = search === null ? null : scratch.scores;
     const ranking: Ranking = {
       orders: sort.map(({ field, order }) => this.#order(field, order === 'desc', scores)),
@@ -207,9 +318,24 @@ export class Shard {
         compareText(this.#docs.sourceIdOf(doc), place.sourceId),
     };
     const limit = pageSize === 0 ? 0 : offset + pageSize;
-    const docs = topDocs(ranking, scratch.hits, scratch.keys, count, limit, after);
+    const top = topDocs(ranking, scratch.hits, scratch.keys, count, limit, after);
+    if (top instanceof Unfinished || top.length > rowsAtOnce) {
+      return new Unfinished(this.#rows(top, ranking.orders, scores));
+    }
     const rows: Row[] = [];
-    for (let at = 0; at < docs.length; at += 1) rows.push(this.#row(docs[at] ?? 0, ranking.orders, scores));
+    for (let at = 0; at < top.length; at += 1) rows.push(this.#row(top[at] ?? 0, ranking.orders, scores));
+    pace.units += rowUnits * rows.length * ranking.orders.length;
+    return rows;
+  }
+
+  *#rows(top: Maybe<Int32Array>, orders: readonly Order[], scores: Uint32Array | null): Steps<Row[]> {
+    const docs = top instanceof Unfinished ? yield* top.steps : top;
+    const rows: Row[] = [];
+    for (let at = 0; at < docs.length; at += 1) {
+      rows.push(this.#row(docs[at] ?? 0, orders, scores));
+      pace.units += rowUnits * orders.length;
+      if (pace.isOver()) yield;
+    }
     return rows;
   }
 
@@ -236,52 +362,32 @@ export class Shard {
     return this.#docs.builtIn(name) === undefined && this.#fields.get(name)?.traits.kind === 'long';
   }
 
-  #countFacet(name: string, count: number, limit: number): FacetGroups {
-    const codes = this.#facetCodes(name);
+  *#countFacet(name: string, { count }: Hits, scratch: Scratch, limit: number): Steps<FacetGroups> {
+    const made = this.#facetCodes(name);
+    const codes = made instanceof Unfinished ? yield* made.steps : made;
     if (codes === null) return noGroups;
-    return countGroups(codes, scratch.hits, count, scratch.tally, limit, this.#isLong(name));
+    pace.enter('facets', name);
+    return yield* countGroups(codes, scratch.hits, count, scratch.tally, limit, this.#isLong(name));
   }
 
-  #facetCodes(name: string): CodeColumn | null {
+  #facetCodes(name: string): Maybe<CodeColumn> | null {
     const builtIn = this.#docs.facetCodes(name);
     if (builtIn !== null) return builtIn;
     const field = this.#fields.get(name);
     if (field === undefined || !isFacetable(field.traits)) return null;
-    const { docCount } = this.#docs;
-    return (
-      field.facetCodes ?? field.buildFacetCodes(docCount, (doc) => this.#docs.fieldsOf(doc)[name] ?? null)
-    );
+    pace.enter('shared');
+    return field.facetCodes(this.#docs.docCount, (doc) => {
+      pace.units += parseUnits * this.#docs.textBytesOf(doc).length;
+      return this.#docs.fieldsOf(doc)[name] ?? null;
+    });
   }
 }
 
-/** Keeps the hits that pass, in their order. */
-function keepListed(count: number, passes: (doc: number) => boolean): number {
-  const { hits } = scratch;
-  let kept = 0;
-  for (let at = 0; at < count; at += 1) {
-    const doc = hits[at] ?? 0;
-    if (!passes(doc)) continue;
-    hits[kept] = doc;
-    kept += 1;
-  }
-  return kept;
-}
-
-/** As `keepListed`, of hits that have scores: those of the others are set back. */
-function keepHits(count: number, passes: (doc: number) => boolean): number {
-  const { hits, scores, stamps } = scratch;
-  let kept = 0;
-  for (let at = 0; at < count; at += 1) {
-    const doc = hits[at] ?? 0;
-    if (passes(doc)) {
-      hits[kept] = doc;
-      kept += 1;
-    } else {
-      scores[doc] = 0;
-      stamps[doc] = 0;
-    }
-  }
-  return kept;
+/** The docs that match are the first `count` of `scratch.hits`; `found` are those that have a score to be set back. */
+interface Hits {
+  readonly count: number;
+  readonly found: Int32Array;
+  readonly foundCount: number;
 }
 
 class ShardRow implements Row {

@@ -1,4 +1,5 @@
 import { Bitmap } from './bitmap.ts';
+import { pace } from './pace.ts';
 import type { TextIndex } from './text-index.ts';
 
 /** A sweep begins when this many docs are dead, and a quarter as many as live. */
@@ -9,7 +10,9 @@ const stepPostingsMin = 256;
 /** A step does this many docs' worth of postings, so that a sweep ends long before the next is due. */
 const stepDocs = 16;
 
-const wholeBudget = 2 ** 31 - 1;
+const advanceMax = 4096;
+/** What a posting takes, in units of the pace. */
+const unitsPerPosting = 10;
 
 /**
  * Takes dead docs out of the inverted indexes, a little with every change, so that no change waits for a whole index
@@ -38,23 +41,28 @@ export class Sweeper {
     this.#waiting.push(doc);
   }
 
-  /** To be called with every change. */
-  step(liveCount: number): void {
-    if (this.#sweeping.length === 0) {
-      if (this.#waiting.length < Math.max(deadDocsMin, liveCount / deadShare)) return;
-      this.#begin();
+  /** Work that is due with a change, for `advance`. */
+  dueWith(liveCount: number): number {
+    if (this.#sweeping.length === 0 && this.#waiting.length < Math.max(deadDocsMin, liveCount / deadShare)) {
+      return 0;
     }
     let postings = 0;
     for (const text of this.#texts) postings += text.postingCount + text.termCount;
-    this.#advance(stepPostingsMin + Math.ceil((stepDocs * postings) / (liveCount + 1)));
+    return stepPostingsMin + Math.ceil((stepDocs * postings) / (liveCount + 1));
   }
 
-  /** After many docs went at once. */
-  finishIfMostlyDead(liveCount: number): void {
-    while (this.#sweeping.length + this.#waiting.length > Math.max(deadDocsMin, liveCount)) {
-      if (this.#sweeping.length === 0) this.#begin();
-      this.#advance(wholeBudget);
-    }
+  /** True after many docs went at once: then `advance` until it is not. */
+  isMostlyDead(liveCount: number): boolean {
+    return this.#sweeping.length + this.#waiting.length > Math.max(deadDocsMin, liveCount);
+  }
+
+  /** Does some of the work, as much as nobody notices. @returns what is left of it */
+  advance(work: number): number {
+    if (this.#sweeping.length === 0) this.#begin();
+    const budget = Math.min(work, advanceMax);
+    pace.units += unitsPerPosting * budget;
+    this.#sweep(budget);
+    return this.#sweeping.length === 0 ? 0 : work - budget;
   }
 
   #begin(): void {
@@ -66,7 +74,7 @@ export class Sweeper {
     for (const doc of this.#sweeping) this.#dead.add(doc);
   }
 
-  #advance(budget: number): void {
+  #sweep(budget: number): void {
     const text = this.#texts[this.#textAt];
     if (text !== undefined) {
       if (text.sweep(this.#dead, budget)) this.#textAt += 1;

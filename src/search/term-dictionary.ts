@@ -1,5 +1,6 @@
 import { countCodePoints } from './code-points.ts';
 import { EditDistance } from './edit-distance.ts';
+import { docsPerGo, pace, type Steps } from './pace.ts';
 
 /** A term of the dictionary and its distance to the word it was found for. */
 export interface TermMatch {
@@ -14,6 +15,17 @@ interface Bucket {
 }
 
 const bucketCapacityMin = 16;
+/** What a character of a term takes to be compared, in units of the pace. */
+const comparisonUnits = 5;
+
+/** What is near a word, as far as it was looked for. */
+interface Nearby {
+  readonly word: string;
+  readonly mask: number;
+  readonly bound: number;
+  /** By distance. */
+  readonly matches: readonly TermMatch[][];
+}
 
 /**
  * The distinct words of one text field, by length. Finds every term within a distance of a word: terms whose letters
@@ -46,27 +58,37 @@ export class TermDictionary {
   }
 
   /** Every term at most `bound` (0 to 2) away, the nearest first. */
-  within(word: string, bound: number): TermMatch[] {
-    const matches: TermMatch[] = [];
+  *within(word: string, bound: number): Steps<TermMatch[]> {
+    const near: Nearby = { word, mask: letterMask(word), bound, matches: [[], [], []] };
     const length = countCodePoints(word);
-    const mask = letterMask(word);
-    this.#distance.setWord(word);
     for (let at = Math.max(1, length - bound); at <= length + bound; at += 1) {
       const bucket = this.#buckets.get(at);
-      if (bucket !== undefined) this.#collect(bucket, mask, bound, matches);
+      if (bucket === undefined) continue;
+      for (let place = 0; place < bucket.terms.length; ) {
+        place = this.#collect(bucket, place, near);
+        if (pace.isOver()) yield;
+      }
     }
-    return matches.sort((a, b) => a.distance - b.distance);
+    return near.matches.flat();
   }
 
-  #collect({ terms, masks }: Bucket, mask: number, bound: number, matches: TermMatch[]): void {
-    const count = terms.length;
-    for (let at = 0; at < count; at += 1) {
+  /** Looks at terms from a place on; returns the place to go on from. */
+  #collect({ terms, masks }: Bucket, from: number, { word, mask, bound, matches }: Nearby): number {
+    const end = Math.min(terms.length, from + docsPerGo);
+    // Between two calls another word may have been asked for.
+    this.#distance.setWord(word);
+    let at = from;
+    while (at < end && pace.units < pace.unitsPerLook) {
       const other = masks[at] ?? 0;
+      at += 1;
       if (hasMoreBits(mask & ~other, bound) || hasMoreBits(other & ~mask, bound)) continue;
-      const term = terms[at] ?? '';
+      const term = terms[at - 1] ?? '';
+      pace.units += comparisonUnits * term.length;
       const distance = this.#distance.within(term, bound);
-      if (distance <= bound) matches.push({ term, distance });
+      if (distance <= bound) matches[distance]?.push({ term, distance });
     }
+    pace.units += at - from;
+    return at;
   }
 
   /**

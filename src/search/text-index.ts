@@ -1,10 +1,13 @@
 import type { Bitmap } from './bitmap.ts';
+import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
 import { Postings } from './postings.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
 const expansionsMax = 256;
 /** Longer expansions are not remembered, to keep their memory small. */
 const expansionTermsMax = 500;
+/** What it takes to look a term up, in units of the pace. */
+const unitsPerTerm = 100;
 
 /** A term near a word that was asked for. */
 export interface NearTerm {
@@ -48,7 +51,7 @@ export class TextIndex {
   }
 
   /** Terms within a distance of a word, the nearest first. */
-  expand(word: string, bound: number): readonly NearTerm[] {
+  expand(word: string, bound: number): Maybe<readonly NearTerm[]> {
     if (bound === 0) {
       const docs = this.#postings.list(word);
       return docs.length === 0 ? noTerms : [{ distance: 0, docs }];
@@ -56,9 +59,16 @@ export class TextIndex {
     const key = `${bound}${word}`;
     const known = this.#expansions.get(key);
     if (known !== undefined) return known;
-    const matches = this.#terms
-      .within(word, bound)
-      .map(({ term, distance }) => ({ distance, docs: this.#postings.list(term) }));
+    return new Unfinished(this.#expandAnew(word, bound, key));
+  }
+
+  *#expandAnew(word: string, bound: number, key: string): Steps<readonly NearTerm[]> {
+    const matches: NearTerm[] = [];
+    for (const { term, distance } of yield* this.#terms.within(word, bound)) {
+      matches.push({ distance, docs: this.#postings.list(term) });
+      pace.units += unitsPerTerm;
+      if (pace.isOver()) yield;
+    }
     if (this.#expansions.size === expansionsMax) this.#expansions.clear();
     if (matches.length <= expansionTermsMax) this.#expansions.set(key, matches);
     return matches;

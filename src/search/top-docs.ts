@@ -1,4 +1,6 @@
+import { endOfGo } from './matcher.ts';
 import type { Order } from './order.ts';
+import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
 import type { RowPlace } from './types.ts';
 
 /** The total order of an answer: its sort keys, then `_originId`, then `_sourceGuid` (contract section 7). */
@@ -21,25 +23,70 @@ export function topDocs(
   count: number,
   limit: number,
   after: RowPlace | null,
-): Int32Array {
+): Maybe<Int32Array> {
   const [first] = ranking.orders;
   if (limit === 0 || count === 0 || first === undefined) return new Int32Array(0);
-  first.keys(docs, count, keys);
-  const size = Math.min(limit, count);
-  const heap = new DocHeap(ranking, size);
+  const heap = new DocHeap(ranking, Math.min(limit, count));
   const afterKey = after === null ? -Infinity : first.keyOf(after.values[0] ?? null);
-  // Newer docs tend to have the greater values, and a heap is fastest when the first docs come first.
-  const step = first.isDescending ? -1 : 1;
-  const from = first.isDescending ? count - 1 : 0;
-  for (let at = from; at >= 0 && at < count; at += step) {
+  const listed: Listed = { docs, keys, count, after, afterKey, isDescending: first.isDescending };
+  const keyed = first.keys(docs, 0, count, keys);
+  const offered = keyed < count ? 0 : offerSome(ranking, heap, listed, 0);
+  if (offered === count && heap.drainSome()) return heap.drained;
+  return new Unfinished(restOfTopDocs(ranking, heap, listed, { keyed, offered }));
+}
+
+function* restOfTopDocs(
+  ranking: Ranking,
+  heap: DocHeap,
+  listed: Listed,
+  done: { readonly keyed: number; readonly offered: number },
+): Steps<Int32Array> {
+  const { docs, count, keys } = listed;
+  if (pace.isOver()) yield;
+  for (let at = done.keyed; at < count; ) {
+    at = ranking.orders[0]?.keys(docs, at, count, keys) ?? count;
+    if (pace.isOver()) yield;
+  }
+  for (let at = done.offered; at < count; ) {
+    at = offerSome(ranking, heap, listed, at);
+    if (pace.isOver()) yield;
+  }
+  while (!heap.drainSome()) if (pace.isOver()) yield;
+  return heap.drained;
+}
+
+/** Docs in ascending order of their ids, with their first keys, to be put in order. */
+interface Listed {
+  readonly docs: Int32Array;
+  readonly keys: Float64Array;
+  readonly count: number;
+  readonly after: RowPlace | null;
+  /** First key of `after`. */
+  readonly afterKey: number;
+  readonly isDescending: boolean;
+}
+
+/** @param from how many were offered before @returns how many were offered now */
+function offerSome(ranking: Ranking, heap: DocHeap, listed: Listed, from: number): number {
+  const { docs, keys, count, after, afterKey, isDescending } = listed;
+  const end = endOfGo(from, count);
+  // Comparing docs adds to it.
+  const stopUnits = pace.units + pace.unitsPerLook;
+  for (let offered = from; offered < end; offered += 1) {
+    // Newer docs tend to have the greater values, and a heap is fastest when the first docs come first.
+    const at = isDescending ? count - 1 - offered : offered;
     const key = keys[at] ?? 0;
     if (key > heap.lastKey || key < afterKey) continue;
+    if (pace.units >= stopUnits) return offered;
     const doc = docs[at] ?? 0;
     if (after !== null && key === afterKey && compareToPlace(ranking, doc, after) <= 0) continue;
     heap.offer(doc, key);
   }
-  return heap.drain();
+  return end;
 }
+
+/** What comparing two docs takes at least, in units of the pace. */
+const comparisonUnits = 10;
 
 /** Of docs whose first keys are equal. */
 function compareDocs(ranking: Ranking, a: number, b: number): number {
@@ -47,6 +94,7 @@ function compareDocs(ranking: Ranking, a: number, b: number): number {
   for (let at = 0; at < orders.length; at += 1) {
     const order = orders[at];
     if (order === undefined) break;
+    pace.units += comparisonUnits;
     if (at > 0) {
       const keyA = order.key(a);
       const keyB = order.key(b);
@@ -65,6 +113,7 @@ function compareToPlace(ranking: Ranking, doc: number, place: RowPlace): number 
   for (let at = 0; at < orders.length; at += 1) {
     const order = orders[at];
     if (order === undefined) break;
+    pace.units += comparisonUnits;
     const value = place.values[at] ?? null;
     const key = order.key(doc);
     const placeKey = order.keyOf(value);
@@ -83,6 +132,9 @@ class DocHeap {
   readonly #docs: Int32Array;
   readonly #keys: Float64Array;
   #size = 0;
+  #isDraining = false;
+  /** Docs that are not in order yet. */
+  #left = 0;
 
   constructor(ranking: Ranking, capacity: number) {
     this.#ranking = ranking;
@@ -100,15 +152,27 @@ class DocHeap {
     if (this.#size === this.#docs.length) this.lastKey = this.#keys[0] ?? 0;
   }
 
-  /** The docs in order; the heap is used up. */
-  drain(): Int32Array {
-    for (let size = this.#size - 1; size > 0; size -= 1) {
+  /** Puts some of the docs in order, the last ones first; the heap is used up. @returns whether all are */
+  drainSome(): boolean {
+    const stopUnits = pace.units + pace.unitsPerLook;
+    if (!this.#isDraining) {
+      this.#isDraining = true;
+      this.#left = this.#size;
+    }
+    while (this.#left > 1 && pace.units < stopUnits) {
+      this.#left -= 1;
+      const size = this.#left;
       const doc = this.#docs[size] ?? 0;
       const key = this.#keys[size] ?? 0;
       this.#docs[size] = this.#docs[0] ?? 0;
       this.#keys[size] = this.#keys[0] ?? 0;
       this.#sink(doc, key, size);
     }
+    return this.#left <= 1;
+  }
+
+  /** The docs in order, once all are. */
+  get drained(): Int32Array {
     return this.#docs.subarray(0, this.#size);
   }
 

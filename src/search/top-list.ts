@@ -1,3 +1,8 @@
+import { type Steps, sorted } from './pace.ts';
+
+/** Of texts that together are shorter. */
+const shortUnits = 65_536;
+
 /** The first `limit` of the numbers offered, in the order of `compare`: a heap with the last of them on top. */
 export class TopList {
   readonly #limit: number;
@@ -25,6 +30,21 @@ export class TopList {
   /** What was kept, in order; the list is used up. */
   drain(): number[] {
     return this.#heap.sort(this.#compare);
+  }
+
+  /** As `drain`, where comparing two of them may take long. */
+  drainInSteps(): Steps<number[]> {
+    return sorted(this.#heap, this.#compare);
+  }
+
+  /** Whether the values of what was kept are compared in no time. */
+  isShort(values: { valueOf(item: number): unknown }): boolean {
+    let units = this.#heap.length;
+    for (let at = 0; at < this.#heap.length && units < shortUnits; at += 1) {
+      const value = values.valueOf(this.#heap[at] ?? 0);
+      if (typeof value === 'string') units += value.length;
+    }
+    return units < shortUnits;
   }
 
   #rise(from: number): void {

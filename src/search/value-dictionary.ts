@@ -1,4 +1,5 @@
 import { compareText, orderPrefix } from './code-points.ts';
+import { pace } from './pace.ts';
 
 export type PlainValue = string | number | boolean;
 
@@ -72,10 +73,10 @@ export class ValueDictionary {
     return this.#keys[code] ?? 0;
   }
 
-  /** `keyOf` the code of each of the docs, NaN for a negative code. */
-  keysOf(codes: Int32Array, docs: Int32Array, count: number, into: Float64Array): void {
+  /** `keyOf` the code of each of the docs from a place to another, NaN for a negative code. */
+  keysOf(codes: Int32Array, docs: Int32Array, from: number, end: number, into: Float64Array): void {
     const keys = this.#keys;
-    for (let at = 0; at < count; at += 1) {
+    for (let at = from; at < end; at += 1) {
       const code = codes[docs[at] ?? 0] ?? -1;
       into[at] = code < 0 ? Number.NaN : (keys[code] ?? 0);
     }
@@ -94,6 +95,7 @@ export class ValueDictionary {
     const known = this.#lowered[code];
     if (known !== undefined) return known;
     const lowered = String(this.valueOf(code)).toLowerCase();
+    pace.units += lowered.length;
     this.#lowered[code] = lowered;
     return lowered;
   }

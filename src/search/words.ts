@@ -1,5 +1,6 @@
 import { searchCodePointsMax } from '../contract/limits.ts';
 import { countCodePoints } from './code-points.ts';
+import { pace, type Steps } from './pace.ts';
 
 const wordCharacter = /^[\p{L}\p{M}\p{Nd}]$/u;
 const inWord = 1;
@@ -25,6 +26,33 @@ export function wordsOfAll(texts: readonly string[]): string[] {
   const words = new Set<string>();
   for (const text of texts) collectWords(text, words);
   return [...words];
+}
+
+/** A large text is cut at spaces about so many units apart. */
+const pieceUnits = 16_384;
+
+/** As `wordsOfAll`, of texts that may be large. */
+export function* wordsInSteps(texts: readonly string[]): Steps<string[]> {
+  const words = new Set<string>();
+  for (const text of texts) {
+    for (let from = 0; from < text.length; ) {
+      const end = endOfPiece(text, from);
+      collectWords(text.slice(from, end), words);
+      pace.units += unitsPerUnit * (end - from);
+      from = end;
+      if (pace.isOver()) yield;
+    }
+  }
+  return [...words];
+}
+
+/** What a character of a text takes to be read, in units of the pace. */
+const unitsPerUnit = 10;
+
+/** In front of a space, which no word has and NFKC joins with nothing before it; the text's end where there is none. */
+function endOfPiece(text: string, from: number): number {
+  const space = text.indexOf(' ', from + pieceUnits);
+  return space < 0 ? text.length : space;
 }
 
 function collectWords(text: string, words: Set<string>): void {

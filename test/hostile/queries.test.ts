@@ -8,7 +8,7 @@ import type { FieldType, ShardAnswer } from '../../src/search/types.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';
 
 /** Of processor time, which other work on the machine does not lengthen; what is quadratic or worse takes minutes. */
-const promptMs = 15_000;
+const promptMs = 1_000;
 
 function prompt<T>(what: string, work: () => T): T {
   const before = process.cpuUsage();

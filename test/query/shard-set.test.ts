@@ -11,6 +11,7 @@ import { indexName, itemField, keys } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ItemChange } from '../../src/store/types.ts';
 import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from './support/site.ts';
 
 const redis = await TestRedis.start();
@@ -166,7 +167,7 @@ test('a partition that is closed while it loads leaves nothing, and can be opene
   );
   assert.deepEqual(stateOf(shards), textsOf(owner.model));
   shards.close(0);
-  assert.equal(stateOf(shards).size, 0);
+  await until('its items are gone', () => stateOf(shards).size === 0);
   await first;
   assert.equal(shards.held.size, 0);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { checkQuery } from '../../src/search/check-query.ts';
+import { finish } from '../../src/search/pace.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, FieldType, IndexItem, ShardAnswer } from '../../src/search/types.ts';
 
@@ -223,14 +224,14 @@ test('a dropped partition is gone, and its ids are used again', () => {
   for (let round = 0; round < 5; round += 1) {
     for (let at = 0; at < 3000; at += 1)
       shard.upsert(itemOf(String(at), { t: `word${at} round${round}` }, at % 2));
-    shard.dropPartition(0);
+    finish(shard.dropPartition(0));
     assert.equal(shard.size, 1500);
     assert.equal(
       shard.query(checked(fields, { search: { field: 't', value: `round${round}`, literal: true } })).total,
       1500,
     );
   }
-  shard.dropPartition(1);
+  finish(shard.dropPartition(1));
   assert.equal(shard.size, 0);
   assert.equal(shard.query(checked(fields, { search: { field: 't', value: 'word1' } })).total, 0);
 });

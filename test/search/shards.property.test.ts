@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { checkQuery } from '../../src/search/check-query.ts';
 import { mergeAnswers } from '../../src/search/merge.ts';
+import { finish } from '../../src/search/pace.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, IndexItem, RowPlace } from '../../src/search/types.ts';
 import { allTypes, type Change, changes, item, partitionOf, query } from './arbitraries.ts';
@@ -19,7 +20,7 @@ function checked(body: JsonObject): CheckedQuery {
 
 function applyTo(shards: readonly Shard[], change: Change): void {
   if (change.kind === 'dropPartition') {
-    for (const shard of shards) shard.dropPartition(change.partition);
+    for (const shard of shards) finish(shard.dropPartition(change.partition));
     return;
   }
   const { sourceId, originId } = change.kind === 'upsert' ? change.item : change;

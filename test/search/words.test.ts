@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareText, countCodePoints, orderPrefix } from '../../src/search/code-points.ts';
 import { EditDistance } from '../../src/search/edit-distance.ts';
+import { finish } from '../../src/search/pace.ts';
 import { TermDictionary } from '../../src/search/term-dictionary.ts';
 import { allowedDistance, wordsOf, wordsOfAll } from '../../src/search/words.ts';
 import { naiveDistance, naiveWords } from './naive.ts';
@@ -74,7 +75,7 @@ test('the dictionary finds every term within the distance and no other, also aft
         const expected = [...kept]
           .map((term) => ({ term, distance: naiveDistance(asked, term) }))
           .filter(({ distance }) => distance <= bound);
-        const found = dictionary.within(asked, bound);
+        const found = finish(dictionary.within(asked, bound));
         assert.deepEqual(sortByTerm(found), sortByTerm(expected));
         assert.equal(dictionary.size, kept.size);
       },

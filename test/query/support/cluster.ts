@@ -1,5 +1,6 @@
 /** Fronts and workers over one store, all in this process, joined by real streams. */
 import type { Configuration, Tenant } from '../../../src/config/types.ts';
+import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { ScatterQueryService } from '../../../src/query/query-service.ts';
 import type {
@@ -26,6 +27,12 @@ export interface Layout {
   readonly workers: number;
   /** Fronts ask workers over links instead of through Redis. */
   readonly isLinked?: boolean;
+  /** Processor time of a query; absent: as in the contract. */
+  readonly queryCpuMs?: number;
+  /** How long the front waits for an answer; absent: as in the contract. */
+  readonly queryWaitMs?: number;
+  /** Tenants beside the one that `query` and `write` are about. */
+  readonly others?: readonly Tenant[];
 }
 
 export class TestCluster {
@@ -40,7 +47,7 @@ export class TestCluster {
     readonly configuration: Configuration,
     readonly progress: Progress,
     readonly service: ScatterQueryService,
-    private readonly isLinked: boolean,
+    private readonly layout: Layout,
   ) {}
 
   static async start(redis: TestRedis, tenant: Tenant, layout: Layout, database = 0): Promise<TestCluster> {
@@ -48,18 +55,11 @@ export class TestCluster {
     const progress = new Progress(store);
     progress.start();
     const autoFields = new AutoFields(store);
-    const service = new ScatterQueryService({ store, processId: 'front', progress, autoFields });
-    const configuration = configurationOf(tenant);
-    const cluster = new TestCluster(
-      redis,
-      database,
-      store,
-      tenant,
-      configuration,
-      progress,
-      service,
-      layout.isLinked ?? false,
-    );
+    const { queryWaitMs = defaultFrontLimits.queryWaitMs, others = [] } = layout;
+    const limits = { ...defaultFrontLimits, queryWaitMs };
+    const service = new ScatterQueryService({ store, processId: 'front', progress, autoFields, limits });
+    const configuration = configurationOf(tenant, ...others);
+    const cluster = new TestCluster(redis, database, store, tenant, configuration, progress, service, layout);
     const shares = Array.from({ length: layout.workers }, (_, worker) =>
       store.partitions.tags.flatMap((_, partition) =>
         partition % layout.workers === worker ? [partition] : [],
@@ -74,7 +74,9 @@ export class TestCluster {
   async addWorker(partitions: readonly number[]): Promise<TestWorker> {
     this.#lastWorker += 1;
     const store = await this.redis.openStore(this.store.partitions.count, { database: this.database });
-    const worker = new TestWorker(store, `worker-${this.#lastWorker}`, this.configuration, this.isLinked);
+    const { isLinked = false, queryCpuMs } = this.layout;
+    const id = `worker-${this.#lastWorker}`;
+    const worker = new TestWorker(store, id, this.configuration, isLinked, queryCpuMs);
     await worker.start(partitions);
     this.workers.push(worker);
     return worker;
@@ -91,9 +93,10 @@ export class TestCluster {
     index: string,
     items: ReadonlyMap<string, JsonObject | null>,
     updatedAtMs = 1000,
+    tenant = this.tenant,
   ): Promise<void> {
     const byPartition = new Map<number, ItemChange[]>();
-    const scope = { tenant: this.tenant.alias, environmentId: environment.id };
+    const scope = { tenant: tenant.alias, environmentId: environment.id };
     for (const [originId, fields] of items) {
       const partition = this.store.partitions.ofEntity(sourceId, originId);
       const changes = byPartition.get(partition) ?? [];
@@ -112,8 +115,12 @@ export class TestCluster {
   }
 
   run(target: QueryTarget, ...bodies: Json[]): Promise<QueryOutcome[]> {
+    return this.runOf(this.tenant, target, ...bodies);
+  }
+
+  runOf(tenant: Tenant, target: QueryTarget, ...bodies: Json[]): Promise<QueryOutcome[]> {
     const queries = bodies.map((body) => ({ target, body }));
-    return this.service.run(clientOf(this.tenant), asked(queries), { minVersion: null });
+    return this.service.run(clientOf(tenant), asked(queries), { minVersion: null });
   }
 
   /** One query of an index that must be good. */

@@ -40,6 +40,7 @@ export class TestWorker {
     configuration: Configuration,
     /** Whether fronts may ask it over a link. */
     public isLinked = false,
+    queryCpuMs?: number,
   ) {
     this.autoFields = new AutoFields(store);
     this.shards = new ShardSet(store, this.autoFields, configuration);
@@ -48,6 +49,7 @@ export class TestWorker {
       workerId: id,
       shards: this.shards,
       covered: () => this.covered(),
+      ...(queryCpuMs === undefined ? {} : { queryCpuMs }),
       onTrouble: (error) => this.troubles.push(error),
     });
   }

@@ -1,0 +1,90 @@
+/** Queries that pause wherever they can, while others run on the same shard, answer as those that do not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonObject } from '../../src/contract/json.ts';
+import { checkQuery } from '../../src/search/check-query.ts';
+import { pace, type Steps } from '../../src/search/pace.ts';
+import { Shard } from '../../src/search/shard.ts';
+import type { CheckedQuery, ShardAnswer } from '../../src/search/types.ts';
+import { allTypes, item, query } from './arbitraries.ts';
+
+const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+
+function checked(body: JsonObject): CheckedQuery {
+  const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
+  assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));
+  return result.query;
+}
+
+/** Runs all of them a step at a time, in a given order. @returns their answers, null for those that are left halfway */
+function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], left: number) {
+  const answers = all.map((): ShardAnswer | null => null);
+  const open = all.map((_, at) => at);
+  let pauses = 0;
+  for (let turn = 0; open.length > 0; turn += 1) {
+    const place = (order[turn % order.length] ?? 0) % open.length;
+    const at = open[place] ?? 0;
+    pace.clock = () => true;
+    const step = all[at]?.next();
+    if (step?.done === true) answers[at] = step.value;
+    else pauses += 1;
+    if (step?.done === true || (at === left && pauses > 20)) {
+      if (step?.done !== true) all[at]?.return({ total: 0, rows: [], facets: [] });
+      open.splice(place, 1);
+    }
+  }
+  return { answers, pauses };
+}
+
+function textOf({ total, rows, facets }: ShardAnswer): string {
+  return JSON.stringify([
+    total,
+    rows.map(({ place, score, fieldsText }) => [place, score, fieldsText]),
+    facets,
+  ]);
+}
+
+test('queries that pause at every step, some of them given up, answer as without a pause', (context) => {
+  const { unitsPerLook } = pace;
+  context.after(() => {
+    pace.unitsPerLook = unitsPerLook;
+  });
+  let paused = 0;
+  fc.assert(
+    fc.property(
+      fc.array(item, { minLength: 1, maxLength: 60 }),
+      fc.array(query, { minLength: 2, maxLength: 4 }),
+      fc.array(fc.nat(3), { minLength: 1, maxLength: 50 }),
+      fc.nat(8),
+      (items, bodies, order, left) => {
+        const shards = [new Shard({ fields: allTypes }), new Shard({ fields: allTypes })];
+        for (const each of items) for (const shard of shards) shard.upsert(each);
+        const [paused1, plain] = shards;
+        assert.ok(paused1 !== undefined && plain !== undefined);
+        const queries = bodies.map(checked);
+        pace.unitsPerLook = unitsPerLook;
+        const expected = queries.map((each) => textOf(plain.query(each, 2)));
+        pace.unitsPerLook = 1;
+        for (let round = 0; round < 2; round += 1) {
+          const { answers, pauses } = inTurns(
+            queries.map((each) => paused1.answer(each, 2)),
+            order,
+            left,
+          );
+          paused += pauses;
+          for (const [at, answer] of answers.entries()) {
+            if (answer !== null) assert.equal(textOf(answer), expected[at]);
+          }
+        }
+        pace.unitsPerLook = unitsPerLook;
+        assert.deepEqual(
+          queries.map((each) => textOf(paused1.query(each, 2))),
+          expected,
+        );
+      },
+    ),
+    { numRuns: runs },
+  );
+  assert.ok(paused > runs, `${paused} pauses`);
+});
