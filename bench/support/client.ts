@@ -5,7 +5,7 @@ import { Importer, retryTotalMsDefault } from '../../src/cli/import/importer.ts'
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import type { BenchContext } from './bench.ts';
 import type { Entity } from './data-sets.ts';
-import { SaveLine } from './save-line.ts';
+import { RequestLine } from './request-line.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
 
 /** As `npm run import` has it by default. */
@@ -57,15 +57,15 @@ export class Client {
   }
 
   /** As `save`, with as little work as Node can. @param line from `saveLine`. @param request that it made */
-  async saveOn(line: SaveLine, request: Buffer): Promise<string> {
+  async saveOn(line: RequestLine, request: Buffer): Promise<string> {
     const { status, version, body } = await line.send(request);
     requireSaved(status, body);
     return version;
   }
 
-  saveLine(): SaveLine {
+  saveLine(): RequestLine {
     const { address, headers } = this.saving;
-    return new SaveLine(new URL(address), headers);
+    return new RequestLine(new URL(address), headers);
   }
 
   private get saving(): { address: string; headers: Record<string, string> } {

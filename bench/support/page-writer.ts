@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn } from '../../src/contract/json.ts';
 import type { Client } from './client.ts';
 import { article, articleCount, articleUrl } from './pages.ts';
-import type { SaveLine } from './save-line.ts';
+import type { RequestLine } from './request-line.ts';
 
 const changesPerRequest = 10;
 const requestEveryMs = 50;
@@ -27,7 +27,7 @@ export class PageWriter {
   private next = 0;
   private readonly prepared: Change[] = [];
   private readonly revisions = new Map<number, number>();
-  private readonly line: SaveLine;
+  private readonly line: RequestLine;
 
   /** @param seconds of writing in all, that is made ready */
   constructor(
@@ -83,7 +83,7 @@ export class PageWriter {
     const { revision } = this;
     const numbers = Array.from({ length: changesPerRequest }, () => this.nextNumber());
     const body = JSON.stringify(numbers.map((number) => article(number, revision)));
-    return { numbers, revision, request: this.line.requestOf(body) };
+    return { numbers, revision, request: this.line.postOf(body) };
   }
 
   private nextNumber(): number {

@@ -1,5 +1,5 @@
 /**
- * A connection for saving beside a load, with far less work than that of the HTTP clients of Node, which would be taken from
+ * A connection for requests beside a load, with far less work than that of the HTTP clients of Node, which would be taken from
  * those that are measured: a request is made ready as bytes, and of an answer only what is needed is read.
  */
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ interface Answer {
   readonly body: string;
 }
 
-export class SaveLine {
+export class RequestLine {
   #socket: net.Socket | null = null;
   #received = '';
   #settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | null =
@@ -22,12 +22,19 @@ export class SaveLine {
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** The request that saves entities. @param body their JSON */
-  requestOf(body: string): Buffer {
-    const { host, pathname } = this.address;
-    const lines = Object.entries({ Host: host, ...this.headers, 'Content-Length': Buffer.byteLength(body) });
+  /** @param body JSON */
+  postOf(body: string, path = this.address.pathname): Buffer {
+    return this.#requestOf(`POST ${path}`, { 'Content-Length': String(Buffer.byteLength(body)) }, body);
+  }
+
+  getOf(path: string, headers: Readonly<Record<string, string>> = {}): Buffer {
+    return this.#requestOf(`GET ${path}`, headers, '');
+  }
+
+  #requestOf(target: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
+    const lines = Object.entries({ Host: this.address.host, ...this.headers, ...headers });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    return Buffer.from(`POST ${pathname} HTTP/1.1\r\n${head}\r\n${body}`);
+    return Buffer.from(`${target} HTTP/1.1\r\n${head}\r\n${body}`);
   }
 
   /** One at a time. @throws Error when the connection breaks */

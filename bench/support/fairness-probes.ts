@@ -1,0 +1,100 @@
+/** What others notice of an import: single saves that are read with their versions, and a page and a query at a steady rate. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cityIndex } from './cities-tenant.ts';
+import { deliveryPath } from './client.ts';
+import type { Entity } from './data-sets.ts';
+import { RequestLine } from './request-line.ts';
+import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
+
+/** Milliseconds. */
+export interface Noticed {
+  readonly saved: number[];
+  /** From the beginning of the save until the answer of the read that was sent with its version. */
+  readonly seen: number[];
+  readonly page: number[];
+  readonly query: number[];
+}
+
+const saveEveryMs = 50;
+const readEveryMs = 20;
+/** Entities that are saved in turn. */
+const savedEntities = 40;
+
+export function nothingNoticed(): Noticed {
+  return { saved: [], seen: [], page: [], query: [] };
+}
+
+/** Saves single cities and reads them with their versions, until told to end. @throws Error when a read does not show what was saved */
+export async function probeSaves(
+  baseUrl: string,
+  tenant: Pick<BenchTenant, 'alias'>,
+  cities: readonly Entity[],
+  isOver: () => boolean,
+): Promise<Noticed> {
+  const noticed = nothingNoticed();
+  const saves = new RequestLine(new URL(baseUrl), { 'X-Api-Key': sourceKeyOf(tenant) });
+  const reads = new RequestLine(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(tenant) });
+  for (let count = 0; !isOver(); count += 1) {
+    const city = cities[count % Math.min(savedEntities, cities.length)];
+    if (city?.url == null) throw new TypeError('no city with a URL');
+    const url = `/probe${city.url}`;
+    const name = `Save ${count}`;
+    const { type, properties } = city;
+    const body = JSON.stringify({ type, url, properties: { ...properties, name } });
+    const path = `/ingest/v2/${encodeURIComponent(`probe-${city.originId}`)}`;
+    const startedMs = performance.now();
+    const saved = await saves.send(saves.postOf(body, path));
+    const savedMs = performance.now();
+    requireGood('a single save', saved);
+    const read = reads.getOf(deliveryPath(url), { 'X-Service-Min-Version': saved.version });
+    let answer = await reads.send(read);
+    // A front waits five seconds for a version and then says so.
+    while (answer.status === 503) answer = await reads.send(read);
+    const seenMs = performance.now();
+    requireGood('a read', answer);
+    if (!answer.body.includes(name)) throw new Error(`a read shows something older than ${name}`);
+    noticed.saved.push(savedMs - startedMs);
+    noticed.seen.push(seenMs - startedMs);
+    await sleep(Math.max(0, saveEveryMs - (seenMs - startedMs)));
+  }
+  saves.close();
+  reads.close();
+  return noticed;
+}
+
+/** Asks for a page that nobody changes and for queries, no two of which are the same, until told to end. */
+export async function probeReads(
+  baseUrl: string,
+  tenant: Pick<BenchTenant, 'alias'>,
+  url: string,
+  isOver: () => boolean,
+): Promise<Noticed> {
+  const noticed = nothingNoticed();
+  const headers = { 'X-Api-Key': clientKeyOf(tenant) };
+  const lines = [0, 1].map(() => new RequestLine(new URL(baseUrl), headers));
+  const timed = async (times: number[], what: string, request: (count: number) => Buffer): Promise<void> => {
+    const line = lines.pop();
+    if (line === undefined) throw new TypeError('no line');
+    for (let count = 0; !isOver(); count += 1) {
+      const startedMs = performance.now();
+      requireGood(what, await line.send(request(count)));
+      times.push(performance.now() - startedMs);
+      await sleep(Math.max(0, readEveryMs - (performance.now() - startedMs)));
+    }
+    line.close();
+  };
+  const [line] = lines;
+  if (line === undefined) throw new TypeError('no line');
+  const page = line.getOf(deliveryPath(url));
+  const query = (count: number) =>
+    line.postOf(
+      JSON.stringify({ filters: { and: [{ field: 'population', operator: 'greaterThan', value: count }] } }),
+      `/v1/${cityIndex}`,
+    );
+  await Promise.all([timed(noticed.page, 'a page', () => page), timed(noticed.query, 'a query', query)]);
+  return noticed;
+}
+
+function requireGood(what: string, { status, body }: { status: number; body: string }): void {
+  if (status !== 200) throw new Error(`${what} was answered ${status}: ${body}`);
+}
