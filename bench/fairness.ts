@@ -17,9 +17,11 @@ import { quantile, ratiosOf, spreadOf } from './support/statistics.ts';
 import { System } from './support/system.ts';
 import { figure, spreadFigure } from './support/table.ts';
 import { type BenchTenant, sourceKeyOf } from './support/tenant.ts';
+import { Meter, ofRooms, type Room, UsageProbe } from './support/usage.ts';
 
 /** Of all entities that are imported before the clock runs: one in this many. */
 const warmUpShare = 14;
+const measuredRooms = ['front', 'worker', 'Redis'] as const;
 const quietMs = 4_000;
 const importProgram = fileURLToPath(new URL('../src/cli/import.ts', import.meta.url));
 const neighbour: BenchTenant = { ...citiesTenant, alias: 'neighbour' };
@@ -30,10 +32,15 @@ const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 /** The promises (contract, section 8), in milliseconds: median and p99. */
 const promised = { saved: [50, 300], seen: [200, 500], page: [null, 100], query: [null, 100] } as const;
 
+interface Imported {
+  readonly entitiesPerSecond: number;
+  /** Processor time an entity, in microseconds. */
+  readonly us: Readonly<Record<Room, number>>;
+}
+
 interface Measured {
-  /** Entities per second. */
-  readonly alone: number;
-  readonly beside: number;
+  readonly alone: Imported;
+  readonly beside: Imported;
   readonly quiet: Noticed;
   readonly neighbour: Noticed;
   readonly own: Noticed;
@@ -65,7 +72,16 @@ await runBench({
       { name: 'fairness', measure: (round) => measured(context, round, all, warmUp) },
     ]);
     const rounds = results.get('fairness') ?? [];
-    const rates = (name: 'alone' | 'beside') => rounds.map((round) => round[name]);
+    const rates = (name: 'alone' | 'beside') => rounds.map((round) => round[name].entitiesPerSecond);
+    const costs = (name: 'alone' | 'beside') =>
+      measuredRooms.map((room) =>
+        figure(
+          quantile(
+            rounds.map((round) => round[name].us[room]),
+            0.5,
+          ),
+        ),
+      );
     const who = (name: 'quiet' | 'neighbour' | 'own') => merged(rounds.map((round) => round[name]));
     const [quiet, other, own] = [who('quiet'), who('neighbour'), who('own')];
     const kept = spreadOf(ratiosOf(rates('beside'), rates('alone')));
@@ -89,10 +105,10 @@ await runBench({
         },
         {
           title: `Import of ${entities.length.toLocaleString('en-US')} entities`,
-          columns: ['', 'entities/s (quartiles)'],
+          columns: ['', 'entities/s (quartiles)', ...measuredRooms.map((room) => `${room}, µs each`)],
           rows: [
-            ['alone', spreadFigure(spreadOf(rates('alone')))],
-            ['while others save and read', spreadFigure(spreadOf(rates('beside')))],
+            ['alone', spreadFigure(spreadOf(rates('alone'))), ...costs('alone')],
+            ['while others save and read', spreadFigure(spreadOf(rates('beside'))), ...costs('beside')],
           ],
         },
       ],
@@ -121,6 +137,14 @@ async function measured(
   const tenants = [neighbour, importing, importingAlone, warmUpTenant];
   const system = await System.start(context, { tenants });
   const { baseUrl } = system;
+  const probe = new UsageProbe(system);
+  const importAll = async (tenant: BenchTenant): Promise<Imported> => {
+    let entitiesPerSecond = 0;
+    const { processorUs } = await Meter.plain(probe).costOf(async () => {
+      entitiesPerSecond = await importInto(context, baseUrl, tenant, all);
+    });
+    return { entitiesPerSecond, us: ofRooms((room) => processorUs[room] / all.entities.length) };
+  };
   const cities = all.entities.filter(({ type }) => type === 'city');
   const [city] = cities;
   await new Client(context, baseUrl, neighbour).importEntities(warmUp.entities.slice(0, 1_000));
@@ -142,17 +166,15 @@ async function measured(
     return { result, neighbour: { ...reads, saved: saves.saved, seen: saves.seen }, own };
   };
   const quiet = await probed(warmUpTenant, () => sleep(context.quick ? quietMs / 10 : quietMs));
-  let alone = 0;
-  const measureAlone = async () => {
-    alone = await importInto(context, baseUrl, importingAlone, all);
-  };
-  if (round % 2 === 0) await measureAlone();
-  const beside = await probed(importing, () => importInto(context, baseUrl, importing, all));
-  if (round % 2 === 1) await measureAlone();
+  const isAloneFirst = round % 2 === 0;
+  const first = isAloneFirst ? await importAll(importingAlone) : null;
+  const beside = await probed(importing, () => importAll(importing));
+  const alone = first ?? (await importAll(importingAlone));
+  probe.close();
   await system.stop();
   const rate = beside.result;
   context.say(
-    `alone ${figure(alone)}/s, beside ${figure(rate)}/s; ms p50, p99, most: ` +
+    `alone ${importedText(alone)}, beside ${importedText(rate)}; ms p50, p99, most: ` +
       `neighbour saved ${figuresOf(beside.neighbour.saved)}, seen ${figuresOf(beside.neighbour.seen)}; ` +
       `own saved ${figuresOf(beside.own.saved)}, seen ${figuresOf(beside.own.seen)}; ` +
       `page ${figuresOf(beside.neighbour.page)}; query ${figuresOf(beside.neighbour.query)}`,
@@ -185,6 +207,11 @@ function writeEntities({ folder }: BenchContext, name: string, entities: readonl
   const file = path.join(folder, `${name}.ndjson`);
   writeFileSync(file, `${entities.map((entity) => JSON.stringify(entity)).join('\n')}\n`);
   return { file, entities };
+}
+
+function importedText({ entitiesPerSecond, us }: Imported): string {
+  const costs = measuredRooms.map((room) => `${room} ${figure(us[room])} µs`);
+  return `${figure(entitiesPerSecond)}/s (${costs.join(', ')})`;
 }
 
 function merged(list: readonly Noticed[]): Noticed {

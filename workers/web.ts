@@ -6,6 +6,7 @@ import { checkTlsFiles } from '../src/config/tls-files.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
+import { IngestPace } from '../src/http/ingest-pace.ts';
 import { keepPages } from '../src/http/kept-pages.ts';
 import { LargeAnswers } from '../src/http/large-answers.ts';
 import { Metrics } from '../src/http/metrics.ts';
@@ -36,12 +37,14 @@ runProcess('web', async () => {
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
   configuration.onChange((current) => keepPages(cache, current));
+  const pace = new IngestPace(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
   const services: Services = {
     store,
     configuration,
     progress,
+    pace,
     query,
     cache,
     largeAnswers: new LargeAnswers(),

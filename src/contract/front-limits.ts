@@ -11,7 +11,7 @@ import {
 } from './limits.ts';
 
 export interface FrontLimits {
-  /** Stream entries that may wait in one partition before ingest is answered 503. */
+  /** Stream entries of one tenant that may wait in one partition before its ingest is answered 503. */
   readonly ingestBacklogEntries: number;
   /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
   readonly bodiesInFlightBytes: number;

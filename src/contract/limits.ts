@@ -86,8 +86,10 @@ export const countedAddressesMax = 10_000;
 export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
 /** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */
 export const inlineBodyBytesMax = 64 * 1024;
-/** Stream entries that may wait in one partition before ingest is answered 503. */
+/** Stream entries of one tenant that may wait in one partition before its ingest is answered 503. */
 export const ingestBacklogEntriesMax = 10_000;
+/** How long an ingest request waits for workers that are behind; then it is answered 503. */
+export const ingestWaitMs = 10_000;
 /** What `Retry-After` says, in seconds. */
 export const retryAfterSeconds = 1;
 /** How long requests may go on after SIGTERM. */

@@ -14,11 +14,6 @@ export function versionHeaders(services: Services, version: VersionVector): Head
   return [...names].map((name) => [name, token]);
 }
 
-/** Back-pressure, before anything of a request is accepted. @throws ProblemError `ingestBusy` */
-export function refuseWhenBusy({ progress, limits }: Services): void {
-  if (progress.backlog() > limits.ingestBacklogEntries) throw new ProblemError(problems.ingestBusy);
-}
-
 /** The path's originId. @throws ProblemError when it is not percent-encoded UTF-8 */
 export function pathOriginId(call: Call): string {
   const originId = percentDecoded(call.parameters[0] ?? '');

@@ -6,18 +6,18 @@ import { type Answer, jsonType } from './answer.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { readBulk } from './bulk-reading.ts';
 import type { Call } from './call.ts';
+import type { EntityReading } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
 import type { Handler } from './handler.ts';
-import { refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
+import { typeConflictText, versionHeaders } from './ingest-answer.ts';
 import { forcesType } from './ingest-headers.ts';
-import { keepPace } from './ingest-pace.ts';
+import { changedShareOf, workOf } from './ingest-work.ts';
 import type { Services } from './services.ts';
 
 export function saveEntities(services: Services): Handler {
   return async (call) => {
-    refuseWhenBusy(services);
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
     const readings = await readBulk(call.body, services.entityReader, knownFields(services, call.source));
-    await decideFields(services, call.source, readings, forcesType(call));
     const outcomes = new BulkOutcomes();
     const entities: EncodedEntity[] = [];
     readings.forEach((reading, index) => {
@@ -27,30 +27,35 @@ export function saveEntities(services: Services): Handler {
         outcomes.refused(reading.originId ?? `entities[${index}]`, texts);
       }
     });
-    return save(services, call, entities, outcomes);
+    return save(services, call, readings, entities, outcomes);
   };
 }
 
 async function save(
   services: Services,
   call: Call,
+  readings: readonly EntityReading[],
   entities: readonly EncodedEntity[],
   outcomes: BulkOutcomes,
 ): Promise<Answer> {
   const { tenant, source } = call.source;
   const force = forcesType(call);
-  const accepted = await acceptInBatches(services.store, {
-    tenant: tenant.alias,
-    sourceId: source.id,
-    force,
-    entities,
+  const write = { kind: 'bulk', tenant: tenant.alias, work: workOf(entities) } as const;
+  const accepted = await services.pace.accept(write, async () => {
+    await decideFields(services, call.source, readings, force);
+    const taken = await acceptInBatches(services.store, {
+      tenant: tenant.alias,
+      sourceId: source.id,
+      force,
+      entities,
+    });
+    return { ...taken, changedShare: changedShareOf(taken.outcomes) };
   });
   const version = services.progress.noteWritten(tenant.alias, accepted.version);
   const conflictText = typeConflictText(services);
   accepted.outcomes.forEach((outcome, index) => {
     outcomes.outcome(entities[index]?.originId ?? '', outcome, conflictText);
   });
-  if (accepted.outcomes.includes('changed')) await keepPace(services);
   const status = outcomes.allRefused ? 422 : 200;
   return {
     status,

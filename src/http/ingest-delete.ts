@@ -4,30 +4,27 @@ import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
 import { mistakesListedMax, smallBodyBytesMax } from '../contract/limits.ts';
 import { bulkDeleteBodyShape, originIdShape } from '../contract/shapes-ingest.ts';
 import { removeEntities } from '../store/entities.ts';
+import type { VersionVector } from '../store/types.ts';
 import { jsonAnswer, jsonType } from './answer.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
+import type { Call } from './call.ts';
 import { parseJson } from './entity-reading.ts';
 import type { Handler } from './handler.ts';
-import { pathOriginId, refuseWhenBusy, versionHeaders } from './ingest-answer.ts';
+import { pathOriginId, versionHeaders } from './ingest-answer.ts';
 import { isWellFormed } from './inspect-json.ts';
 import type { Services } from './services.ts';
 import { type Mistake, mistakesOf } from './validate.ts';
+import type { WriteKind } from './waiting-writes.ts';
 
 export function deleteEntity(services: Services): Handler {
   return async (call) => {
-    refuseWhenBusy(services);
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
     const originId = pathOriginId(call);
     const [mistake] = mistakesOf(originIdShape, originId, 1, 'originId');
     if (mistake !== undefined) {
       throw new ProblemError(problems.requestInvalid({ originId: mistake.text }));
     }
-    const { tenant, source } = call.source;
-    const { removed, version: written } = await removeEntities(services.store, {
-      tenant: tenant.alias,
-      sourceId: source.id,
-      originIds: [originId],
-    });
-    const version = services.progress.noteWritten(tenant.alias, written);
+    const { removed, version } = await remove(services, call, 'single', [originId]);
     if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
     const message = 'Deletion of the entity has begun';
     return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
@@ -42,7 +39,7 @@ const tooLarge = new ProblemError({
 
 export function deleteEntities(services: Services): Handler {
   return async (call) => {
-    refuseWhenBusy(services);
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
     const body = parseJson(await call.body.bytes(smallBodyBytesMax, tooLarge));
     if (body === undefined) throw new ProblemError(problems.bodyNotJson);
     const items = itemsOf(body);
@@ -57,13 +54,7 @@ export function deleteEntities(services: Services): Handler {
       return { status: 422, body: bodyText(422, [], [], outcomes), contentType: jsonType };
     }
     const originIds = [...asked];
-    const { tenant, source } = call.source;
-    const { removed, version: written } = await removeEntities(services.store, {
-      tenant: tenant.alias,
-      sourceId: source.id,
-      originIds,
-    });
-    const version = services.progress.noteWritten(tenant.alias, written);
+    const { removed, version } = await remove(services, call, 'bulk', originIds);
     const deleted = originIds.filter((_, index) => removed[index] === true);
     const notFound = originIds.filter((_, index) => removed[index] !== true);
     return {
@@ -73,6 +64,25 @@ export function deleteEntities(services: Services): Handler {
       headers: versionHeaders(services, version),
     };
   };
+}
+
+async function remove(
+  services: Services,
+  call: Call,
+  kind: WriteKind,
+  originIds: readonly string[],
+): Promise<{ removed: readonly boolean[]; version: VersionVector }> {
+  const { tenant, source } = call.source;
+  const write = { kind, tenant: tenant.alias, work: originIds.length };
+  const { removed, version } = await services.pace.accept(write, async () => {
+    const taken = await removeEntities(services.store, {
+      tenant: tenant.alias,
+      sourceId: source.id,
+      originIds,
+    });
+    return { ...taken, changedShare: taken.removed.filter(Boolean).length / Math.max(1, originIds.length) };
+  });
+  return { removed, version: services.progress.noteWritten(tenant.alias, version) };
 }
 
 /** The items of the list; mistakes of single items are told per item, all others refuse the request. */

@@ -7,8 +7,9 @@ import type { Call } from './call.ts';
 import type { EntityForm, EntityReading } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
 import type { Handler } from './handler.ts';
-import { pathOriginId, refuseWhenBusy, typeConflictText, versionHeaders } from './ingest-answer.ts';
+import { pathOriginId, typeConflictText, versionHeaders } from './ingest-answer.ts';
 import { forcesType, singleForm } from './ingest-headers.ts';
+import { changedShareOf, workOf } from './ingest-work.ts';
 import type { Services } from './services.ts';
 import type { Mistake } from './validate.ts';
 
@@ -16,14 +17,13 @@ const tooLarge = new ProblemError(problems.entityTooLarge);
 
 export function saveEntity(services: Services): Handler {
   return async (call) => {
-    refuseWhenBusy(services);
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
     const form = singleForm(call, pathOriginId(call));
     const bytes = await call.body.bytes(entityBytesMax, tooLarge);
     const reading = await read(services, call, bytes, form);
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson);
     if (reading.kind === 'invalid')
       throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
-    await decideFields(services, call.source, [reading], forcesType(call));
     return save(services, call, reading);
   };
 }
@@ -44,14 +44,20 @@ function read(
 async function save(
   services: Services,
   call: Call,
-  { entity }: EntityReading & { kind: 'entity' },
+  reading: EntityReading & { kind: 'entity' },
 ): Promise<Answer> {
   const { tenant, source } = call.source;
-  const { outcomes, version: written } = await acceptEntities(services.store, {
-    tenant: tenant.alias,
-    sourceId: source.id,
-    force: forcesType(call),
-    entities: [entity],
+  const { entity } = reading;
+  const write = { kind: 'single', tenant: tenant.alias, work: workOf([entity]) } as const;
+  const { outcomes, version: written } = await services.pace.accept(write, async () => {
+    await decideFields(services, call.source, [reading], forcesType(call));
+    const taken = await acceptEntities(services.store, {
+      tenant: tenant.alias,
+      sourceId: source.id,
+      force: forcesType(call),
+      entities: [entity],
+    });
+    return { ...taken, changedShare: changedShareOf(taken.outcomes) };
   });
   const version = services.progress.noteWritten(tenant.alias, written);
   if (outcomes[0] === 'typeConflict') {

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { EntityReader } from './entity-reader.ts';
+import type { IngestPace } from './ingest-pace.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
@@ -18,15 +19,13 @@ export interface ProgressView {
   catchUp(): Promise<Horizon | null>;
   waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean>;
   noteWritten(tenant: string, version: VersionVector): VersionVector;
-  backlog(): number;
-  behindMs(): number;
-  backlogs(): readonly number[];
 }
 
 export interface Services {
   readonly store: Store;
   readonly configuration: { readonly current: Configuration };
   readonly progress: ProgressView;
+  readonly pace: IngestPace;
   /** Null in a front that answers no queries. */
   readonly query: QueryService | null;
   readonly cache: AnswerCache;

@@ -13,10 +13,15 @@ import { openStreamSource, type StreamSource } from './shared-streams.ts';
 import type { Store } from './store.ts';
 import type { VersionVector } from './types.ts';
 import { UnseenWrites } from './unseen-writes.ts';
-import { WriteAges } from './write-ages.ts';
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
+
+/**
+ * Called when a partition has come further. @param last sequence of its last entry, where that was read anew: a Redis that
+ * comes back without its last writes has forgotten what lay behind it; else null
+ */
+export type PlaceListener = (partition: number, checkpoint: number, last: number | null) => void;
 
 /** The partitions that a write reached commit within some milliseconds: this long they are gathered. */
 const gatherMs = 3;
@@ -56,11 +61,11 @@ export class Progress {
   /** Called whenever something was heard. */
   readonly #hearing = new Set<() => void>();
   readonly #listeners: ChangeListener[] = [];
+  readonly #placeListeners: PlaceListener[] = [];
   /** See `commits`; null since one of them has changed. */
   #commits: readonly number[] | null = null;
   #catchingUp: Promise<Horizon | null> | null = null;
   readonly #unseen = new UnseenWrites((...write) => this.#isSeen(...write));
-  readonly #writeAges = new WriteAges((partition) => this.#partitions[partition]?.checkpoint ?? 0);
 
   constructor(store: Store) {
     this.#store = store;
@@ -111,12 +116,15 @@ export class Progress {
     this.#listeners.push(listener);
   }
 
+  onPlace(listener: PlaceListener): void {
+    this.#placeListeners.push(listener);
+  }
+
   /**
-   * Tells of entries that this process has written, so that `backlog` and `behindMs` know them before they are done.
+   * Tells of entries that this process has written, so that `backlogs` knows them before they are done.
    * @returns the version that stands for them, and for what this process wrote for the tenant before
    */
   noteWritten(tenant: string, version: VersionVector): VersionVector {
-    this.#writeAges.note(version, performance.now());
     for (const [partition, sequence] of version) {
       const progress = this.#partitions[partition];
       if (progress !== undefined) progress.announced = Math.max(progress.announced, sequence);
@@ -124,19 +132,9 @@ export class Progress {
     return this.#unseen.add(tenant, version);
   }
 
-  /** Stream entries that wait in a partition; the most over all partitions. */
-  backlog(): number {
-    return Math.max(...this.#partitions.map(({ announced, checkpoint }) => announced - checkpoint), 0);
-  }
-
   /** Stream entries that wait, by partition. */
   backlogs(): number[] {
     return this.#partitions.map(({ announced, checkpoint }) => Math.max(0, announced - checkpoint));
-  }
-
-  /** How long the oldest write of this process that is not done yet has waited; 0 when there is none, or no worker at work. */
-  behindMs(): number {
-    return this.#writeAges.oldestMs(performance.now());
   }
 
   /** True when the version is visible by now, with everything that was rebuilt because of it. */
@@ -294,6 +292,7 @@ export class Progress {
     }
     const digests = changes.flatMap((change) => change.digests);
     for (const listener of this.#listeners) listener(partition, digests);
+    for (const listener of this.#placeListeners) listener(partition, progress.checkpoint, null);
     progress.heard = changes.at(-1)?.sequence ?? progress.heard;
     this.#wake();
   }
@@ -328,6 +327,7 @@ export class Progress {
     progress.caused = new Map(Object.entries(caused).map(([field, sequence]) => [field, Number(sequence)]));
     progress.known = true;
     for (const listener of this.#listeners) listener(partition, null);
+    for (const listener of this.#placeListeners) listener(partition, progress.checkpoint, progress.announced);
     progress.heard = place;
     this.#wake();
   }

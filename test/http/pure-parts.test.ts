@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { chooseCoding } from '../../src/http/accept-encoding.ts';
 import { sealUrl, unsealUrl } from '../../src/http/cursor-token.ts';
 import { namesTag } from '../../src/http/etag.ts';
-import { heldMsOf } from '../../src/http/ingest-pace.ts';
 import { unstorable } from '../../src/http/inspect-json.ts';
 import { mergeMetrics } from '../../src/http/metrics-merge.ts';
 import { peekOriginId } from '../../src/http/peek-origin-id.ts';
@@ -136,16 +135,4 @@ test('every request is counted, and one that was not timed lasts as long as the 
   assert.equal(sampleOf(`${duration}_sum`), String((2 + 600 + 2 + 4 + 4) / 1000));
   assert.equal(sampleOf(`${duration}_bucket{endpoint="e",le="0.005"}`), '4');
   assert.equal(sampleOf(`${duration}_bucket{endpoint="e",le="+Inf"}`), '5');
-});
-
-test('the answer of a bulk save waits the longer the further the workers are behind, and never for long', () => {
-  for (const [behindMs, heldMs] of [
-    [0, 0],
-    [1_500, 0],
-    [1_600, 10],
-    [2_000, 50],
-    [2_500, 100],
-    [1e9, 100],
-  ] as const)
-    assert.equal(heldMsOf(behindMs), heldMs, `${behindMs} ms behind`);
 });

@@ -1,46 +1,46 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { defaultFrontLimits } from '../../src/contract/front-limits.ts';
 import { readEntities } from '../../src/store/entities.ts';
 import { startFront, type TestFront } from './support/front.ts';
 import { apiKeys, sourceId } from './support/site.ts';
 
-let busy = false;
+const ingestBacklogEntries = 5;
 let front: TestFront;
 before(async () => {
-  front = await startFront({
-    services: {
-      progress: {
-        waitFor: async () => true,
-        catchUp: async () => null,
-        waitUntilHeard: async () => true,
-        noteWritten: (_, version) => version,
-        backlog: () => (busy ? 1_000_000 : 0),
-        behindMs: () => 0,
-        backlogs: () => [],
-      },
-    },
-  });
+  front = await startFront({ services: { limits: { ...defaultFrontLimits, ingestBacklogEntries } } });
 });
 after(() => front.stop());
 
 const key = apiKeys.source;
 const entity = { type: 't', properties: {} };
 
-test('too much waiting work is 503 with Retry-After, before anything is accepted', async () => {
-  busy = true;
+test('a tenant that floods a partition gets 503 with Retry-After before anything is accepted, and no other does', async () => {
+  const flood = async (number: number) => {
+    const body = { type: 't', properties: { number } };
+    return (await front.call('POST', '/ingest/v2/b', { key: apiKeys.otherSource, body })).status;
+  };
+  // Nobody processes them, and entries of one entity lie in one partition.
+  for (let number = 0; number <= ingestBacklogEntries; number += 1) assert.equal(await flood(number), 200);
   for (const [method, path, body] of [
-    ['POST', '/ingest/v2', [{ originId: 'b', ...entity }]],
-    ['POST', '/ingest/v2/b', entity],
+    ['POST', '/ingest/v2', [{ originId: 'c', ...entity }]],
+    ['POST', '/ingest/v2/c', entity],
     ['DELETE', '/ingest/v2', { originIds: ['b'] }],
     ['DELETE', '/ingest/v2/b', undefined],
   ] as const) {
-    const answer = await front.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+    const options = { key: apiKeys.otherSource, ...(body === undefined ? {} : { body }) };
+    const answer = await front.call(method, path, options);
     assert.deepEqual([answer.status, answer.json.status], [503, 503]);
     assert.ok(answer.headers.get('retry-after'));
   }
-  busy = false;
-  assert.deepEqual(await readEntities(front.store, 'one', [{ sourceId, originId: 'b' }]), [null]);
+  const [flooded, refused] = await readEntities(front.store, 'two', [
+    { sourceId, originId: 'b' },
+    { sourceId, originId: 'c' },
+  ]);
+  assert.deepEqual(flooded?.properties, { number: ingestBacklogEntries }, 'nothing of it was deleted');
+  assert.equal(refused, null);
   assert.equal((await front.call('POST', '/ingest/v2/b', { key, body: entity })).status, 200);
+  assert.equal((await front.call('DELETE', '/ingest/v2/b', { key })).status, 200);
 });
 
 test('a Redis that is gone is 503 on every interface, without a word about it', async () => {

@@ -4,6 +4,7 @@ import { openRequestsPerSecondMax } from '../../../src/contract/limits.ts';
 import { AnswerCache } from '../../../src/http/answer-cache.ts';
 import { EntityReader } from '../../../src/http/entity-reader.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
+import { IngestPace } from '../../../src/http/ingest-pace.ts';
 import { LargeAnswers } from '../../../src/http/large-answers.ts';
 import { createLog } from '../../../src/http/log.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
@@ -62,9 +63,11 @@ export async function startFront({
     commandTimeoutMs: 5000,
     lineTimeoutMs: 5000,
   });
+  const limits = { ...defaultFrontLimits, ...given?.limits };
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
+  const pace = new IngestPace(progress, limits);
   progress.start();
   const log = createLog('test', 'fatal');
   const entityReader = new EntityReader(log);
@@ -72,13 +75,14 @@ export async function startFront({
     store,
     configuration: { current: testConfiguration() },
     progress,
+    pace,
     query: null,
     cache,
     largeAnswers: new LargeAnswers(),
     autoFields: new AutoFields(store),
     entityReader,
     metrics: new Metrics('test'),
-    limits: defaultFrontLimits,
+    limits,
     metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],
     readiness: async () => ({ waitingFor: [], degraded: [] }),
