@@ -2,14 +2,31 @@
  * Answers the lookups of a batch. Dependents are registered before the index is read: a change that this computation
  * does not see will find the registration and ask for a rebuild.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../config/types.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { LookupLayout, LookupQuery } from '../schemas/types.ts';
 import { readEntities } from '../store/entities.ts';
 import type { LayoutStates } from '../store/layouts.ts';
 import type { Caller } from '../store/lease.ts';
-import { type LookupKey, readCandidates, registerDependents } from '../store/lookups.ts';
+import { candidatePortions, type LookupKey, registerDependents } from '../store/lookups.ts';
 import type { Store } from '../store/store.ts';
+import { TurnQueue } from './turns.ts';
+
+/** Milliseconds of work, after which others have their turn. */
+const largePortion = 500;
+const largePortions = new TurnQueue();
+
+/** Of lookups that go through much only one goes on in each turn of the event loop, whichever batches ask for them. */
+async function inTurn(work: () => void): Promise<void> {
+  const release = await largePortions.request();
+  try {
+    work();
+    await nextTurn();
+  } finally {
+    release();
+  }
+}
 
 export interface LookupDemand {
   readonly tenant: Tenant;
@@ -88,8 +105,12 @@ export class LookupSource implements LookupAnswers {
     const source = lookupSource(demand);
     const layout = wholeLayout(demand, this.layouts);
     if (source === null || layout === null) throw new Error(`no index answers the lookup at ${query.place}`);
-    const candidates = await readCandidates(this.store, layout.id, keysOf(demand));
-    const { originIds, cut } = query.select(layout, candidates);
+    const selection = query.selection(layout);
+    for await (const { size, candidates } of candidatePortions(this.store, layout.id, keysOf(demand))) {
+      if (size < largePortion) selection.add(candidates);
+      else await inTurn(() => selection.add(candidates));
+    }
+    const { originIds, cut } = selection.result();
     if (cut) this.#cut.add(key);
     const refs = originIds.map((originId) => ({ sourceId: source.id, originId }));
     const entities = await readEntities(this.store, tenant.alias, refs);

@@ -9,7 +9,9 @@
 /** A rest of three times the work bounds a member's rebuilds to a quarter of one worker. */
 const restFactor = 3;
 const restMaxMs = 1500;
-const costGuessMs = 1;
+/** Of the first of a kind: one that looks through a whole type takes a hundred times as long as most. */
+const costGuessMs = 10;
+const kindsMax = 10_000;
 /** However quick they are: what is made of them is stored in one commit. */
 const takenMax = 500;
 
@@ -31,6 +33,8 @@ export class RebuildQueue {
   readonly #waiting = new Map<string, Map<string, Waiting>>();
   /** Kept only while a member rests. */
   readonly #history = new Map<string, History>();
+  /** What one of a kind cost last: a portion must not be filled with what takes long before that is known. */
+  readonly #kindCostsMs = new Map<string, number>();
 
   get size(): number {
     let size = 0;
@@ -74,7 +78,7 @@ export class RebuildQueue {
     for (const waiting of members.values()) {
       const history = this.#history.get(waiting.member);
       if (history !== undefined && history.notBeforeMs > nowMs) continue;
-      const costMs = history?.costMs ?? costGuessMs;
+      const costMs = history?.costMs ?? this.#kindCostsMs.get(kindOf(waiting.member)) ?? costGuessMs;
       if (taken.length === takenMax || (taken.length > 0 && expectedMs + costMs > budgetMs)) break;
       expectedMs += costMs;
       taken.push(waiting);
@@ -87,7 +91,11 @@ export class RebuildQueue {
   done(members: readonly string[], nowMs: number, tookMs: number): void {
     const costMs = tookMs / Math.max(1, members.length);
     const restMs = Math.min(restMaxMs, costMs * restFactor);
-    for (const member of members) this.#history.set(member, { notBeforeMs: nowMs + restMs, costMs });
+    if (this.#kindCostsMs.size > kindsMax) this.#kindCostsMs.clear();
+    for (const member of members) {
+      this.#history.set(member, { notBeforeMs: nowMs + restMs, costMs });
+      this.#kindCostsMs.set(kindOf(member), costMs);
+    }
     this.#forgetRested(nowMs);
   }
 
@@ -122,4 +130,14 @@ export class RebuildQueue {
     }
     return first;
   }
+}
+
+/** Views of one schema, items of one index: those of other entities cost about as much. See `formatDependent`. */
+function kindOf(member: string): string {
+  let end = -1;
+  for (let bars = 0; bars < 3; bars += 1) {
+    end = member.indexOf('|', end + 1);
+    if (end < 0) return member;
+  }
+  return member.slice(0, end);
 }

@@ -8,11 +8,11 @@ import { type Ranked, rankComparer } from './lookup-order.ts';
 import type { Slots } from './lookup-slots.ts';
 import type { Frame } from './scope.ts';
 import type {
-  LookupCandidate,
   LookupIndex,
   LookupLayout,
   LookupPlan,
   LookupQuery,
+  LookupSelection,
   PropertyPath,
 } from './types.ts';
 
@@ -35,6 +35,8 @@ export interface LookupParts {
 
 /** Longer ids are digests: a match value may be megabytes. */
 const idCharactersMax = 200;
+/** So many more than are asked for are ordered at a time. */
+const rankedBeyond = 2000;
 
 /** One `$lookup` of a schema: what it may read, and the queries that builds make of it. */
 export class CompiledLookup {
@@ -71,7 +73,12 @@ export class CompiledLookup {
       keys: [...new Set(this.#terms.flatMap((term) => term.keys(values)))],
       place: this.#parts.place,
       isAnsweredBy: (layout) => this.#isAnsweredBy(layout),
-      select: (layout, candidates) => this.#select(layout, candidates, values, top),
+      select: (layout, candidates) => {
+        const selection = this.#selection(layout, values, top);
+        selection.add(candidates);
+        return selection.result();
+      },
+      selection: (layout) => this.#selection(layout, values, top),
     };
   }
 
@@ -87,25 +94,34 @@ export class CompiledLookup {
     return answers;
   }
 
-  #select(
-    layout: LookupLayout,
-    candidates: Iterable<LookupCandidate>,
-    values: readonly Json[],
-    top: number | null,
-  ): { originIds: string[]; cut: boolean } {
+  #selection(layout: LookupLayout, values: readonly Json[], top: number | null): LookupSelection {
     const places = this.#placesIn(layout);
     const match = { row: noValues, places, values, sets: new Map(), elements: [] };
-    const found = new Map<string, Ranked>();
-    for (const { originId, values: row } of candidates) {
-      if (found.has(originId)) continue;
-      match.row = row;
-      if (this.#test(match)) found.set(originId, { originId, value: this.#orderValue(row, places) });
-    }
-    const ranked = [...found.values()].sort(this.#compare);
+    const matched = new Set<string>();
     const count = Math.min(top ?? lookupResultsMax, lookupResultsMax);
+    /** The first of them in order, and some more. */
+    let ranked: Ranked[] = [];
+    const keepFirst = () => {
+      ranked = ranked.sort(this.#compare).slice(0, count);
+    };
     return {
-      originIds: ranked.slice(0, count).map(({ originId }) => originId),
-      cut: ranked.length > lookupResultsMax && (top === null || top > lookupResultsMax),
+      add: (candidates) => {
+        for (const { originId, values: row } of candidates) {
+          if (matched.has(originId)) continue;
+          match.row = row;
+          if (!this.#test(match)) continue;
+          matched.add(originId);
+          ranked.push({ originId, value: this.#orderValue(row, places) });
+          if (ranked.length >= count + rankedBeyond) keepFirst();
+        }
+      },
+      result: () => {
+        keepFirst();
+        return {
+          originIds: ranked.map(({ originId }) => originId),
+          cut: matched.size > lookupResultsMax && (top === null || top > lookupResultsMax),
+        };
+      },
     };
   }
 

@@ -63,7 +63,20 @@ export interface LookupQuery {
    * Chooses, orders and cuts. Candidates may come in any order and repeat.
    * `cut` is true when more than `lookupResultsMax` matched and the asked `top` did not hide it.
    */
-  select(layout: LookupLayout, candidates: Iterable<LookupCandidate>): { originIds: string[]; cut: boolean };
+  select(layout: LookupLayout, candidates: Iterable<LookupCandidate>): Selected;
+  /** As `select`, of candidates that come in portions. */
+  selection(layout: LookupLayout): LookupSelection;
+}
+
+export interface LookupSelection {
+  add(candidates: Iterable<LookupCandidate>): void;
+  /** What was chosen of all that was added. */
+  result(): Selected;
+}
+
+export interface Selected {
+  readonly originIds: string[];
+  readonly cut: boolean;
 }
 
 /** What one build works on. */

@@ -2,10 +2,11 @@
 import { groupBy } from '../contract/group-by.ts';
 import type { Json } from '../contract/json.ts';
 import type { LookupCandidate } from '../schemas/types.ts';
-import { sendRaw, storeError } from './connection.ts';
+import { storeError } from './connection.ts';
 import { keys } from './keys.ts';
 import type { Caller } from './lease.ts';
 import { packForLua } from './lua-list.ts';
+import { hashPortion, type ScanPlace } from './scan.ts';
 import { OwnerScript } from './script.ts';
 import type { Store } from './store.ts';
 
@@ -18,6 +19,8 @@ const dependentsListedMax = 1000;
 const writesPerCall = 500;
 const keysAskedPerCall = 100;
 const registrationsPerCall = 1000;
+/** About; a millisecond of Redis, and some of who reads them. Most lookup keys have fewer. */
+const candidatesPerPortion = 2000;
 
 export interface LookupKey {
   readonly tenant: string;
@@ -204,32 +207,56 @@ export async function registerDependents(
   );
 }
 
-/** Every entry that stands under one of the keys; one under several keys comes several times. @throws StoreUnavailableError */
+/** Entries of one lookup key. */
+export interface CandidatePortion {
+  readonly size: number;
+  /** Decoded while they are gone through. */
+  readonly candidates: Iterable<LookupCandidate>;
+}
+
+/**
+ * Every entry that stands under one of the keys, a portion at a time: neither Redis nor who reads is held up by a whole type
+ * of entities. An entry may come several times, and one under several keys does. What changes meanwhile may be seen before or
+ * after: who asks is registered, and hears of it. @throws StoreUnavailableError
+ */
+export async function* candidatePortions(
+  store: Store,
+  layoutId: string,
+  lookupKeys: readonly LookupKey[],
+): AsyncGenerator<CandidatePortion> {
+  const hashes = lookupKeys.map((key) => lookupPlace(store, key).entries(layoutId));
+  for (let at = 0; at < hashes.length; at += keysAskedPerCall) {
+    const asked = hashes.slice(at, at + keysAskedPerCall);
+    const read = (key: string, place: ScanPlace | null) =>
+      hashPortion(store, key, place, candidatesPerPortion);
+    const portions = await Promise.all(asked.map((key) => read(key, null)));
+    for (const [index, key] of asked.entries()) {
+      for (let portion = portions[index]; portion !== undefined; ) {
+        const { pairs, next } = portion;
+        yield { size: pairs.length / 2, candidates: decodeCandidates(pairs) };
+        portion = next === null ? undefined : await read(key, next);
+      }
+    }
+  }
+}
+
+/** All that `candidatePortions` gives. @throws StoreUnavailableError */
 export async function readCandidates(
   store: Store,
   layoutId: string,
   lookupKeys: readonly LookupKey[],
 ): Promise<LookupCandidate[]> {
-  try {
-    const replies = await Promise.all(
-      lookupKeys.map((key) => {
-        const tag = store.partitions.tag(partitionOf(store, key));
-        const hash = keys.lookup(tag, key.tenant, key.sourceId, layoutId, key.lookupKey);
-        return sendRaw(store.client, 'HGETALL', [hash]) as Promise<Buffer[]>;
-      }),
-    );
-    return replies.flatMap(decodeCandidates);
-  } catch (error) {
-    throw storeError(error);
+  const found: LookupCandidate[] = [];
+  for await (const { candidates } of candidatePortions(store, layoutId, lookupKeys)) {
+    for (const candidate of candidates) found.push(candidate);
   }
+  return found;
 }
 
-function decodeCandidates(pairs: Buffer[]): LookupCandidate[] {
-  const candidates: LookupCandidate[] = [];
+function* decodeCandidates(pairs: readonly Buffer[]): Generator<LookupCandidate> {
   for (let index = 0; index + 1 < pairs.length; index += 2) {
     const [originId, projection] = [pairs[index], pairs[index + 1]];
     if (originId === undefined || projection === undefined) continue;
-    candidates.push({ originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] });
+    yield { originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] };
   }
-  return candidates;
 }

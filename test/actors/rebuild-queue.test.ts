@@ -41,6 +41,24 @@ test('a portion is about as much work as it may be, and at least one member', ()
   assert.deepEqual(members(queue.take(100_000, budgetMs)), ['next']);
 });
 
+test('what one of a kind cost says how many of them make a portion', () => {
+  const queue = new RebuildQueue();
+  const add = (kind: string) => {
+    for (let number = 0; number < 300; number += 1) {
+      queue.add('t', `v|e|${kind}|s|${number}`, number + 1, number + 1);
+    }
+  };
+  add('dear');
+  const first = queue.take(0, budgetMs);
+  assert.ok(first.length < 10, `${first.length} of which nothing is known`);
+  queue.done(members(first), 0, first.length * 200);
+  assert.equal(queue.take(0, budgetMs).length, 1);
+  add('cheap');
+  queue.done(['v|e|cheap|s|x'], 0, 0.1);
+  queue.done(members(queue.take(0, 300 * 200)), 0, 300 * 200);
+  assert.ok(queue.take(0, budgetMs).length > 100);
+});
+
 test('a portion is bounded in number, however quick its members are', () => {
   const queue = new RebuildQueue();
   const all = Array.from({ length: 3000 }, (_, index) => `m${index}`);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  candidatePortions,
   type IndexWrite,
   type LookupKey,
   readCandidates,
@@ -68,6 +69,24 @@ test('what stands under a key is found under it, with its projection, until it i
   );
   await touch(store, [entry('k', '1', null), entry('k', '2', '["new"]')], []);
   assert.deepEqual(await candidates(store, 'k'), [{ originId: '2', values: ['new'] }]);
+});
+
+test('a whole type is read in portions, each entry at least once, and so are many keys', async () => {
+  const store = await redis.openEmptyStore(4);
+  const count = 20_000;
+  const all = Array.from({ length: count }, (_, number) => entry('all', `o${number}`, `[${number}]`));
+  const few = Array.from({ length: 300 }, (_, number) => entry(`k${number}`, `f${number}`, '[]'));
+  await touch(store, [...all, ...few], []);
+  const found = new Map<string, unknown>();
+  const sizes: number[] = [];
+  const lookupKeys = ['all', ...few.map(({ lookupKey }) => lookupKey)].map(key);
+  for await (const { size, candidates } of candidatePortions(store, 'layout', lookupKeys)) {
+    sizes.push(size);
+    for (const { originId, values } of candidates) found.set(originId, values[0]);
+  }
+  assert.equal(found.size, count + few.length);
+  for (const { originId, projection } of all) assert.equal(JSON.stringify([found.get(originId)]), projection);
+  assert.ok(Math.max(...sizes) < count / 4, `${Math.max(...sizes)} entries in one reply`);
 });
 
 test('entries of another layout, source or tenant are not seen', async () => {

@@ -29,6 +29,8 @@ const backlogMax = 60;
 const processBytesMax = 700 * mebibyte;
 const redisBytesMax = 300 * mebibyte;
 const writers = 8;
+/** Requests at once of the flood: more than may wait. */
+const connections = 128;
 const pagesPerRequest = 25;
 const floodedPages = 200;
 /** That a page takes in turn; a page that is sent as it is stored makes no work. */
@@ -170,7 +172,7 @@ test(
     });
     const redis = new Redis(system.redis.url);
     context.after(() => redis.disconnect());
-    const client = system.client('web.1', writers);
+    const client = system.client('web.1', connections);
     const ledger = new Ledger({ key: sourceKey, sourceId });
     assert.ok(await ledger.save(client, [page(0, 0), page(steady, 0)]));
     await waitUntilSettled(await system.store());
