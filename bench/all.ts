@@ -8,6 +8,7 @@ const names = [
   'delivery-cold',
   'delivery-writes',
   'ingest',
+  'fairness',
   'query',
   'query-overhead',
   'rebuild',

@@ -42,21 +42,24 @@ test('a portion is about as much work as it may be, and at least one member', ()
 });
 
 test('what one of a kind cost says how many of them make a portion', () => {
-  const queue = new RebuildQueue();
-  const add = (kind: string) => {
+  const queueOf = (kind: string) => {
+    const queue = new RebuildQueue();
     for (let number = 0; number < 300; number += 1) {
       queue.add('t', `v|e|${kind}|s|${number}`, number + 1, number + 1);
     }
+    return queue;
   };
-  add('dear');
-  const first = queue.take(0, budgetMs);
-  assert.ok(first.length < 10, `${first.length} of which nothing is known`);
-  queue.done(members(first), 0, first.length * 200);
-  assert.equal(queue.take(0, budgetMs).length, 1);
-  add('cheap');
-  queue.done(['v|e|cheap|s|x'], 0, 0.1);
-  queue.done(members(queue.take(0, 300 * 200)), 0, 300 * 200);
-  assert.ok(queue.take(0, budgetMs).length > 100);
+  for (const [costMs, least, most] of [
+    [200, 1, 1],
+    [0.1, 100, 300],
+  ] as const) {
+    const queue = queueOf('card');
+    const first = queue.take(0, budgetMs);
+    assert.ok(first.length < 10, `${first.length} of which nothing is known`);
+    queue.done(members(first), 0, first.length * costMs);
+    const { length } = queue.take(0, budgetMs);
+    assert.ok(length >= least && length <= most, `${length} of ${costMs} ms each`);
+  }
 });
 
 test('a portion is bounded in number, however quick its members are', () => {
