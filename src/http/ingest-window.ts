@@ -7,8 +7,11 @@
 /** Contract, section 8: a single save is read with its version after 200 ms in the median. */
 const aimMs = 100;
 const sizeFirst = 400;
-/** Less than a request of 50 entities would keep the workers waiting for the next one. */
-const sizeMin = 50;
+/**
+ * Below it a smaller size hardly makes anybody faster: what an entry waits for then is mostly not other entries, but its own
+ * way through Redis and processes that stand in line for a core, and an import would do next to nothing in that time.
+ */
+const sizeMin = 200;
 const sizeMax = 100_000;
 /** It is filled again when so much of it is left. */
 const refillShare = 0.5;
