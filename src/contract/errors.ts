@@ -83,6 +83,10 @@ export const problems = {
     message:
       'Send the Content-Length header with the byte length of the body; chunked bodies are not supported',
   },
+  contentCodingUnknown: (coding: string): Problem => ({
+    status: 415,
+    message: `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported: send the body as it is, without that header`,
+  }),
   bodyStoodStill: {
     status: 408,
     message: 'The body stopped arriving before it was whole: send the request again',

@@ -18,6 +18,8 @@ import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
 
 const jsonMedia = 'application/json';
+/** What every endpoint with a body can answer besides. */
+export const bodyStatuses: readonly number[] = [411, 415];
 
 const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
   ingest: 'Source entities, with the key of a data source',
@@ -156,7 +158,7 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
   for (const [status, answer] of Object.entries(route.answers)) {
     responses[status] = responseOf(answer, parts);
   }
-  const own = [...route.problemStatuses, ...(route.body === undefined ? [] : [411])];
+  const own = [...route.problemStatuses, ...(route.body === undefined ? [] : bodyStatuses)];
   for (const status of own.sort((a, b) => a - b)) {
     const shape = problemShape(route, status);
     // Clients made from the document make one type of all errors of an operation: a text among them would make the

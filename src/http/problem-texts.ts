@@ -7,6 +7,7 @@ export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
   [408, 'The body stood still for 10 s'],
   [411, 'Content-Length is missing, or the body is chunked'],
   [413, 'The body is too large'],
+  [415, 'The body has a Content-Encoding'],
   [422, 'The request is not valid; the message says what to change'],
   [
     429,

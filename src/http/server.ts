@@ -20,6 +20,7 @@ import { bodyBytesOf, writeAnswer } from './reply.ts';
 import type { RouteDefinition, RouteName } from './route-definition.ts';
 import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
+import { headerText } from './text-decoding.ts';
 import { type UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
 
 export interface HttpServerOptions {
@@ -58,6 +59,7 @@ interface Exchange {
 
 const transferEncoding = headerBytes('transfer-encoding');
 const contentLength = headerBytes('content-length');
+const contentEncoding = headerBytes('content-encoding');
 const apiKeyName = headerBytes('x-api-key');
 const authorizationName = headerBytes('authorization');
 
@@ -238,6 +240,7 @@ export class HttpServer {
     const { definition } = route;
     try {
       const principal = this.#admit(definition, res, req);
+      if (body !== null) requirePlainBody(req);
       const call = new Call(req, route.plan, route.parameterCount, principal, body);
       const answer = route.handler(call);
       if (!isReady(answer)) call.keepHeaders();
@@ -379,6 +382,13 @@ export class HttpServer {
     if (!this.#draining && !isHead) return answer;
     return { ...answer, close: this.#draining || answer.close === true, isHead };
   }
+}
+
+/** @throws ProblemError 415 for a body that would have to be unpacked first */
+function requirePlainBody(req: HttpRequest): void {
+  const coding = req.getHeader(contentEncoding);
+  if (coding === '' || coding.toLowerCase() === 'identity') return;
+  throw new ProblemError(problems.contentCodingUnknown(headerText(coding)));
 }
 
 function msSince(startedAtMs: number | null): number | null {

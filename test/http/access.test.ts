@@ -26,7 +26,7 @@ test('the document names every endpoint, its key and its errors', async () => {
   for (const route of routeTable) {
     const { path, method, problemStatuses, body } = route;
     const operation = json.paths[path][method];
-    for (const status of [...problemStatuses, ...(body === undefined ? [] : [411])]) {
+    for (const status of [...problemStatuses, ...(body === undefined ? [] : [411, 415])]) {
       if (problemShape(route, status) === null) {
         assert.match(
           operation.description,

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
 import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
-import { problemShape } from '../../../src/http/openapi.ts';
+import { bodyStatuses, problemShape } from '../../../src/http/openapi.ts';
 import type { RouteDefinition } from '../../../src/http/route-definition.ts';
 import { mistakesOf } from '../../../src/http/validate.ts';
 import type { HostileRequest } from './requests.ts';
@@ -66,7 +66,8 @@ function shapeMistakes(request: HostileRequest, status: number, json: Json | und
 function documentedShape(route: RouteDefinition, status: number): Shape | null | undefined {
   const answer = route.answers[status];
   if (answer !== undefined) return answer.shape ?? null;
-  if (status === 411 || route.problemStatuses.includes(status)) return problemShape(route, status);
+  if (bodyStatuses.includes(status) || route.problemStatuses.includes(status))
+    return problemShape(route, status);
   return undefined;
 }
 
