@@ -1,5 +1,4 @@
 /** `npm run backup -- FILE`: the active configuration and all source entities in one file, while everything runs. */
-import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
 import { counted } from '../config/issue-text.ts';
 import { loadConfiguration } from '../config/load.ts';
@@ -7,32 +6,17 @@ import { readSettings } from '../config/settings.ts';
 import { readPublished } from '../store/configuration.ts';
 import { readGenerations } from '../store/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
+import { readArguments, requiredFile } from './arguments.ts';
 import { writeBackup } from './backup/write.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
 import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
 import { redisAddress } from './redis-address.ts';
 
-const usage = `Usage: npm run backup -- FILE
-
-Writes the active configuration and all source entities of its sources into FILE (NDJSON, packed with gzip), while the
-system runs. Views, routes and index items are not in it: npm run restore has them made anew.
-
-Each entity is in it as it was at one moment, and every entity that was there during the whole backup is in it; those
-that came or went meanwhile may be. API keys are in it as hashes only.
-
-  --help   this text
-
-Exit code 0: FILE is whole; 1: there is none; 130: stopped by Ctrl-C.`;
-
 const commandTimeoutMs = 60_000;
 
 async function main(): Promise<number> {
-  const file = readArguments();
-  if (file === null) {
-    console.log(usage);
-    return 0;
-  }
+  const file = requiredFile('backup', readArguments('backup').positionals);
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
@@ -46,22 +30,6 @@ async function main(): Promise<number> {
     console.error('Stopped: no backup was written.');
     return 130;
   }
-}
-
-/** The file, or null when help is asked for. */
-function readArguments(): string | null {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { help: { type: 'boolean' } },
-    });
-    const [file, ...more] = positionals;
-    if (values.help === true) return null;
-    if (file !== undefined && more.length === 0) return file;
-  } catch (error) {
-    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
-  throw new CommandStop('Which FILE? One, as in: npm run backup -- backup.ndjson.gz');
 }
 
 async function backup(store: Store, file: string, signal: AbortSignal): Promise<void> {

@@ -10,6 +10,8 @@ import { parseEnv } from 'node:util';
 import { ensureNodeModules } from './bootstrap/node-modules.mjs';
 import { ensureRedisServer } from './bootstrap/redis-server.mjs';
 import { BootstrapStop } from './bootstrap/stop.mjs';
+import { isCommand } from './commands.mjs';
+import { answerWords } from './help.mjs';
 
 const nodeVersionMin = [20, 12];
 const commandFolder = path.dirname(fileURLToPath(import.meta.url));
@@ -47,13 +49,18 @@ function checkNodeVersion() {
 
 function commandFile(command) {
   const file = path.join(commandFolder, `${command}.ts`);
-  if (/^[a-z]+$/.test(command) && existsSync(file)) return file;
+  if (isCommand(command) && existsSync(file)) return file;
   throw new BootstrapStop(`There is no command '${command}'. See the scripts of package.json: npm run`);
 }
 
 async function main(command = '', ...commandArguments) {
   checkNodeVersion();
   const file = commandFile(command);
+  const code = answerWords(command, commandArguments);
+  if (code !== null) {
+    process.exitCode = code;
+    return;
+  }
   ensureNodeModules(root);
   if (needsRedisServer(command)) ensureRedisServer();
   process.argv = [process.execPath, file, ...commandArguments];

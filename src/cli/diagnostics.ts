@@ -1,5 +1,4 @@
 /** `npm run diagnostics`: lists what is valid but probably not meant so (contract section 2). */
-import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
 import { counted } from '../config/issue-text.ts';
 import { readSettings } from '../config/settings.ts';
@@ -9,24 +8,11 @@ import { diagnose } from '../verify/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../verify/located-diagnostic.ts';
 import { NullPaths } from '../verify/null-paths.ts';
 import { activeConfiguration } from './active-configuration.ts';
-import { CommandStop, runCommand } from './command-stop.ts';
+import { readArguments } from './arguments.ts';
+import { runCommand } from './command-stop.ts';
 import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
 import { redisAddress } from './redis-address.ts';
-
-const usage = `Usage: npm run diagnostics [-- --json] [--tenant TENANT]
-
-Lists what is valid but probably not meant so, with the place in the schema, how many entities it is found of, and one of
-them: URLs and handles that several views claim, views without the URL that their schema names, partial and schema
-aliases that name nothing, references to views that are not there, values that do not fit their type, lookups that match
-more than they may give, entity types without a schema, schemas without an entity, and paths of expressions that are
-null for every entity of a type.
-
-  --json            a JSON array of {kind, tenant, environment?, schema?, place?, entityId?, viewId?, message, count}
-  --tenant TENANT   only this tenant
-  --help            this text
-
-Exit code 0, whatever is found.`;
 
 const commandTimeoutMs = 60_000;
 
@@ -50,31 +36,16 @@ const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string,
 const countedByPlace: ReadonlySet<Diagnostic['kind']> = new Set(['schemaUnused', 'alwaysNull']);
 
 interface Arguments {
-  readonly isHelp: boolean;
   readonly isJson: boolean;
   readonly tenant: string | null;
 }
 
 async function main(): Promise<number> {
-  const asked = readArguments();
-  if (asked.isHelp) {
-    console.log(usage);
-    return 0;
-  }
+  const { values } = readArguments('diagnostics');
+  const asked: Arguments = { isJson: values.json === true, tenant: values.tenant ?? null };
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) => list(store, asked));
   return 0;
-}
-
-function readArguments(): Arguments {
-  try {
-    const { values } = parseArgs({
-      options: { json: { type: 'boolean' }, tenant: { type: 'string' }, help: { type: 'boolean' } },
-    });
-    return { isHelp: values.help === true, isJson: values.json === true, tenant: values.tenant ?? null };
-  } catch (error) {
-    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
 }
 
 async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> {

@@ -3,7 +3,7 @@ import { environmentWithFile } from '../config/environment.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { baseUrl } from './base-url.ts';
 import { runCommand } from './command-stop.ts';
-import { importHelp, readImportArguments } from './import/arguments.ts';
+import { readImportArguments } from './import/arguments.ts';
 import { importFile } from './import/import-file.ts';
 import { ownTrust, type Trust } from './own-certificate.ts';
 
@@ -11,10 +11,6 @@ import { ownTrust, type Trust } from './own-certificate.ts';
 async function main(): Promise<number> {
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   const options = readImportArguments(process.argv.slice(2), baseUrl(settings));
-  if (options === null) {
-    console.log(importHelp);
-    return 0;
-  }
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => interrupt.abort(new Error(signal)));

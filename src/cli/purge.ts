@@ -2,7 +2,6 @@
  * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with all that
  * is left of them. Jobs do it, so it goes on when this command is broken off.
  */
-import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
 import { counted } from '../config/issue-text.ts';
 import { readSettings } from '../config/settings.ts';
@@ -19,6 +18,7 @@ import { processedSources } from '../store/processed.ts';
 import { beginPurge, readPurge } from '../store/purge.ts';
 import type { Store } from '../store/store.ts';
 import { activeConfiguration } from './active-configuration.ts';
+import { readArguments } from './arguments.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
 import { requireConsent } from './consent.ts';
 import { waitForJobs } from './job-wait.ts';
@@ -26,17 +26,6 @@ import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
 import { redisAddress } from './redis-address.ts';
 import { entitiesOf, forEachMade, type SourceName } from './stored-counts.ts';
-
-const usage = `Usage: npm run purge [-- --yes]
-
-Removes for good what is left of tenants, source groups and sources that the active configuration no longer has: their
-entities, and all that was made of them. It says first how much that is, and asks. The jobs process does it, as gently
-as a rebuild; run the command again to see a purge to its end that was broken off.
-
-  --yes    do not ask; needed where there is no terminal to ask on
-  --help   this text
-
-Exit code 0: purged, or nothing was left; 1: not purged, or the purge cannot go on.`;
 
 const commandTimeoutMs = 30_000;
 
@@ -48,26 +37,13 @@ interface Leftover extends SourceName {
 }
 
 async function main(): Promise<number> {
-  const { isHelp, isSure } = readArguments();
-  if (isHelp) {
-    console.log(usage);
-    return 0;
-  }
+  const isSure = readArguments('purge').values.yes === true;
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   return await withStore(redisAddress(settings), settings, commandTimeoutMs, async (store) => {
     const token = (await readPurge(store))?.token ?? (await begin(store, isSure));
     if (token !== null) await finish(store, token);
     return 0;
   });
-}
-
-function readArguments(): { isHelp: boolean; isSure: boolean } {
-  try {
-    const { values } = parseArgs({ options: { yes: { type: 'boolean' }, help: { type: 'boolean' } } });
-    return { isHelp: values.help === true, isSure: values.yes === true };
-  } catch (error) {
-    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
 }
 
 /** @returns token of the purge; null when there is nothing to purge */

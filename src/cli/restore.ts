@@ -1,7 +1,6 @@
 /** `npm run restore -- FILE`: puts a backup into an empty store, from which the processes make everything again. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
 import { counted } from '../config/issue-text.ts';
 import { loadConfiguration } from '../config/load.ts';
@@ -10,6 +9,7 @@ import { readSettings } from '../config/settings.ts';
 import type { Configuration } from '../config/types.ts';
 import { FencedError } from '../store/connection.ts';
 import type { Store } from '../store/store.ts';
+import { readArguments, requiredFile } from './arguments.ts';
 import { type CheckedBackup, checkBackup } from './backup/read.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
@@ -17,31 +17,12 @@ import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
 import { redisAddress } from './redis-address.ts';
 
-const usage = `Usage: npm run restore -- FILE [--config-out FOLDER]
-
-Puts a file of npm run backup into an empty store: one in which no entity was ever saved. The file is checked to its
-end before anything is written. Views, routes and index items are made by the workers, now or when they are started.
-A restore that was broken off is finished by running it again with the same file.
-
-  --config-out FOLDER   also writes the configuration of the backup into a new folder, for CONFIG_DIR
-  --help                this text
-
-Exit code 0: everything of FILE is in the store; 1: it is not, see the message.`;
-
 const commandTimeoutMs = 60_000;
 
-interface Arguments {
-  readonly file: string;
-  readonly configOut: string | null;
-}
-
 async function main(): Promise<number> {
-  const asked = readArguments();
-  if (asked === null) {
-    console.log(usage);
-    return 0;
-  }
-  const { file, configOut } = asked;
+  const { values, positionals } = readArguments('restore');
+  const file = requiredFile('restore', positionals);
+  const configOut = values['config-out'];
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   const address = redisAddress(settings);
   const backup = await check(file);
@@ -51,7 +32,7 @@ async function main(): Promise<number> {
       `${file} has a configuration of another version of Millrace: restore it with that one.`,
     );
   }
-  if (configOut !== null) writeDocuments(configOut, backup.documents);
+  if (configOut !== undefined) writeDocuments(configOut, backup.documents);
   await withStore(address, settings, commandTimeoutMs, (store) =>
     restore(store, file, backup, loaded.configuration),
   );
@@ -65,22 +46,6 @@ async function main(): Promise<number> {
     );
   }
   return 0;
-}
-
-/** Null when help is asked for. */
-function readArguments(): Arguments | null {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { 'config-out': { type: 'string' }, help: { type: 'boolean' } },
-    });
-    const [file, ...more] = positionals;
-    if (values.help === true) return null;
-    if (file !== undefined && more.length === 0) return { file, configOut: values['config-out'] ?? null };
-  } catch (error) {
-    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
-  throw new CommandStop('Which FILE? One, as in: npm run restore -- backup.ndjson.gz');
 }
 
 async function check(file: string): Promise<CheckedBackup> {

@@ -1,5 +1,4 @@
 /** `npm run verify`: makes everything again from the source entities and compares it with what is stored. */
-import { parseArgs } from 'node:util';
 import { environmentWithFile } from '../config/environment.ts';
 import { counted } from '../config/issue-text.ts';
 import { readSettings } from '../config/settings.ts';
@@ -10,56 +9,27 @@ import { liveProcesses } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
 import { activeConfiguration } from './active-configuration.ts';
+import { readArguments } from './arguments.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
 import { waitForRebuild } from './job-wait.ts';
 import { withStore } from './open-store.ts';
 import { PercentBar } from './percent-bar.ts';
 import { redisAddress } from './redis-address.ts';
 
-const usage = `Usage: npm run verify [-- --repair] [--tenant TENANT]
-
-Makes every view, route, handle and index item again from the source entities, compares them with what is stored, and
-reports each difference by its view id. The system may be at work: what is only under way is no difference.
-
-  --repair          have what differs written anew, then say what is left
-  --tenant TENANT   only this tenant
-  --help            this text
-
-Exit code 0: nothing differs, or all of it is repaired; 1: something differs.`;
-
 const commandTimeoutMs = 60_000;
 
 interface Arguments {
-  readonly isHelp: boolean;
   readonly isRepair: boolean;
   readonly tenant: string | null;
 }
 
 async function main(): Promise<number> {
-  const asked = readArguments();
-  if (asked.isHelp) {
-    console.log(usage);
-    return 0;
-  }
+  const { values } = readArguments('verify');
+  const asked: Arguments = { isRepair: values.repair === true, tenant: values.tenant ?? null };
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   return await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
     verifyStore(store, asked),
   );
-}
-
-function readArguments(): Arguments {
-  try {
-    const { values } = parseArgs({
-      options: { repair: { type: 'boolean' }, tenant: { type: 'string' }, help: { type: 'boolean' } },
-    });
-    return {
-      isHelp: values.help === true,
-      isRepair: values.repair === true,
-      tenant: values.tenant ?? null,
-    };
-  } catch (error) {
-    throw new CommandStop(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
 }
 
 async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promise<number> {

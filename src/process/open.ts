@@ -1,5 +1,6 @@
 /** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerWords } from '../cli/help.mjs';
 import { applyFolder, refusingLosses } from '../cli/publish.ts';
 import { messagesAddress, redisAddress } from '../cli/redis-address.ts';
 import { environmentWithFile } from '../config/environment.ts';
@@ -126,8 +127,10 @@ export function stopOnSignal(
   process.on('SIGINT', onSignal);
 }
 
-/** Runs an entry point; a failure to start is one line and exit code 1. */
+/** Runs an entry point, unless it is only asked for help; a failure to start is one line and exit code 1. */
 export function runProcess(role: Role, main: () => Promise<void>): void {
+  const code = answerWords(role, process.argv.slice(2));
+  if (code !== null) process.exit(code);
   main().catch((error: unknown) => {
     console.error(`${role}: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(1);

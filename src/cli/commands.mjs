@@ -1,0 +1,204 @@
+// @ts-check
+/**
+ * What every command takes and says of itself: `--help` prints it, and words that it does not know are refused by it. Plain
+ * JavaScript, because on a fresh machine both happen before anything is installed.
+ */
+
+/**
+ * @typedef {object} CommandOption
+ * @property {'boolean' | 'string'} type
+ * @property {string} [value] what stands behind it in a usage, for `string`
+ * @property {string} [default]
+ * @property {true} [isRequired]
+ * @property {string} meaning
+ */
+
+/**
+ * @typedef {object} Command
+ * @property {string} does what it does; the first sentence says it in short
+ * @property {Readonly<Record<string, string>>} [words] what is given without a name -> what it is, in the order given
+ * @property {Readonly<Record<string, CommandOption>>} options
+ * @property {true} [passesOn] what it is given is for somebody else, who knows it
+ * @property {string} example
+ * @property {string} ends its exit codes
+ * @property {number} [wrongWordsCode] its exit code for words that it does not know, where that is not 1
+ */
+
+const tenant = /** @type {const} */ ({ type: 'string', value: 'TENANT', meaning: 'only this tenant' });
+const yes = /** @type {const} */ ({
+  type: 'boolean',
+  meaning: 'do not ask; needed where there is no terminal to ask on',
+});
+const processEnds =
+  '0 after SIGTERM or Ctrl-C; 1: it could not start, or not everything could be finished in time.';
+
+export const commands = /** @type {const} @satisfies {Record<string, Command>} */ ({
+  start: {
+    does: `Starts everything: a Redis of its own unless REDIS_URL or REDIS_CLUSTER names one, and the processes of the Procfile.
+What is missing on this machine is installed first, the configuration in CONFIG_DIR is made active, and the first start
+loads the demo tenant when that folder is this repository's own. Ctrl-C stops all of it.
+
+It takes no options. Settings are environment variables, or lines of a file .env; the README lists all:
+
+  PORT        port of the HTTP fronts (default: 4000)
+  HOST        address they listen on (default: 127.0.0.1)
+  REDIS_URL   an existing Redis (default: a private one, its files in DATA_DIR)
+  CONFIG_DIR  the configuration folder (default: config)
+  DATA_DIR    files of the private Redis (default: .data)
+  WEB         HTTP fronts (default: 1)
+  WORKERS     partition workers (default: cores - 1)
+  LOG_LEVEL   trace, debug, info, warn, error, fatal or silent (default: info)`,
+    options: {},
+    example: 'PORT=5000 npm start',
+    ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
+  },
+  test: {
+    does: `Runs the whole suite against a real Redis and says how much of src ran, or runs only the files that are named.
+Options of Node's test runner are passed on to it.`,
+    words: { FILE: 'test files (default: all)' },
+    options: {},
+    passesOn: true,
+    example: 'npm test -- test/http/delivery.test.ts',
+    ends: '0: every test passed; 1: one failed, or too little of src ran.',
+  },
+  import: {
+    does: `Streams source entities into a source, 50 a request. Entities that do not change are left alone, so an import that was
+broken off can simply be run again. Lines that fail are written to FILE.failed.ndjson with their errors.`,
+    words: { FILE: 'one entity a line: .ndjson, .ndjson.gz, or - for standard input' },
+    options: {
+      key: { type: 'string', value: 'SOURCE_KEY', isRequired: true, meaning: 'the API key of the source' },
+      url: {
+        type: 'string',
+        value: 'BASE',
+        meaning: 'address of the platform (default: where npm start listens with the same settings)',
+      },
+      concurrency: { type: 'string', value: 'N', default: '8', meaning: 'requests at once, 1 to 64' },
+    },
+    example: 'npm run import -- notes.ndjson --key source-atlas-demo',
+    ends: '0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C.',
+  },
+  check: {
+    does: 'Validates the configuration and prints every mistake with its file, its place and what to do about it.',
+    options: {
+      'config-dir': {
+        type: 'string',
+        value: 'FOLDER',
+        meaning: 'the configuration to check (default: CONFIG_DIR, else config)',
+      },
+      strict: { type: 'boolean', meaning: 'warnings fail it too' },
+    },
+    example: 'npm run check -- --config-dir my-site/config',
+    ends: '0: sound; 1: mistakes, in the configuration or the settings; with --strict also warnings; 2: wrong arguments.',
+    wrongWordsCode: 2,
+  },
+  apply: {
+    does: `Makes the configuration in CONFIG_DIR the active one, without a restart, and waits until every view and index item that
+it changes is rebuilt. A configuration with mistakes is refused as a whole, and the running one stays. Before a tenant,
+environment, source group, source, schema or index goes that has data, it says what goes with it and asks.`,
+    options: {
+      'no-wait': { type: 'boolean', meaning: 'only make it the active one' },
+      yes,
+    },
+    example: 'CONFIG_DIR=my-site/config npm run apply -- --no-wait',
+    ends: '0: active, and rebuilt unless --no-wait; 1: refused, or the rebuild cannot go on.',
+  },
+  purge: {
+    does: `Removes for good what is left of tenants, source groups and sources that the active configuration no longer has: their
+entities, and all that was made of them. It says first how much that is, and asks. The jobs process does it, as gently
+as a rebuild; run the command again to see a purge to its end that was broken off.`,
+    options: { yes },
+    example: 'npm run purge -- --yes',
+    ends: '0: purged, or nothing was left; 1: not purged, or the purge cannot go on.',
+  },
+  verify: {
+    does: `Makes every view, route, handle and index item again from the source entities, compares them with what is stored, and
+reports each difference by its view id. The system may be at work: what is only under way is no difference.`,
+    options: {
+      repair: { type: 'boolean', meaning: 'have what differs written anew, then say what is left' },
+      tenant,
+    },
+    example: 'npm run verify -- --repair --tenant atlas',
+    ends: '0: nothing differs, or all of it is repaired; 1: something differs.',
+  },
+  diagnostics: {
+    does: `Lists what is valid but probably not meant so, with the place in the schema, how many entities it is found of, and one of
+them: URLs and handles that several views claim, views without the URL that their schema names, partial and schema
+aliases that name nothing, references to views that are not there, values that do not fit their type, lookups that match
+more than they may give, entity types without a schema, schemas without an entity, and paths of expressions that are
+null for every entity of a type.`,
+    options: {
+      json: { type: 'boolean', meaning: 'a JSON array of {kind, tenant, environment?, schema?, place?, entityId?, viewId?, message, count}' },
+      tenant,
+    },
+    example: 'npm run diagnostics -- --json --tenant atlas',
+    ends: '0, whatever is found; 1: the store cannot be read.',
+  },
+  backup: {
+    does: `Writes the active configuration and all source entities of its sources into FILE (NDJSON, packed with gzip), while the
+system runs. Views, routes and index items are not in it: npm run restore has them made anew.
+
+Each entity is in it as it was at one moment, and every entity that was there during the whole backup is in it; those
+that came or went meanwhile may be. API keys are in it as hashes only.`,
+    words: { FILE: 'the file to write' },
+    options: {},
+    example: 'npm run backup -- backup.ndjson.gz',
+    ends: '0: FILE is whole; 1: there is none; 130: stopped by Ctrl-C.',
+  },
+  restore: {
+    does: `Puts a file of npm run backup into an empty store: one in which no entity was ever saved. The file is checked to its
+end before anything is written. Views, routes and index items are made by the workers, now or when they are started.
+A restore that was broken off is finished by running it again with the same file.`,
+    words: { FILE: 'the file to read' },
+    options: {
+      'config-out': {
+        type: 'string',
+        value: 'FOLDER',
+        meaning: 'also writes the configuration of the backup into a new folder, for CONFIG_DIR',
+      },
+    },
+    example: 'npm run restore -- backup.ndjson.gz --config-out restored-config',
+    ends: '0: everything of FILE is in the store; 1: it is not, see the message.',
+  },
+  bench: {
+    does: 'Runs one benchmark of bench/ and writes its figures and charts there; without a NAME it lists them.',
+    words: { NAME: 'the benchmark' },
+    options: {
+      quick: { type: 'boolean', meaning: 'one short round, and nothing is written' },
+    },
+    passesOn: true,
+    example: 'npm run bench -- delivery --quick',
+    ends: '0: it ran through, whatever the figures; 1: contenders disagree, or something broke; 130: stopped.',
+  },
+  web: {
+    does: `Runs one HTTP front on HOST and PORT, over the Redis that REDIS_URL or REDIS_CLUSTER names, or that of an npm start
+beside it. It takes no options; settings are environment variables, and the README lists them.`,
+    options: {},
+    example: 'REDIS_URL=redis://10.0.0.5:6379 HOST=0.0.0.0 npm run web',
+    ends: processEnds,
+  },
+  worker: {
+    does: `Runs one partition worker, which makes views and keeps indexes in memory, over the Redis that REDIS_URL or REDIS_CLUSTER
+names, or that of an npm start beside it. It takes no options; settings are environment variables, and the README lists them.`,
+    options: {},
+    example: 'REDIS_URL=redis://10.0.0.5:6379 npm run worker',
+    ends: processEnds,
+  },
+  jobs: {
+    does: `Runs one jobs process, which rebuilds what a change of configuration changes, over the Redis that REDIS_URL or
+REDIS_CLUSTER names, or that of an npm start beside it. It takes no options; settings are environment variables, and the
+README lists them.`,
+    options: {},
+    example: 'REDIS_URL=redis://10.0.0.5:6379 npm run jobs',
+    ends: processEnds,
+  },
+});
+
+/** @typedef {keyof typeof commands} CommandName */
+
+/**
+ * @param {string} name
+ * @returns {name is CommandName}
+ */
+export function isCommand(name) {
+  return Object.hasOwn(commands, name);
+}

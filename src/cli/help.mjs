@@ -1,0 +1,114 @@
+// @ts-check
+/** What `--help` prints, and what is said to words that a command does not know; both from the table of commands. */
+import { parseArgs } from 'node:util';
+import { commands } from './commands.mjs';
+
+const helpWords = ['--help', '-h'];
+
+/**
+ * Answers words that need no more than the table: prints the help that is asked for, or what is wrong with them.
+ * @param {import('./commands.mjs').CommandName} name
+ * @param {readonly string[]} words
+ * @returns {number | null} the exit code with which to end; null: go on
+ */
+export function answerWords(name, words) {
+  if (asksForHelp(words)) {
+    console.log(helpText(name));
+    return 0;
+  }
+  const mistake = wordsMistake(name, words);
+  if (mistake === null) return null;
+  console.error(mistake);
+  return command(name).wrongWordsCode ?? 1;
+}
+
+/**
+ * Behind `--` nothing asks for help.
+ * @param {readonly string[]} words
+ */
+function asksForHelp(words) {
+  const end = words.indexOf('--');
+  return words.slice(0, end < 0 ? words.length : end).some((word) => helpWords.includes(word));
+}
+
+/**
+ * @param {import('./commands.mjs').CommandName} name
+ * @returns {string}
+ */
+function helpText(name) {
+  const { does, options, words = {}, example, ends } = command(name);
+  const lines = [
+    ...Object.entries(words).map(([word, meaning]) => /** @type {const} */ ([word, meaning])),
+    ...Object.entries(options).map(([option, { value, meaning, default: usual }]) => {
+      const told = usual === undefined ? meaning : `${meaning} (default: ${usual})`;
+      return /** @type {const} */ ([`--${option}${value === undefined ? '' : ` ${value}`}`, told]);
+    }),
+    /** @type {const} */ (['--help', 'this text']),
+  ];
+  const width = Math.max(...lines.map(([word]) => word.length));
+  const table = lines.map(([word, meaning]) => `  ${word.padEnd(width)}  ${meaning}`);
+  return [`Usage: ${usage(name)}`, does, table.join('\n'), `Example: ${example}`, `Exit code ${ends}`].join(
+    '\n\n',
+  );
+}
+
+/**
+ * What is wrong with the words of a command line, in one line that says where to look; null when nothing is.
+ * @param {import('./commands.mjs').CommandName} name
+ * @param {readonly string[]} words
+ * @returns {string | null}
+ */
+export function wordsMistake(name, words) {
+  const { options, words: places = {}, passesOn } = command(name);
+  if (passesOn) return null;
+  try {
+    const { positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
+    const surplus = positionals[Object.keys(places).length];
+    if (surplus === undefined) return null;
+    return `'${surplus}' is one word too many. ${seeHelp(name)}`;
+  } catch (error) {
+    return `${firstSentence(error)}. ${seeHelp(name)}`;
+  }
+}
+
+/**
+ * Where the words of a command are told.
+ * @param {import('./commands.mjs').CommandName} name
+ */
+export function seeHelp(name) {
+  return `See: ${script(name)} -- --help`;
+}
+
+/**
+ * @param {import('./commands.mjs').CommandName} name
+ * @returns {import('./commands.mjs').Command}
+ */
+function command(name) {
+  return commands[name];
+}
+
+/** @param {import('./commands.mjs').CommandName} name */
+function usage(name) {
+  const { options, words = {} } = command(name);
+  const all = [
+    ...Object.keys(words),
+    ...Object.entries(options).map(([option, { value, isRequired }]) => {
+      const whole = `--${option}${value === undefined ? '' : ` ${value}`}`;
+      return isRequired ? whole : `[${whole}]`;
+    }),
+  ];
+  return all.length === 0 ? script(name) : `${script(name)} -- ${all.join(' ')}`;
+}
+
+/** @param {import('./commands.mjs').CommandName} name */
+function script(name) {
+  return name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
+}
+
+/**
+ * Node goes on to explain how a word that looks like an option can be given all the same.
+ * @param {unknown} error
+ */
+function firstSentence(error) {
+  return (error instanceof Error ? error.message : String(error)).split(/\. |\n/)[0]?.replace(/\.$/, '');
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { commands } from '../../src/cli/commands.mjs';
+import { type CommandResult, root, run } from './support/command.ts';
+
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+  readFileSync(path.join(root, 'package.json'), 'utf8'),
+);
+/** Tools of development, which have a help of their own. */
+const tools = ['lint', 'format', 'types'];
+const names = Object.keys(scripts).filter((name) => !tools.includes(name));
+
+/** Runs a script of package.json as npm does, but for npm itself: in a shell. */
+function runScript(name: string, words: string[]): Promise<CommandResult> {
+  const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'silent' };
+  return run('sh', ['-c', `${scripts[name]} "$@"`, name, ...words], { env });
+}
+
+test('the table of commands has every script of package.json, and nothing else', () => {
+  assert.deepEqual(Object.keys(commands).toSorted(), names.toSorted());
+});
+
+describe('every script', { concurrency: 2 }, () => {
+  for (const name of names) {
+    test(`${name} --help says what it does, its options, an example and its exit codes, and does nothing else`, async () => {
+      const { code, stdout, stderr } = await runScript(name, ['--help']);
+      assert.deepEqual([code, stderr], [0, '']);
+      const script = name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
+      assert.ok(stdout.startsWith(`Usage: ${script}`), stdout);
+      assert.match(stdout, /^ {2}--help +this text$/m);
+      assert.match(stdout, new RegExp(`^Example: .*${script}`, 'm'));
+      assert.match(stdout, /^Exit code 0/m);
+      for (const line of stdout.split('\n')) assert.ok(line.length <= 130, line);
+    });
+
+    // The suite passes its options on to Node's test runner.
+    if (name === 'test') continue;
+    test(`${name} refuses an option that it does not know in one line that names --help`, async () => {
+      const { code, stdout, stderr } = await runScript(name, ['--no-such-option']);
+      assert.equal(code, name === 'check' ? 2 : 1);
+      assert.equal(stdout, '');
+      assert.match(stderr, /^Unknown option '--no-such-option'\. See: npm (run )?\w+ -- --help\n$/);
+    });
+  }
+});
+
+test('settings that a help names are in the README with the same default', () => {
+  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+  const named = [...commands.start.does.matchAll(/^ {2}([A-Z_]+) .*\(default: (.*)\)$/gm)];
+  assert.ok(named.length >= 6);
+  for (const [, name = '', value = ''] of named) {
+    const [row = ''] = readme.match(new RegExp(`^\\| \`${name}\` .*|^\\| .*\`${name}\`, .*`, 'm')) ?? [];
+    const [, , cell = ''] = row.split('|');
+    const usual = cell.replaceAll('`', '').trim().replace('−', '-');
+    assert.ok(usual === 'none' || usual.startsWith(value), `${name}: ${value} is not ${usual}`);
+  }
+});
