@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../../src/cli/arguments.ts';
 import { CommandStop } from '../../src/cli/command-stop.ts';
 import type { Bench, BenchContext, BenchResult } from './bench.ts';
 import { dataNote } from './data-sets.ts';
@@ -15,15 +15,15 @@ const fullRounds = 5;
 
 /** Exit code 0 when it ran through, whatever the figures; 1 when contenders disagree or something broke; 130 when stopped. */
 export async function runBench(bench: Bench): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+  const isQuick = readArguments('bench').values.quick === true;
   const startedMs = performance.now();
   const stop = new AbortController();
   const cleanUps: (() => Promise<void> | void)[] = [];
   const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-bench-'));
   const say = (text: string) => console.error(`[${bench.name}] ${text}`);
   const context: BenchContext = {
-    quick: values.quick,
-    rounds: values.quick ? 1 : fullRounds,
+    quick: isQuick,
+    rounds: isQuick ? 1 : fullRounds,
     folder,
     signal: stop.signal,
     say,
@@ -42,7 +42,7 @@ export async function runBench(bench: Bench): Promise<void> {
   try {
     const result = withDataNote(await Promise.race([bench.run(context), interrupted]));
     printReport(bench, result);
-    if (!values.quick) writeReport(bench, result);
+    if (!isQuick) writeReport(bench, result);
     say(`done in ${Math.round((performance.now() - startedMs) / 1000)} s`);
     process.exitCode = 0;
   } catch (error) {

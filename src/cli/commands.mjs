@@ -165,7 +165,6 @@ A restore that was broken off is finished by running it again with the same file
     options: {
       quick: { type: 'boolean', meaning: 'one short round, and nothing is written' },
     },
-    passesOn: true,
     example: 'npm run bench -- delivery --quick',
     ends: '0: it ran through, whatever the figures; 1: contenders disagree, or something broke; 130: stopped.',
   },

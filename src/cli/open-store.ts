@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import { type RedisAddress, StoreFullError, StoreUnavailableError } from '../store/connection.ts';
-import { isMismatch, openStore, type Store } from '../store/store.ts';
+import { isMismatch, openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
 import { shownAddress } from './redis-address.ts';
 
@@ -20,7 +20,9 @@ export async function withStore<T>(
   commandTimeoutMs: number,
   act: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await open(address, settings, commandTimeoutMs);
+  const { partitions, confirmReplicas, replicaWaitMs } = settings;
+  const options = { address, partitionCount: partitions, confirmReplicas, replicaWaitMs, commandTimeoutMs };
+  const store = await openNow(options);
   try {
     return await act(store);
   } catch (error) {
@@ -38,25 +40,33 @@ export async function withStore<T>(
   }
 }
 
-async function open(
-  address: RedisAddress,
-  { partitions, confirmReplicas, replicaWaitMs }: StoreSettings,
-  commandTimeoutMs: number,
-): Promise<Store> {
-  const options = { address, partitionCount: partitions, confirmReplicas, replicaWaitMs, commandTimeoutMs };
+/**
+ * Opens a store for whoever cannot begin without it.
+ * @throws CommandStop with one line when Redis does not answer for 5 s, or its store is another one
+ */
+export async function openNow(options: StoreOptions): Promise<Store> {
   try {
     return await withinTime(openStore(options), openTimeoutMs);
   } catch (error) {
     if (isMismatch(error)) throw new CommandStop(error.message);
-    throw noAnswer(address, error);
+    throw noAnswer(options.address, error);
   }
 }
 
 /** One line for the person who typed the command. */
 function noAnswer(address: RedisAddress, error: unknown): CommandStop {
+  const reason = error instanceof Error ? error.message : String(error);
+  const place = `Redis at ${shownAddress(address)}`;
+  if (/\b(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
+    return new CommandStop(
+      `${place} refuses this login (${reason}). Correct the user and password in REDIS_URL.`,
+    );
+  }
+  // The client library's words name its own options, which nobody can set here.
+  const shown = /max retries per request/.test(reason) ? 'no connection could be made' : reason;
   return new CommandStop(
-    `Redis at ${shownAddress(address)} does not answer (${error instanceof Error ? error.message : error}). ` +
-      'Start it or correct REDIS_URL or REDIS_CLUSTER; without either, Millrace runs a Redis of its own.',
+    `${place} does not answer (${shown}). ` +
+      'Start it, or correct REDIS_URL or REDIS_CLUSTER; without either, npm start runs a Redis of its own.',
   );
 }
 

@@ -11,6 +11,7 @@ import { checkTlsFiles } from '../config/tls-files.ts';
 import type { RedisAddress } from '../store/connection.ts';
 import { baseUrl } from './base-url.ts';
 import { CommandStop, runCommand } from './command-stop.ts';
+import { logTextFor } from './log-text.ts';
 import { withStore } from './open-store.ts';
 import { ownTrust } from './own-certificate.ts';
 import { applyFolder, publishAtStart, readSoundConfiguration, refusingLosses } from './publish.ts';
@@ -37,7 +38,7 @@ async function main(): Promise<number> {
   const configuration = await readSoundConfiguration(settings.configDir);
   await requireFreePort(settings.host, settings.port);
 
-  const output = new Output(process.stdout);
+  const output = new Output(process.stdout, await logTextFor(process.stdout));
   const supervisor = new Supervisor(output);
   const signal = stopSignals(() => {
     supervisor.kill();

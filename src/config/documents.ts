@@ -1,4 +1,5 @@
 /** Reads CONFIG_DIR (contract section 2, the tree of files). What does not belong there is an issue, not a surprise. */
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
@@ -135,7 +136,12 @@ class Reading {
   #unreadable(path: string, error: unknown): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     if (code === 'ENOENT') {
-      this.#issue(path, 'not found', 'Create it, or point CONFIG_DIR at the configuration folder.');
+      const found = existsSync(this.#configDir) ? `has no ${path}` : 'does not exist';
+      this.#issue(
+        path,
+        'not found',
+        `Create it, or point CONFIG_DIR at the configuration folder: ${this.#configDir} ${found}.`,
+      );
     } else {
       this.#issue(path, `cannot be read (${code})`, 'Check its kind and its permissions.');
     }

@@ -1,5 +1,5 @@
-/** The log of a process: JSON lines on standard output, without keys, header values and bodies. */
-import { pino } from 'pino';
+/** The log of a process: lines without keys, header values and bodies. */
+import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from '../config/settings.ts';
 
 export interface Log {
@@ -9,7 +9,11 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** @param name of the process: `web` */
-export function createLog(name: string, level: LogLevel): Log {
-  return pino({ name, level, base: { name, pid: process.pid } });
+/**
+ * @param name of the process: `web`
+ * @param target takes each line, which is JSON; absent: standard output
+ */
+export function createLog(name: string, level: LogLevel, target?: DestinationStream): Log {
+  const options = { name, level, base: { name, pid: process.pid } };
+  return target === undefined ? pino(options) : pino(options, target);
 }

@@ -1,16 +1,18 @@
 /** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWords } from '../cli/help.mjs';
+import { logTextFor } from '../cli/log-text.ts';
+import { openNow } from '../cli/open-store.ts';
 import { applyFolder, refusingLosses } from '../cli/publish.ts';
 import { messagesAddress, redisAddress } from '../cli/redis-address.ts';
 import { environmentWithFile } from '../config/environment.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
+import { type LogLevel, readSettings, type Settings } from '../config/settings.ts';
 import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/log.ts';
 import { ActiveConfiguration } from '../store/configuration.ts';
 import { OutageWatch } from '../store/outages.ts';
 import type { Role } from '../store/registry.ts';
-import { openStore, type RedisHost, type Store, type StoreOptions } from '../store/store.ts';
+import type { RedisHost, Store, StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
@@ -28,15 +30,15 @@ const unpublishedPollMs = 1_000;
 /**
  * Opens the store and follows the active configuration; the first process of an empty store makes that of its CONFIG_DIR
  * the active one, and one without a CONFIG_DIR waits for it. SIGHUP reads the folder again. A front's commands to Redis have a time limit; workers and jobs
- * wait for Redis to come back.
+ * wait for Redis to come back once they have begun.
  * @throws Error whose message is one line for the operator
  */
 export async function openProcess(role: Role): Promise<ProcessGround> {
   exitWithParent();
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   if (role !== 'web') stepBack(settings.workerNiceness);
-  const log = createLog(role, settings.logLevel);
-  const store = await openStore({
+  const log = await openLog(role, settings.logLevel);
+  const store = await openNow({
     address: redisAddress(settings),
     messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
@@ -76,6 +78,13 @@ function logConfigurations(configuration: ActiveConfiguration, log: Log): void {
   configuration.onTrouble((reason) => {
     log.error({ reason, generation: configuration.generation }, 'the active configuration cannot be used');
   });
+}
+
+/** On a terminal a log is for whoever looks at it, elsewhere for programs. */
+async function openLog(role: Role, level: LogLevel): Promise<Log> {
+  const text = await logTextFor(process.stdout);
+  if (text === null) return createLog(role, level);
+  return createLog(role, level, { write: (line) => process.stdout.write(`${text(line)}\n`) });
 }
 
 function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'lineTimeoutMs'> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -70,4 +70,31 @@ test('a data folder that cannot be made ends the start with one line', async () 
   });
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /^DATA_DIR cannot be made: /);
+});
+
+test('a data folder into which nothing can be written ends the start with one line that says so', async (context) => {
+  // Not even root writes there.
+  const lines = await failingStart({ DATA_DIR: '/proc/sys', PORT: String(await freePort('127.0.0.1')) });
+  assert.equal(lines.length, 1, lines.join('\n'));
+  assert.match(lines[0] ?? '', /^Nothing can be written into DATA_DIR=\/proc\/sys \(E\w+\)\. Let this user/);
+
+  const dataDir = await temporaryFolder(context);
+  await mkdir(path.join(dataDir, 'redis.json'));
+  const others = await failingStart({ DATA_DIR: dataDir, PORT: String(await freePort('127.0.0.1')) });
+  assert.equal(others.length, 1, others.join('\n'));
+  assert.match(others[0] ?? '', /^DATA_DIR cannot be written: E\w+.*redis\.json/);
+});
+
+test('a configuration folder that is missing, or is none, is told by its name', async (context) => {
+  const folder = await temporaryFolder(context);
+  for (const [configDir, found] of [
+    [folder, 'has no tenants'],
+    [path.join(folder, 'nowhere'), 'does not exist'],
+  ] as const) {
+    const lines = await failingStart({ CONFIG_DIR: configDir, DATA_DIR: path.join(folder, 'data') });
+    assert.equal(
+      lines[1]?.trim(),
+      `Create it, or point CONFIG_DIR at the configuration folder: ${configDir} ${found}.`,
+    );
+  }
 });

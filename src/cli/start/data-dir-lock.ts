@@ -12,22 +12,31 @@ const socketPathBytesMax = 100;
 /**
  * Takes a data folder for this process: two Redis servers on one append-only file would destroy it. The lock is a
  * socket that this process listens on, so it ends with the process however that ends, and nothing stale is believed.
- * @throws CommandStop when another `npm start` has it
+ * @throws CommandStop when another `npm start` has it, or this user may not write into it
  */
 export async function lockDataDir(dataDir: string): Promise<Server> {
   const socketPath = lockPath(dataDir);
   if (await someoneListens(socketPath)) throw inUse(dataDir);
-  // What is left there is the socket file of a process that was killed.
-  rmSync(socketPath, { force: true });
   const server = createServer((socket) => socket.destroy());
   server.unref();
-  server.listen(socketPath);
   try {
+    // What is left there is the socket file of a process that was killed.
+    rmSync(socketPath, { force: true });
+    server.listen(socketPath);
     await once(server, 'listening');
-  } catch {
-    throw inUse(dataDir);
+  } catch (error) {
+    // Somebody else was a moment faster.
+    if (codeOf(error) === 'EADDRINUSE') throw inUse(dataDir);
+    throw new CommandStop(
+      `Nothing can be written into DATA_DIR=${dataDir} (${codeOf(error)}). ` +
+        'Let this user write there, or choose another folder: DATA_DIR=.data2 npm start',
+    );
   }
   return server;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 function inUse(dataDir: string): CommandStop {

@@ -1,36 +1,45 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { hasColours, type LineTarget, type LogText } from '../log-text.ts';
 
 const colours = [36, 33, 32, 35, 34, 31];
 
-/** A terminal or a file, as far as it matters here. */
-export interface LineTarget {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
-
-/** Writes the lines of many processes into one terminal, each with the name of the process before it. */
+/** Writes the lines of many processes into one terminal or file, each with the name of the process before it. */
 export class Output {
   private readonly colourByRole = new Map<string, number>();
   private nameWidth = 'worker.1'.length;
+  private readonly hasColours: boolean;
 
-  constructor(private readonly stream: LineTarget) {}
+  /** @param logText as `logTextFor` gives it for the target; null: lines are passed on as they are */
+  constructor(
+    private readonly target: LineTarget,
+    private readonly logText: LogText | null = null,
+  ) {
+    this.hasColours = hasColours(target);
+  }
 
   /** Passes the lines of a process on for as long as it writes. */
   follow(name: string, lines: Readable): void {
     createInterface({ input: lines, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => {
-      this.line(name, line);
+      this.line(name, this.logText === null ? line : this.logText(line));
     });
   }
 
+  /** @param text one line or several; each gets the name */
   line(name: string, text: string): void {
-    this.stream.write(`${this.prefix(name)} ${text}\n`);
+    const prefix = this.prefix(name);
+    this.target.write(
+      text
+        .split('\n')
+        .map((line) => `${prefix} ${line}\n`)
+        .join(''),
+    );
   }
 
   private prefix(name: string): string {
     this.nameWidth = Math.max(this.nameWidth, name.length);
     const prefix = `${name.padEnd(this.nameWidth)} |`;
-    return this.stream.isTTY ? `\u001b[${this.colour(name)}m${prefix}\u001b[0m` : prefix;
+    return this.hasColours ? `\u001b[${this.colour(name)}m${prefix}\u001b[0m` : prefix;
   }
 
   private colour(name: string): number {

@@ -86,9 +86,15 @@ export async function startRedisChild({
   return urlOf(login);
 }
 
-/** Writes a file that only this user can read. */
+/** Writes a file that only this user can read. @throws CommandStop when that is not possible */
 export function writeSecret(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600 });
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (error) {
+    throw new CommandStop(
+      `DATA_DIR cannot be written: ${error instanceof Error ? error.message : error}. Let this user write there, or choose another folder.`,
+    );
+  }
 }
 
 function configText({ port, password }: RedisLogin, config: readonly string[]): string {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { freePort } from '../../src/cli/start/ports.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
+import { root, run, temporaryFolder } from '../cli/support/command.ts';
+import { TestRedis } from '../support/redis.ts';
+
+const entryPoints = { web: 'web', worker: 'partition', jobs: 'jobs' } as const;
+
+/** Runs a process of the Procfile that is expected not to start. @returns the lines that it says */
+async function failing(role: keyof typeof entryPoints, env: Record<string, string>): Promise<string[]> {
+  const file = path.join(root, 'workers', `${entryPoints[role]}.ts`);
+  const settings = { REDIS_URL: '', REDIS_CLUSTER: '', PORT: '0', ...env };
+  const { code, stdout, stderr } = await run(process.execPath, [...typeScriptWords, file], { env: settings });
+  assert.equal(code, 1, stderr);
+  return `${stdout}${stderr}`.trim().split('\n');
+}
+
+describe('a process that has no Redis ends with one line that says what is wrong and what to do', () => {
+  for (const role of ['web', 'worker', 'jobs'] as const) {
+    test(`${role}: nobody listens where REDIS_URL says`, async () => {
+      const port = await freePort('127.0.0.1');
+      const lines = await failing(role, { REDIS_URL: `redis://me:secret@127.0.0.1:${port}` });
+      assert.equal(lines.length, 1, lines.join('\n'));
+      const [line = ''] = lines;
+      assert.match(line, new RegExp(`^${role}: Redis at redis://127\\.0\\.0\\.1:${port} does not answer`));
+      assert.match(line, /Start it, or correct REDIS_URL or REDIS_CLUSTER/);
+      assert.doesNotMatch(line, /secret|max retries/);
+    });
+
+    test(`${role}: there is no REDIS_URL, and no npm start has run`, async (context) => {
+      const lines = await failing(role, { DATA_DIR: await temporaryFolder(context) });
+      assert.equal(lines.length, 1, lines.join('\n'));
+      assert.match(lines[0] ?? '', new RegExp(`^${role}: No platform has run with .* npm start .*REDIS_URL`));
+    });
+  }
+
+  test('web: the password is wrong', async () => {
+    const redis = await TestRedis.start();
+    const lines = await failing('web', { REDIS_URL: redis.url.replace('//', '//nobody:secret@') });
+    assert.equal(lines.length, 1, lines.join('\n'));
+    assert.match(lines[0] ?? '', /refuses this login .*Correct the user and password in REDIS_URL/);
+  });
+});
