@@ -12,6 +12,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../typescript/words.ts';
 import { runCommand } from './command-stop.ts';
+import { hasColours } from './log-text.ts';
 import { reportCoverage } from './test/coverage.ts';
 import { roomTests, systemTests } from './test/test-files.ts';
 import { Totals } from './test/totals.ts';
@@ -70,7 +71,7 @@ async function runTests(
         ...(noteDir !== undefined && { NODE_V8_COVERAGE: noteDir }),
         // Within a test, node's runner would take itself for a part of it and run nothing.
         NODE_TEST_CONTEXT: undefined,
-        ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
+        ...(hasColours(process.stdout) && { FORCE_COLOR: '1' }),
       },
     },
   );

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { logTextFor } from '../../src/cli/log-text.ts';
+import { Output } from '../../src/cli/start/output.ts';
+import { Supervisor } from '../../src/cli/start/supervisor.ts';
+import { typeScriptWords } from '../../src/typescript/words.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const colourPattern = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
+const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'script(1) has other words elsewhere' };
+
+/** What a jobs process writes until it is ready. @param terminal whether its standard output is one */
+async function outputOfJobs(terminal: boolean, env: Record<string, string>): Promise<string> {
+  const redis = await TestRedis.open();
+  const words = [process.execPath, ...typeScriptWords, 'workers/jobs.ts'];
+  const [program = '', ...rest] = terminal
+    ? ['script', '--quiet', '--return', '--flush', '--command', `exec ${words.join(' ')}`, '/dev/null']
+    : words;
+  const child = spawn(program, rest, {
+    env: { ...process.env, NO_COLOR: '', REDIS_URL: redis.url, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  try {
+    await until('it is ready', () => text.includes('ready') && text.endsWith('\n'), 30_000);
+  } finally {
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    await ended;
+    await redis.stop();
+  }
+  return text;
+}
+
+test('elsewhere than on a terminal a log is lines of JSON', async () => {
+  const text = await outputOfJobs(false, {});
+  const line = JSON.parse(text.split('\n')[0] ?? '');
+  assert.deepEqual([line.name, line.level, line.msg], ['jobs', 30, 'ready']);
+});
+
+test('on a terminal a log is lines for people, in colours', onlyOnLinux, async () => {
+  const text = await outputOfJobs(true, {});
+  const line = text.replaceAll(colourPattern, '');
+  assert.notEqual(line, text);
+  assert.match(line, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"id":"[\w.-]+"\}\r?\n/);
+});
+
+test('NO_COLOR leaves the colours out', onlyOnLinux, async () => {
+  const text = await outputOfJobs(true, { NO_COLOR: '1' });
+  assert.match(text, /^\[[\d:.]{12}\] INFO: ready \{/);
+});
+
+test('npm start passes the logs of its processes on as lines for people, each with the name of its process', async (context) => {
+  const written: string[] = [];
+  const terminal = { isTTY: true, write: (text: string) => written.push(text) };
+  const record = {
+    level: 50,
+    time: 1_700_000_000_000,
+    name: 'web',
+    err: { stack: 'Error: x\n  at y' },
+    msg: 'broke',
+  };
+  const script = `console.log(${JSON.stringify(JSON.stringify(record))}); console.log('{"level":1} as it is'); setInterval(() => {}, 1000)`;
+  const supervisor = new Supervisor(new Output(terminal, await logTextFor(terminal)));
+  context.after(() => supervisor.kill());
+  supervisor.startEntry({ name: 'web', program: 'node', words: ['-e', script] }, 1, process.env);
+  await until('both lines are there', () => written.join('').includes('as it is'));
+  const lines = written.join('').replaceAll(colourPattern, '').trimEnd().split('\n');
+  for (const line of lines) assert.match(line, /^web\.1 {4}\| /);
+  assert.match(lines[0] ?? '', /\| \[\d\d:\d\d:\d\d\.000\] ERROR: broke/);
+  assert.ok(lines.some((line) => line.trimEnd().endsWith('at y')));
+  assert.equal(lines.at(-1), 'web.1    | {"level":1} as it is');
+});
