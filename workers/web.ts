@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { hashedForm } from '../src/config/api-key.ts';
 import { checkTlsFiles } from '../src/config/tls-files.ts';
 import { AnswerCache } from '../src/http/answer-cache.ts';
+import { connectionsMax } from '../src/http/connection-limit.ts';
 import { EntityReader } from '../src/http/entity-reader.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { IngestPace } from '../src/http/ingest-pace.ts';
@@ -63,6 +64,7 @@ runProcess('web', async () => {
     tls,
     rateLimit,
     openRateLimit,
+    connectionsMax: connectionsMax(),
   });
   metrics.partitionGauge('millrace_stream_backlog_entries', 'Stream entries that wait in a partition', () =>
     progress.backlogs(),

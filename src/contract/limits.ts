@@ -84,6 +84,9 @@ export const openBurstSeconds = 5;
 export const countedAddressesMax = 10_000;
 /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
 export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
+/** Files that a front keeps free beside its connections: a tenth of what it may open, but not below or above these. */
+export const filesReserveMin = 32;
+export const filesReserveMax = 1_024;
 /** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */
 export const inlineBodyBytesMax = 64 * 1024;
 /** Stream entries of one tenant that may wait in one partition before its ingest is answered 503. */

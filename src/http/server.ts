@@ -10,6 +10,7 @@ import { authorize, authorizeMetrics } from './access.ts';
 import type { Answer } from './answer.ts';
 import { AbortedError, BodyIntake, RequestBody } from './body.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
+import { ConnectionLimit } from './connection-limit.ts';
 import { AnswerToBody, type Handler } from './handler.ts';
 import { headerBytes } from './header-bytes.ts';
 import type { Log } from './log.ts';
@@ -33,6 +34,8 @@ export interface HttpServerOptions {
   readonly rateLimit?: number;
   /** Requests a second without a known key for each address; absent or 0: no limit. */
   readonly openRateLimit?: number;
+  /** Connections beyond this are closed as they come; absent: no limit. */
+  readonly connectionsMax?: number;
 }
 
 interface ServedRoute {
@@ -76,7 +79,15 @@ export class HttpServer {
   #draining = false;
   #onIdle: (() => void) | null = null;
 
-  constructor({ services, handlers, log, tls = null, rateLimit = 0, openRateLimit = 0 }: HttpServerOptions) {
+  constructor({
+    services,
+    handlers,
+    log,
+    tls = null,
+    rateLimit = 0,
+    openRateLimit = 0,
+    connectionsMax,
+  }: HttpServerOptions) {
     this.#app = appFor(tls);
     this.#services = services;
     this.#intake = new BodyIntake(services.limits);
@@ -93,6 +104,10 @@ export class HttpServer {
         'Clients that were cut off because they did not read their answers',
       ),
     });
+    if (connectionsMax !== undefined) {
+      const limit = new ConnectionLimit(connectionsMax, log);
+      this.#app.filter((res, change) => limit.changed(res, Number(change)));
+    }
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     this.#refuseOtherMethods();
     this.#app.any('/*', (res, req) => this.#refuse(res, req, problems.pathUnknown));
