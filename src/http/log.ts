@@ -3,6 +3,8 @@ import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from '../config/settings.ts';
 
 export interface Log {
+  /** Whether `debug` writes anything: where it does not, nothing should be gathered for it. */
+  readonly writesDebug: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -15,5 +17,6 @@ export interface Log {
  */
 export function createLog(name: string, level: LogLevel, target?: DestinationStream): Log {
   const options = { name, level, base: { name, pid: process.pid } };
-  return target === undefined ? pino(options) : pino(options, target);
+  const log = target === undefined ? pino(options) : pino(options, target);
+  return Object.assign(log, { writesDebug: log.isLevelEnabled('debug') });
 }

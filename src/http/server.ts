@@ -18,6 +18,7 @@ import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { OpenRateLimit, RateLimit } from './rate-limit.ts';
 import { bodyBytesOf, writeAnswer } from './reply.ts';
+import { RequestLine } from './request-line.ts';
 import type { RouteDefinition, RouteName } from './route-definition.ts';
 import { routeTable } from './route-table.ts';
 import type { Services } from './services.ts';
@@ -54,6 +55,8 @@ interface Exchange {
   readonly res: HttpResponse;
   readonly body: RequestBody | null;
   readonly startedAtMs: number;
+  /** Null unless the log writes a line for each request. */
+  readonly line: RequestLine | null;
   /** The client went away: there is nobody to answer. */
   isAborted: boolean;
   /** What the client has not taken yet. */
@@ -206,17 +209,29 @@ export class HttpServer {
 
   #refuse(res: HttpResponse, req: HttpRequest, problem: Problem): void {
     const isHead = req.getMethod() === 'head';
-    this.#sendAtOnce(res, this.#finished(problemAnswer('plain', this.#openProblem(res) ?? problem), isHead));
+    const answer = problemAnswer('plain', this.#openProblem(res) ?? problem);
+    this.#sendAtOnce(res, this.#finished(answer, isHead), this.#line(req, null));
+  }
+
+  #line(req: HttpRequest, definition: RouteDefinition | null): RequestLine | null {
+    if (!this.#log.writesDebug) return null;
+    return new RequestLine(this.#log, req.getMethod(), definition?.path ?? null);
   }
 
   /** Within a handler of uWebSockets.js, an answer that nobody measures. */
-  #sendAtOnce(res: HttpResponse, answer: Answer): void {
+  #sendAtOnce(res: HttpResponse, answer: Answer, line: RequestLine | null): void {
     // Of many pipelined requests the later ones are not corked any more.
     res.cork(() => {
       const body = writeAnswer(res, answer);
-      if (body === null) return;
-      const unsent = this.#unsent.hold(res, body, () => {});
-      res.onAborted(() => unsent.drop());
+      if (body === null) {
+        line?.answered(answer);
+        return;
+      }
+      const unsent = this.#unsent.hold(res, body, () => line?.answered(answer));
+      res.onAborted(() => {
+        line?.aborted();
+        unsent.drop();
+      });
     });
   }
 
@@ -224,26 +239,29 @@ export class HttpServer {
     const { definition } = route;
     const takesBody = definition.body !== undefined;
     const startedAtMs = takesBody || route.metrics.timesNext() ? performance.now() : null;
+    const line = this.#line(req, definition);
     if (req.getHeader(transferEncoding) !== '' || (takesBody && req.getHeader(contentLength) === '')) {
       // What follows such a head cannot be told from another request.
       const close = req.getHeader(transferEncoding) === '';
       const problem = this.#openProblem(res) ?? problems.lengthRequired;
       const answer = { ...problemAnswer('plain', problem), close };
-      this.#sendAtOnce(res, this.#finished(answer, route.isHead));
+      this.#sendAtOnce(res, this.#finished(answer, route.isHead), line);
       route.metrics.observeAtOnce(answer.status, msSince(startedAtMs));
       return;
     }
     const body = takesBody ? new RequestBody(res, this.#intake, Number(req.getHeader(contentLength))) : null;
-    const answer = this.#handled(route, res, req, body);
+    const answer = this.#handled(route, res, req, body, line);
     if (body !== null || !isReady(answer)) {
-      this.#answerLater(this.#begin(route, res, body, startedAtMs), answer);
+      this.#answerLater(this.#begin(route, res, body, startedAtMs, line), answer);
       return;
     }
     // The way of cached answers: when the client takes all of it, nothing outlives this call, so nothing is kept for it.
     const admitted = this.#admitted(route, answer);
     const rest = writeAnswer(res, admitted);
-    if (rest === null) route.metrics.observeAtOnce(admitted.status, msSince(startedAtMs));
-    else this.#sendRest(this.#begin(route, res, body, startedAtMs), admitted, rest);
+    if (rest === null) {
+      route.metrics.observeAtOnce(admitted.status, msSince(startedAtMs));
+      line?.answered(admitted);
+    } else this.#sendRest(this.#begin(route, res, body, startedAtMs, line), admitted, rest);
   }
 
   #handled(
@@ -251,10 +269,12 @@ export class HttpServer {
     res: HttpResponse,
     req: HttpRequest,
     body: RequestBody | null,
+    line: RequestLine | null,
   ): ReturnType<Handler> {
     const { definition } = route;
     try {
       const principal = this.#admit(definition, res, req);
+      line?.by(principal);
       if (body !== null) requirePlainBody(req);
       const call = new Call(req, route.plan, route.parameterCount, principal, body);
       const answer = route.handler(call);
@@ -300,6 +320,7 @@ export class HttpServer {
     res: HttpResponse,
     body: RequestBody | null,
     startedAtMs: number | null,
+    line: RequestLine | null,
   ): Exchange {
     this.#active += 1;
     const exchange: Exchange = {
@@ -307,11 +328,13 @@ export class HttpServer {
       res,
       body,
       startedAtMs: startedAtMs ?? performance.now(),
+      line,
       isAborted: false,
       unsent: null,
     };
     res.onAborted(() => {
       exchange.isAborted = true;
+      line?.aborted();
       exchange.unsent?.drop();
       body?.abort();
       this.#over(body);
@@ -365,8 +388,9 @@ export class HttpServer {
     exchange.unsent = this.#unsent.hold(exchange.res, rest, () => this.#sent(exchange, answer));
   }
 
-  #sent({ route, body, startedAtMs }: Exchange, { status }: Answer): void {
-    route.metrics.observe(status, performance.now() - startedAtMs);
+  #sent({ route, body, startedAtMs, line }: Exchange, answer: Answer): void {
+    route.metrics.observe(answer.status, performance.now() - startedAtMs);
+    line?.answered(answer);
     this.#over(body);
   }
 

@@ -6,7 +6,7 @@ import { EntityReader } from '../../../src/http/entity-reader.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
 import { IngestPace } from '../../../src/http/ingest-pace.ts';
 import { LargeAnswers } from '../../../src/http/large-answers.ts';
-import { createLog } from '../../../src/http/log.ts';
+import { createLog, type Log } from '../../../src/http/log.ts';
 import { Metrics } from '../../../src/http/metrics.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
@@ -49,12 +49,15 @@ export interface FrontOptions {
   readonly rateLimit?: number;
   /** As the setting; absent: as its default. */
   readonly openRateLimit?: number;
+  /** Absent: nothing is written. */
+  readonly log?: Log;
 }
 
 export async function startFront({
   services: given,
   rateLimit = 0,
   openRateLimit = openRequestsPerSecondMax,
+  log = createLog('test', 'fatal'),
 }: FrontOptions = {}): Promise<TestFront> {
   const redis = await TestRedis.open();
   const store = await openStore({
@@ -69,7 +72,6 @@ export async function startFront({
   progress.onChange((_partition, digests) => cache.invalidate(digests));
   const pace = new IngestPace(progress, limits);
   progress.start();
-  const log = createLog('test', 'fatal');
   const entityReader = new EntityReader(log);
   const services: Services = {
     store,
