@@ -62,7 +62,7 @@ async function main(command = '', ...commandArguments) {
     return;
   }
   ensureNodeModules(root);
-  if (needsRedisServer(command)) ensureRedisServer();
+  if (needsRedisServer(command)) await ensureRedisServer();
   process.argv = [process.execPath, file, ...commandArguments];
   await import('../typescript/loader.mjs');
   await import(pathToFileURL(file).href);

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { until } from '../support/until.ts';
 import { type CommandResult, root, run, runCommand, temporaryFolder } from './support/command.ts';
 
 const oldRedis = 'echo "Redis server v=6.2.7 sha=00000000:0"';
@@ -30,7 +34,7 @@ function call(
 ): Promise<CommandResult> {
   const url = pathToFileURL(path.join(root, 'src/cli/bootstrap', module)).href;
   const script = `${before}; const m = await import('${url}');
-    try { m.${expression}; console.log('went on'); } catch (error) { console.log(error.message); }`;
+    try { await m.${expression}; console.log('went on'); } catch (error) { console.log(error.message); }`;
   return run(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
@@ -101,6 +105,45 @@ test('an old redis-server, a failing installation and a system without packages 
   const bare = await programs(context, {});
   assert.match((await ensureRedis(bare, asRoot)).stdout, /Install Redis 7 or newer/);
 });
+
+/**
+ * No real package manager can be broken off here without harm to the machine, so this one only says when it begins, and
+ * whether services were kept from starting.
+ */
+const slowAptGet = `
+  here=\${0%/*}
+  case "$*" in
+    *install*) [ -x "$here/policy-rc.d" ] && echo guarded >> "$here/apt-get.log"; exec /bin/sleep 20 ;;
+  esac`;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`an installation that ${signal} breaks off leaves nothing behind that keeps services from starting`, async (context) => {
+    const folder = await programs(context, { 'apt-get': slowAptGet });
+    for (const tool of ['cp', 'rm']) await symlink(`/bin/${tool}`, path.join(folder, tool));
+    const policyFile = path.join(folder, 'policy-rc.d');
+    const url = pathToFileURL(path.join(root, 'src/cli/bootstrap/redis-server.mjs'));
+    const script = `process.getuid = () => 0; const m = await import('${url}');
+      try { await m.ensureRedisServer('${policyFile}'); } catch (error) { console.log(error.message); }`;
+    // A group of its own, since a Ctrl-C reaches all that a terminal runs.
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: { PATH: folder },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const closed = once(child, 'close');
+    const log = path.join(folder, 'apt-get.log');
+    await until('the installation is under way', () => existsSync(log));
+    process.kill(-(child.pid ?? 0), signal);
+    await closed;
+    assert.equal(await readFile(log, 'utf8'), 'guarded\n');
+    assert.match(said, /^Installing Redis was stopped\. Run this, then try again: apt-get update/);
+    assert.equal(existsSync(policyFile), false);
+  });
+}
 
 /** A checkout with a lock file, and an npm that writes down how it was called. */
 async function checkout(context: TestContext) {

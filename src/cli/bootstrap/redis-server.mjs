@@ -1,10 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { BootstrapStop } from './stop.mjs';
 
+/** Somebody does not want the installation any more. */
+class Stopped extends Error {}
+
 const majorMin = 7;
+const policyText =
+  '#!/bin/sh\n# Millrace: no service starts while redis-server is being installed.\nexit 101\n';
 
 /**
  * How each system installs Redis. `steps` are run in order; `asRoot` says whether they need the rights of root.
@@ -21,8 +27,11 @@ const installers = [
   { tool: 'brew', asRoot: false, steps: ['brew install redis'] },
 ];
 
-/** Makes sure that a `redis-server` of version 7 or newer is on the PATH, or stops with what to do about it. */
-export function ensureRedisServer() {
+/**
+ * Makes sure that a `redis-server` of version 7 or newer is on the PATH, or stops with what to do about it.
+ * @param policyFile where Debian asks whether a service may start
+ */
+export async function ensureRedisServer(policyFile = '/usr/sbin/policy-rc.d') {
   const found = redisServerMajor();
   if (found !== null && found >= majorMin) return;
   const missing =
@@ -36,7 +45,7 @@ export function ensureRedisServer() {
         'or set REDIS_URL to a Redis that runs.',
     );
   }
-  install(installer, missing);
+  await install(installer, missing, policyFile);
   const installed = redisServerMajor();
   if (installed !== null && installed >= majorMin) return;
   throw new BootstrapStop(
@@ -59,7 +68,7 @@ function isOnPath(tool) {
     .some((folder) => folder !== '' && existsSync(path.join(folder, tool)));
 }
 
-function install(installer, missing) {
+async function install(installer, missing, policyFile) {
   const prefix = rightsPrefix(installer);
   const commands = installer.steps.map((step) => (installer.asRoot ? asRootByHand(step) : step));
   if (prefix === null) {
@@ -68,16 +77,39 @@ function install(installer, missing) {
     );
   }
   console.error(`${missing}: installing it from the packages of this system (${installer.tool}) …`);
-  const serviceGuard = keepServicesStopped(installer);
+  const interrupt = heedStops();
+  const letServicesStart = keepServicesStopped(installer, policyFile);
   try {
-    for (const step of installer.steps) runStep(prefix, step);
+    for (const step of installer.steps) {
+      await runStep(prefix, step);
+      if (interrupt.signal !== null) throw new Stopped();
+    }
   } catch (failure) {
     throw new BootstrapStop(
-      `Installing Redis failed (${failure.message}). Run this, then try again: ${commands.join(' && ')}`,
+      `Installing Redis ${failure instanceof Stopped ? 'was stopped' : `failed (${failure.message})`}. ` +
+        `Run this, then try again: ${commands.join(' && ')}`,
     );
   } finally {
-    serviceGuard();
+    letServicesStart();
+    interrupt.end();
   }
+}
+
+/**
+ * A Ctrl-C reaches the package manager as well, which ends in its own time; ending before it would leave behind what this
+ * process must take away.
+ */
+function heedStops() {
+  const heard = { signal: null, end: () => {} };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  const onSignal = (signal) => {
+    heard.signal = signal;
+  };
+  for (const name of names) process.on(name, onSignal);
+  heard.end = () => {
+    for (const name of names) process.removeListener(name, onSignal);
+  };
+  return heard;
 }
 
 /** What stands before a command to run it with enough rights; null when they cannot be had without a password. */
@@ -91,16 +123,19 @@ function asRootByHand(step) {
   return process.getuid?.() === 0 ? step : `sudo ${step}`;
 }
 
-function runStep(prefix, step) {
+/** Waits without standing still, so that signals are heard. @throws Error with the last line that the step wrote */
+async function runStep(prefix, step) {
   // `env` takes the NAME=VALUE words, which also lets them through sudo.
-  const words = [...prefix, 'env', ...step.split(' ')];
-  const { status, stderr, error } = spawnSync(words[0], words.slice(1), {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    encoding: 'utf8',
+  const [program, ...words] = [...prefix, 'env', ...step.split(' ')];
+  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let written = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    written += text;
   });
-  if (status === 0) return;
-  const lastLine = (stderr ?? '').trim().split('\n').at(-1);
-  throw new Error(error?.message ?? lastLine ?? `${step} ended with ${status}`);
+  const [code, signal] = await once(child, 'close');
+  if (code === 0) return;
+  if (signal !== null) throw new Stopped();
+  throw new Error(written.trim().split('\n').at(-1) || `${step} ended with ${code}`);
 }
 
 /**
@@ -108,17 +143,21 @@ function runStep(prefix, step) {
  * asked for that one: while packages are installed a `policy-rc.d` that answers "not now" (101) keeps it off. One that
  * the machine already has is left as it is. Returns what takes it away again.
  */
-function keepServicesStopped({ tool }) {
-  const policyFile = '/usr/sbin/policy-rc.d';
-  if (tool !== 'apt-get' || existsSync(policyFile)) return () => {};
+function keepServicesStopped({ tool }, policyFile) {
+  if (tool !== 'apt-get' || isSomebodyElses(policyFile)) return () => {};
   const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-'));
   const script = path.join(folder, 'policy-rc.d');
-  writeFileSync(script, '#!/bin/sh\nexit 101\n');
+  writeFileSync(script, policyText);
   chmodSync(script, 0o755);
   run([...prefix, 'cp', script, policyFile]);
   rmSync(folder, { recursive: true });
   return () => run([...prefix, 'rm', '-f', policyFile]);
+}
+
+/** One of ours was left there by an installation that was killed. */
+function isSomebodyElses(policyFile) {
+  return existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== policyText;
 }
 
 function run(words) {
