@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
+import { loadHttpLibrary } from '../http/http-library.mjs';
 import { ensureNodeModules } from './bootstrap/node-modules.mjs';
 import { ensureRedisServer } from './bootstrap/redis-server.mjs';
 import { BootstrapStop } from './bootstrap/stop.mjs';
@@ -53,6 +54,15 @@ function commandFile(command) {
   throw new BootstrapStop(`There is no command '${command}'. See the scripts of package.json: npm run`);
 }
 
+/** Its processes would end and be started again for ever. */
+function requireHttpLibrary() {
+  try {
+    loadHttpLibrary();
+  } catch (error) {
+    throw new BootstrapStop(error.message);
+  }
+}
+
 async function main(command = '', ...commandArguments) {
   checkNodeVersion();
   const file = commandFile(command);
@@ -61,7 +71,8 @@ async function main(command = '', ...commandArguments) {
     process.exitCode = code;
     return;
   }
-  ensureNodeModules(root);
+  ensureNodeModules(root, command === 'test' || command === 'bench');
+  if (command === 'start') requireHttpLibrary();
   if (needsRedisServer(command)) await ensureRedisServer();
   process.argv = [process.execPath, file, ...commandArguments];
   await import('../typescript/loader.mjs');

@@ -7,15 +7,19 @@ import { BootstrapStop } from './stop.mjs';
 /**
  * Installs what `package-lock.json` names when `node_modules` is missing or was made from another lock file.
  * A stamp with the lock file's digest makes the usual case one read of one file.
+ * @param needsTools whether what only development needs must be there; a deployment may have left it out (`--omit`)
  */
-export function ensureNodeModules(root) {
+export function ensureNodeModules(root, needsTools = true) {
   const digest = createHash('sha256')
     .update(readFileSync(path.join(root, 'package-lock.json')))
     .update(process.versions.modules)
     .digest('hex');
   const stampFile = path.join(root, 'node_modules', '.millrace-lock');
   if (readStamp(stampFile) === digest) return;
-  if (!holdsWhatTheLockNames(root)) install(root);
+  if (!holdsWhatTheLockNames(root, true)) {
+    if (!needsTools && holdsWhatTheLockNames(root, false)) return;
+    install(root);
+  }
   writeFileSync(stampFile, digest);
 }
 
@@ -27,14 +31,17 @@ function readStamp(stampFile) {
  * True when npm itself has already installed exactly this lock file, so that somebody who typed `npm ci` first does
  * not wait for it twice. npm leaves its own copy of the lock file inside `node_modules`.
  */
-function holdsWhatTheLockNames(root) {
+function holdsWhatTheLockNames(root, withTools) {
   const installedFile = path.join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installedFile)) return false;
   const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages;
   return Object.entries(wanted).every(
-    ([place, { version, os, cpu }]) =>
-      place === '' || installed[place]?.version === version || isForAnotherMachine({ os, cpu }),
+    ([place, { version, os, cpu, dev, optional, devOptional }]) =>
+      place === '' ||
+      installed[place]?.version === version ||
+      isForAnotherMachine({ os, cpu }) ||
+      (!withTools && (dev || optional || devOptional)),
   );
 }
 

@@ -1,0 +1,32 @@
+// @ts-check
+/**
+ * Whether the HTTP library runs here. It is a compiled program for each Node version and system, without one for others; plain
+ * JavaScript, because `npm start` asks before anything else runs.
+ */
+import { createRequire } from 'node:module';
+
+/** @throws Error whose message is one line that says what is missing and what to do */
+export function loadHttpLibrary() {
+  try {
+    createRequire(import.meta.url)('uWebSockets.js');
+  } catch (error) {
+    throw new Error(libraryMistake(error instanceof Error ? error.message : String(error)));
+  }
+}
+
+/**
+ * @param {string} reason what the library said
+ * @returns {string}
+ */
+export function libraryMistake(reason) {
+  const [major = ''] = process.versions.node.split('.');
+  const glibc = /version `?GLIBC_([\d.]+)'? not found/.exec(reason)?.[1];
+  if (glibc !== undefined) {
+    return (
+      `The HTTP library uWebSockets.js needs glibc ${glibc} or newer with Node ${major}, and this system has an older one. ` +
+      'Use Node 20 here, or a newer system such as Debian 13 or Ubuntu 24.04.'
+    );
+  }
+  const lastLine = reason.trim().split('\n').at(-1);
+  return `The HTTP library uWebSockets.js does not run with Node ${process.versions.node} on this system (${lastLine}). Use Node 20, 22 or 24 on Linux with glibc, macOS or Windows.`;
+}

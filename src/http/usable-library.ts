@@ -1,0 +1,10 @@
+/** Must be imported before anything that imports uWebSockets.js: where it cannot run, the process ends with one line. */
+import './head-limit.ts';
+import { loadHttpLibrary } from './http-library.mjs';
+
+try {
+  loadHttpLibrary();
+} catch (error) {
+  console.error(`web: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}
