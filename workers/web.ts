@@ -1,5 +1,5 @@
 /** Entry point of an HTTP front: `npm run web`, and `web` in the Procfile. */
-import '../src/http/usable-library.ts';
+import '../src/process/http-library.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { hashedForm } from '../src/config/api-key.ts';

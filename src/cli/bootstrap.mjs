@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
-import { loadHttpLibrary } from '../http/http-library.mjs';
+import { loadHttpLibrary } from './bootstrap/http-library.mjs';
 import { ensureNodeModules } from './bootstrap/node-modules.mjs';
 import { ensureRedisServer } from './bootstrap/redis-server.mjs';
 import { BootstrapStop } from './bootstrap/stop.mjs';

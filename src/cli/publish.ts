@@ -93,7 +93,7 @@ export async function publishAtStart(
     return null;
   }
   const { generation } = await publishFolder(store, settings, configuration, active, {
-    onWarnings: () => {},
+    onWarnings: say,
     consent: (losses) => say(lossesText(losses)),
   });
   return generation;

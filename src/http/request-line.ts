@@ -1,6 +1,7 @@
 import type { Principal } from '../config/types.ts';
 import type { Answer } from './answer.ts';
 import type { Log } from './log.ts';
+import { bodyBytesOf } from './reply.ts';
 
 /**
  * The line of one request in the log, at `debug`: its method, its route as the table of endpoints writes it, and whose it was.
@@ -23,7 +24,7 @@ export class RequestLine {
   }
 
   answered(answer: Answer): void {
-    const bytes = answer.isHead === true ? 0 : Buffer.byteLength(answer.body);
+    const bytes = answer.isHead === true ? 0 : bodyBytesOf(answer);
     this.#write({ status: answer.status, bytes }, 'answered');
   }
 

@@ -160,7 +160,10 @@ async function checkout(context: TestContext) {
     );
   await lock('1.0.0');
   const ensure = (env = {}, needsTools = true) =>
-    call('node-modules.mjs', `ensureNodeModules(${JSON.stringify(folder)}, ${needsTools})`, { PATH: bin, ...env });
+    call('node-modules.mjs', `ensureNodeModules(${JSON.stringify(folder)}, ${needsTools})`, {
+      PATH: bin,
+      ...env,
+    });
   const calls = async () =>
     (await readFile(path.join(folder, 'npm.log'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   return { folder, lock, ensure, calls };

@@ -19,7 +19,7 @@ async function outputOfJobs(terminal: boolean, env: Record<string, string>): Pro
     ? ['script', '--quiet', '--return', '--flush', '--command', `exec ${words.join(' ')}`, '/dev/null']
     : words;
   const child = spawn(program, rest, {
-    env: { ...process.env, NO_COLOR: '', REDIS_URL: redis.url, ...env },
+    env: { ...process.env, NO_COLOR: '', REDIS_URL: redis.url, CONFIG_DIR: 'config', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });

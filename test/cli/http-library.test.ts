@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { libraryMistake, loadHttpLibrary } from '../../src/http/http-library.mjs';
+import { libraryMistake, loadHttpLibrary } from '../../src/cli/bootstrap/http-library.mjs';
 
 test('where the HTTP library runs nothing is said', () => {
   loadHttpLibrary();

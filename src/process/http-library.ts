@@ -1,6 +1,6 @@
 /** Must be imported before anything that imports uWebSockets.js: where it cannot run, the process ends with one line. */
-import './head-limit.ts';
-import { loadHttpLibrary } from './http-library.mjs';
+import '../http/head-limit.ts';
+import { loadHttpLibrary } from '../cli/bootstrap/http-library.mjs';
 
 try {
   loadHttpLibrary();
