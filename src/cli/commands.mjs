@@ -127,7 +127,11 @@ aliases that name nothing, references to views that are not there, values that d
 more than they may give, entity types without a schema, schemas without an entity, and paths of expressions that are
 null for every entity of a type.`,
     options: {
-      json: { type: 'boolean', meaning: 'a JSON array of {kind, tenant, environment?, schema?, place?, entityId?, viewId?, message, count}' },
+      json: {
+        type: 'boolean',
+        meaning:
+          'a JSON array of {kind, tenant, environment?, schema?, place?, entityId?, viewId?, message, count}',
+      },
       tenant,
     },
     example: 'npm run diagnostics -- --json --tenant atlas',
