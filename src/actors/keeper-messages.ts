@@ -26,6 +26,8 @@ export type ToKeeper =
   | { readonly kind: 'close' };
 
 export type FromKeeper =
+  /** It hears what it is told. */
+  | { readonly kind: 'started' }
   | { readonly kind: 'lost'; readonly lease: Lease }
   | { readonly kind: 'trouble'; readonly message: string; readonly reason: string }
   | { readonly kind: 'metrics' };

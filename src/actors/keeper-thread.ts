@@ -55,6 +55,8 @@ parentPort?.on('message', (message: ToKeeper) => {
   }
 });
 
+send({ kind: 'started' });
+
 async function end(): Promise<void> {
   await keeper.close();
   disconnect(client);

@@ -72,6 +72,8 @@ export class Registry {
   /** Who has told something since the last question, and how many were asked; null until Redis has said that. */
   readonly #answered = new Set<string>();
   #asked: number | null = null;
+  /** Of questions: what comes of an earlier one does not count. */
+  #round = 0;
   /** The connection is closed by ourselves, to be opened anew. */
   #isReconnecting = false;
   #deadline: NodeJS.Timeout | null = null;
@@ -151,22 +153,32 @@ export class Registry {
 
   /** @param onSilence nobody of those who listen has answered in time */
   async #ask(onSilence: () => void, subscribed?: Promise<unknown>): Promise<void> {
-    this.#become('asking');
+    this.#round += 1;
+    const round = this.#round;
     this.#answered.clear();
     this.#asked = null;
+    this.#awaitAnswers(onSilence);
+    try {
+      await subscribed;
+      const ask: ProcessAsk = { kind: 'who' };
+      const asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
+      if (round !== this.#round) return;
+      this.#asked = asked;
+      // Redis took so long for the question that nobody has had time to answer.
+      if (this.#state === 'lost' && this.#subscriber?.status === 'ready') this.#awaitAnswers(onSilence);
+      this.#knowWhenAllAnswered();
+    } catch {
+      // The time is over soon, or the connection broke and the next one asks again.
+    }
+  }
+
+  #awaitAnswers(onSilence: () => void): void {
+    this.#become('asking');
     this.#deadline = setTimeout(() => {
       if (this.#answered.size > 0) this.#know();
       else if (this.#asked === null) this.#become('lost');
       else onSilence();
     }, answersWaitMs);
-    try {
-      await subscribed;
-      const ask: ProcessAsk = { kind: 'who' };
-      this.#asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
-      this.#knowWhenAllAnswered();
-    } catch {
-      // The time is over soon, or the connection broke and the next one asks again.
-    }
   }
 
   #reconnect(subscriber: RedisClient): void {

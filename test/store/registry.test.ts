@@ -8,6 +8,7 @@ import { keys } from '../../src/store/keys.ts';
 import { liveProcesses, type ProcessBeat } from '../../src/store/registry.ts';
 import { openStore, PartitionCountError, type Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
+import { SlowRedis } from '../support/slow-redis.ts';
 import { until } from '../support/until.ts';
 
 const redis = await TestRedis.start();
@@ -155,4 +156,27 @@ test('a store that another version laid out in another way is refused', async ()
       return true;
     });
   }
+});
+
+test('who asks over a Redis that takes longer than the time for answers still hears of all', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  const wire = await SlowRedis.start(() => Number(new URL(redis.url).port));
+  const far = await openStore({ address: { kind: 'single', url: wire.url }, partitionCount: 1 });
+  context.after(async () => {
+    await far.close();
+    await wire.stop();
+  });
+  wire.delay(700);
+  // Until the question has come through nobody knows; then they do, on the same connection.
+  await until('it is heard of from afar', () =>
+    idsIn(far).then(
+      (ids) => ids.length === 1,
+      (error: unknown) => {
+        assert.ok(error instanceof StoreUnavailableError);
+        return false;
+      },
+    ),
+  );
 });
