@@ -12,7 +12,7 @@ import type { VersionVector } from '../store/types.ts';
 import { IngestWindow } from './ingest-window.ts';
 import { WaitingWrites, type WriteKind } from './waiting-writes.ts';
 
-/** Workers that have done nothing for so long while something waits are away: whoever writes then has nobody to wait for. */
+/** Where nothing was done for so long while something waits, the worker is away: whoever writes then has nobody to wait for. */
 const awayMs = 3_000;
 const lookMs = 50;
 
@@ -57,10 +57,9 @@ class Lane {
     else ofTenant.push(waiting);
   }
 
-  /** @param isOpen whether there is room or not */
-  letIn(isOpen: boolean): void {
+  letIn(): void {
     for (const [tenant, waiting] of this.#line) {
-      if (!isOpen && !this.window.hasRoom) return;
+      if (!this.window.hasRoom) return;
       const first = waiting.shift();
       // Last in the order of turns from now on, as long as it has another.
       this.#line.delete(tenant);
@@ -92,8 +91,6 @@ export class IngestPace {
     lane.window.give(work);
     if (waitedMs !== null) lane.window.fit(work, waitedMs, !lane.isEmpty);
   });
-  /** When the workers were last seen to do something. */
-  #doneMs = Number.NEGATIVE_INFINITY;
   #looking: NodeJS.Timeout | null = null;
 
   constructor(
@@ -101,9 +98,7 @@ export class IngestPace {
     private readonly limits: Pick<FrontLimits, 'ingestBacklogEntries'>,
   ) {
     places.onPlace((partition, checkpoint, last) => {
-      const nowMs = performance.now();
-      this.#doneMs = nowMs;
-      this.#writes.passed(partition, checkpoint, nowMs);
+      this.#writes.passed(partition, checkpoint, performance.now());
       if (last !== null) this.#writes.forgetBeyond(partition, last);
       this.#letIn();
     });
@@ -129,7 +124,7 @@ export class IngestPace {
   async accept<T extends Accepted>(write: PacedWrite, accept: () => Promise<T>): Promise<T> {
     const { kind, tenant, work } = write;
     const lane = this.#lanes[kind];
-    if (lane.isEmpty && (lane.window.hasRoom || this.#isAway(performance.now()))) lane.window.take(work);
+    if (lane.isEmpty && this.#hasRoom(lane)) lane.window.take(work);
     else await this.#wait(lane, tenant, work);
     let left = 0;
     try {
@@ -155,22 +150,21 @@ export class IngestPace {
   #look(): void {
     const nowMs = performance.now();
     for (const lane of Object.values(this.#lanes)) lane.refuseUntil(nowMs);
+    this.#writes.giveUpUnmoved(nowMs - awayMs);
     this.#letIn();
   }
 
   #letIn(): void {
     const lanes = Object.values(this.#lanes);
-    if (lanes.some((lane) => !lane.isEmpty)) {
-      const isOpen = this.#isAway(performance.now());
-      for (const lane of lanes) lane.letIn(isOpen);
-    }
+    for (const lane of lanes) lane.letIn();
     if (this.#looking === null || lanes.some((lane) => !lane.isEmpty)) return;
     clearInterval(this.#looking);
     this.#looking = null;
   }
 
-  #isAway(nowMs: number): boolean {
-    const oldestMs = this.#writes.oldestMs();
-    return oldestMs !== null && nowMs - Math.max(oldestMs, this.#doneMs) > awayMs;
+  #hasRoom({ window }: Lane): boolean {
+    if (window.hasRoom) return true;
+    this.#writes.giveUpUnmoved(performance.now() - awayMs);
+    return window.hasRoom;
   }
 }

@@ -17,12 +17,14 @@ export interface Part {
 
 export type WriteKind = 'single' | 'bulk';
 
-/** Called for what is done. @param waitedMs since it was written; null when it is lost, or was there before */
+/** Called for what is done. @param waitedMs since it was written; null when it is lost, given up, or was there before */
 type DoneListener = (part: Part, waitedMs: number | null) => void;
 
 export class WaitingWrites {
   readonly #partitions = new Map<number, Entry[]>();
   readonly #checkpoints = new Map<number, number>();
+  /** Partition -> when its checkpoint was last seen to move. */
+  readonly #movedMs = new Map<number, number>();
   /** Tenant -> partition -> entries. */
   readonly #counts = new Map<string, Map<number, number>>();
 
@@ -39,17 +41,30 @@ export class WaitingWrites {
     return Math.max(0, ...(this.#counts.get(tenant)?.values() ?? []));
   }
 
-  /** When the oldest entry was written; null when there is none. */
-  oldestMs(): number | null {
-    let oldestMs: number | null = null;
-    for (const [first] of this.#partitions.values()) {
-      if (first !== undefined) oldestMs = Math.min(first.writtenMs, oldestMs ?? first.writtenMs);
+  /**
+   * Whoever should do what waits in a partition is away when nothing was done there since a moment: its work is not waited
+   * for any longer. Its entries are still there, and count for their tenants.
+   */
+  giveUpUnmoved(sinceMs: number): void {
+    for (const [partition, entries] of this.#partitions) {
+      const [first] = entries;
+      if (first === undefined) continue;
+      if (Math.max(first.writtenMs, this.#movedMs.get(partition) ?? 0) < sinceMs) this.#giveUp(entries);
     }
-    return oldestMs;
+  }
+
+  /** What was given up before stands in front. */
+  #giveUp(entries: readonly Entry[]): void {
+    for (let at = entries.length - 1; at >= 0; at -= 1) {
+      const parts = entries[at]?.parts.splice(0) ?? [];
+      if (parts.length === 0) return;
+      for (const part of parts) this.onDone(part, null);
+    }
   }
 
   /** The workers took in a partition's entries up to this one. */
   passed(partition: number, checkpoint: number, nowMs: number): void {
+    if (checkpoint !== this.#checkpoints.get(partition)) this.#movedMs.set(partition, nowMs);
     this.#checkpoints.set(partition, checkpoint);
     const entries = this.#partitions.get(partition) ?? [];
     const count = entries.findIndex(({ sequence }) => sequence > checkpoint);
