@@ -51,7 +51,7 @@ interface AskedView {
 
 /**
  * @param withRoute a GET, whose answer has a `route`
- * @param onRead called with every read of the store, in its turn of the event loop
+ * @param onRead called with every read of the store, in its turn of the event loop, or when it is done
  * @throws StoreUnavailableError; ProblemError 422 beyond a limit
  */
 export async function deliver(
@@ -70,8 +70,9 @@ export async function deliver(
     const served = putAhead(plan, stored, views);
     const ofUrl = url === null ? undefined : served.shift();
     const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
-    if (found instanceof Promise) onRead();
     const claim = found instanceof Promise ? await found : found;
+    // Not with the read: this one goes its own way, and what tells how far changes are heard of must not overtake it.
+    if (found instanceof Promise) onRead();
     const asked = askedViews(request, scope, served);
     const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
     const targets = routeTarget === null ? [] : [routeTarget];
