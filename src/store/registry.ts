@@ -64,7 +64,7 @@ export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBe
 export class Registry {
   #subscriber: RedisClient | null = null;
   readonly #heard = new Map<string, Heard>();
-  /** `asking` until whoever lives should have answered; `lost` while there is no connection. */
+  /** `asking` until whoever lives should have answered; `lost` when there is no connection and the next did not come at once. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
   /** When anything was heard last, be it that nobody is there. */
@@ -74,8 +74,7 @@ export class Registry {
   #asked: number | null = null;
   /** Of questions: what comes of an earlier one does not count. */
   #round = 0;
-  /** The connection is closed by ourselves, to be opened anew. */
-  #isReconnecting = false;
+  #isConnected = false;
   #deadline: NodeJS.Timeout | null = null;
 
   /** Listens from the first question on. */
@@ -87,7 +86,10 @@ export class Registry {
     // Whoever beats hears at least itself: after so long a silence everybody is gone, or the connection is dead.
     if (this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs) {
       const subscriber = this.#subscriber;
-      void this.#ask(() => this.#reconnect(subscriber));
+      void this.#ask(() => {
+        this.#awaitConnection();
+        subscriber.disconnect(true);
+      });
     }
     if (this.#state === 'asking') await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#state === 'lost') throw new StoreUnavailableError('Redis: no heartbeat can be heard');
@@ -131,6 +133,7 @@ export class Registry {
   }
 
   close(): void {
+    this.#isConnected = false;
     this.#subscriber?.disconnect();
     this.#become('lost');
   }
@@ -140,15 +143,26 @@ export class Registry {
     const subscriber = connectBlocking(address);
     subscriber.on('message', (_channel: string, text: string) => this.#hear(JSON.parse(text)));
     subscriber.on('ready', () => {
+      this.#isConnected = true;
       this.#excuseSilence();
       const subscribed = subscriber.subscribe(channels.beats);
       void this.#ask(() => this.#know(), subscribed);
     });
     subscriber.on('close', () => {
-      if (!this.#isReconnecting) this.#become('lost');
-      this.#isReconnecting = false;
+      // An attempt to connect that failed ends in the same way.
+      if (this.#isConnected) this.#awaitConnection();
+      else this.#become('lost');
+      this.#isConnected = false;
     });
     return subscriber;
+  }
+
+  /** One that broke is mostly back in a moment, and nobody who asks need know of it. */
+  #awaitConnection(): void {
+    this.#round += 1;
+    this.#asked = null;
+    this.#become('asking');
+    this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
   }
 
   /** @param onSilence nobody of those who listen has answered in time */
@@ -179,13 +193,6 @@ export class Registry {
       else if (this.#asked === null) this.#become('lost');
       else onSilence();
     }, answersWaitMs);
-  }
-
-  #reconnect(subscriber: RedisClient): void {
-    this.#become('asking');
-    this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
-    this.#isReconnecting = true;
-    subscriber.disconnect(true);
   }
 
   /** While nothing could be heard nobody has died of it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { heartbeatLostMs } from '../../src/contract/limits.ts';
 import { StoreUnavailableError } from '../../src/store/connection.ts';
@@ -134,6 +135,19 @@ test('nothing of it is stored, and an outage of Redis kills nobody', async (cont
     if (live !== null) assert.deepEqual(live, [worker]);
     return live !== null;
   });
+});
+
+test('a connection that breaks and comes back is nothing that those who ask notice', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  for (let time = 0; time < 10; time += 1) {
+    await store.client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    for (let look = 0; look < 20; look += 1) {
+      assert.deepEqual(await idsIn(store), [worker.id]);
+      await nextTurn();
+    }
+  }
 });
 
 test('the number of partitions is fixed when a store is first used', async () => {
