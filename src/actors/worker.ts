@@ -221,10 +221,9 @@ export class Worker {
       ),
     });
     await Promise.all(release.map((partition) => this.#giveBack(partition)));
-    for (const partition of take) {
-      if (!this.#stopping && !this.#owned.has(partition))
-        await this.#take(partition, unrenewed.get(partition));
-    }
+    // Together: of a dead worker's partitions each is without an owner until it is taken.
+    const taken = take.filter((partition) => !this.#stopping && !this.#owned.has(partition));
+    await Promise.all(taken.map((partition) => this.#take(partition, unrenewed.get(partition))));
   }
 
   async #take(partition: number, unrenewed?: RenewalMark): Promise<void> {
