@@ -129,13 +129,14 @@ function uses(tenant: Tenant, next: Tenant): Removal[] {
   });
 }
 
+/** Also of a group that is gone while its sources are in another one, which has indexes of its own. */
 function autoIndexes(
   tenant: Tenant,
   next: Tenant,
   indexOf: (group: string, type: string) => string,
 ): Removal[] {
   return [...tenant.sourceGroups.values()]
-    .filter(({ alias, autoIndex }) => autoIndex && next.sourceGroups.get(alias)?.autoIndex === false)
+    .filter(({ alias, autoIndex }) => autoIndex && next.sourceGroups.get(alias)?.autoIndex !== true)
     .map(({ alias }) =>
       removal(
         tenant,

@@ -15,11 +15,14 @@ const indexOf = { ...titleOf, index: { fields: { title: { type: 'text' } } } };
 const both = siteFiles({ schemas: { page: titleOf, card: titleOf }, indexes: { pages: indexOf } });
 
 /** A platform with twelve pages, and a folder that was applied to it. */
-async function applied(context: TestContext): Promise<{ platform: Platform; folder: string }> {
+async function applied(
+  context: TestContext,
+  files: Files = both,
+): Promise<{ platform: Platform; folder: string }> {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
-  writeFiles(folder, both);
-  await platform.publish(both);
+  writeFiles(folder, files);
+  await platform.publish(files);
   await platform.startWorker();
   await platform.startJobs();
   await platform.ingest(
@@ -86,6 +89,27 @@ test('a source, its group and an environment are told by their names', async (co
   const environment = await apply(platform, folder);
   assert.match(environment.stdout, /environment production of tenant acme: 24 views, 12 index items\n/);
   assert.deepEqual([group.code, source.code, environment.code], [1, 1, 1]);
+  assert.equal((await readGenerations(platform.store)).active, 1);
+});
+
+test('the auto-index of a group goes with its name, though its sources stay in another group', async (context) => {
+  const grouped = (alias: string) =>
+    siteFiles({
+      tenant: siteTenant({
+        sourceGroups: [
+          {
+            alias,
+            autoIndex: true,
+            sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
+          },
+        ],
+      }),
+    });
+  const { platform, folder } = await applied(context, grouped('cms'));
+  replace(folder, grouped('web'));
+  const renamed = await apply(platform, folder);
+  assert.match(renamed.stdout, /no longer has:\n {2}auto-index cms of tenant acme: 12 index items\nTheir/);
+  assert.equal(renamed.code, 1);
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
