@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { NoReplicaError } from '../store/confirming-master.ts';
 import { type RedisAddress, StoreFullError, StoreUnavailableError } from '../store/connection.ts';
 import { isMismatch, openStore, type Store, type StoreOptions } from '../store/store.ts';
 import { CommandStop } from './command-stop.ts';
@@ -29,6 +30,13 @@ export async function withStore<T>(
     if (error instanceof StoreFullError) {
       throw new CommandStop(
         `Redis at ${shownAddress(address)} is full: give it more memory (maxmemory) or delete entities, then run this command again.`,
+      );
+    }
+    if (error instanceof NoReplicaError) {
+      const without = confirmReplicas > 0 ? ', or set CONFIRM_REPLICAS=0' : '';
+      throw new CommandStop(
+        `Redis at ${shownAddress(address)} has too few replicas that keep up (${error.message}): ` +
+          `attach one${without}, then run this command again.`,
       );
     }
     if (!(error instanceof StoreUnavailableError)) throw error;

@@ -92,6 +92,11 @@ export async function publishAtStart(
     say(`CONFIG_DIR is not set and ${otherConfiguration}, which stays the active one.`);
     return null;
   }
+  if (isSame && active.origin === originOf(settings)) {
+    // A platform comes up with what it has, whether or not a replica could confirm that.
+    sayWarnings(configuration, say);
+    return active.generation;
+  }
   const { generation } = await publishFolder(store, settings, configuration, active, {
     onWarnings: say,
     consent: (losses) => say(lossesText(losses)),
@@ -106,17 +111,26 @@ function isOfThisFolder(
   return isConfigDirGiven || (isConfigDirOwn && active?.origin === 'own');
 }
 
+function originOf({ isConfigDirOwn }: FolderSettings): ConfigurationOrigin {
+  return isConfigDirOwn ? 'own' : 'other';
+}
+
+function sayWarnings({ warnings }: SoundConfiguration, say: (text: string) => void): void {
+  if (warnings.length > 0) say(warningsText(warnings));
+}
+
 async function publishFolder(
   store: Store,
-  { isConfigDirOwn }: FolderSettings,
-  { documents, configuration, warnings }: SoundConfiguration,
+  settings: FolderSettings,
+  sound: SoundConfiguration,
   active: ActiveDigest | null,
   { onWarnings, consent }: Publisher,
 ): Promise<Published> {
-  if (warnings.length > 0) onWarnings(warningsText(warnings));
+  const { documents, configuration } = sound;
+  sayWarnings(sound, onWarnings);
   const losses = active === null ? [] : await lossesOf(store, configuration);
   if (losses.length > 0) await consent(losses);
-  const origin: ConfigurationOrigin = isConfigDirOwn ? 'own' : 'other';
+  const origin = originOf(settings);
   try {
     const after = active?.generation ?? 0;
     const generation = await publishConfiguration(store, documents, configuration, { origin, after });
