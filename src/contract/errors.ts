@@ -102,6 +102,12 @@ export const problems = {
     message: 'Too many answers wait for clients that read slowly: try again later',
     retryAfter: retryAfterSeconds,
   },
+  storeFull: {
+    status: 503,
+    message:
+      'The store is full, so nothing new can be saved before there is space again: deletes and reads work, try again later',
+    retryAfter: retryAfterSeconds,
+  },
   ingestBusy: {
     status: 503,
     message: 'Too much accepted work is waiting: nothing of this request was accepted, try again later',

@@ -5,7 +5,7 @@ import type { TlsFiles } from '../config/settings.ts';
 import type { Principal } from '../config/types.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
 import { UnavailableError } from '../query/types.ts';
-import { StoreUnavailableError } from '../store/connection.ts';
+import { StoreFullError, StoreUnavailableError } from '../store/connection.ts';
 import { authorize, authorizeMetrics } from './access.ts';
 import type { Answer } from './answer.ts';
 import { AbortedError, BodyIntake, RequestBody } from './body.ts';
@@ -444,6 +444,7 @@ function appFor(tls: TlsFiles | null): TemplatedApp {
 
 function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
+  if (error instanceof StoreFullError) return problems.storeFull;
   if (error instanceof StoreUnavailableError || error instanceof UnavailableError)
     return problems.unavailable;
   return problems.internal;

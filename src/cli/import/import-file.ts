@@ -1,3 +1,4 @@
+import { counted } from '../../config/issue-text.ts';
 import { CommandStop } from '../command-stop.ts';
 import type { Trust } from '../own-certificate.ts';
 import type { ImportArguments } from './arguments.ts';
@@ -58,7 +59,7 @@ function printSummary(summary: ImportSummary, clock: ImportClock, failureFile: s
   const { changed, unchanged, failed, stoppedBy } = summary;
   const seconds = clock.seconds().toFixed(1);
   console.error(
-    `${doneEntities(summary)} entities in ${seconds} s (${clock.rate(summary)}): ` +
+    `${counted(doneEntities(summary), 'entity', 'entities')} in ${seconds} s (${clock.rate(summary)}): ` +
       `${changed} changed, ${unchanged} unchanged, ${failed} failed`,
   );
   if (failed > 0) console.error(`The failed lines and their errors are in ${failureFile}`);
