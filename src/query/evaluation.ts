@@ -3,16 +3,17 @@
  * the first one that takes more, the request ends.
  */
 import { queryBudgetsPerRequest } from '../contract/limits.ts';
-import { type Detail, type Phase, pace, type Steps } from '../search/pace.ts';
+import { type Detail, type Maybe, type Phase, pace, Unfinished } from '../search/pace.ts';
 import type { MessageBody } from '../store/message-body.ts';
 import { Cost } from './cost.ts';
 import { encodeRefusal, notRun } from './wire.ts';
 
-export class Evaluation {
+export class Evaluation<Ask> {
   readonly #answers: MessageBody[] = [];
-  #steps: Steps<MessageBody> | null = null;
-  /** Of the ask under way. */
-  #cost = new Cost();
+  /** Of the ask under way; null before it began. */
+  #left: Unfinished<MessageBody> | null = null;
+  /** Of the ask under way; null while it has not taken long. */
+  #cost: Cost | null = null;
   /** Processor time of the ask under way, and of those before it. */
   #spentMs = 0;
   #spentBeforeMs = 0;
@@ -20,10 +21,14 @@ export class Evaluation {
   #detail: Detail = null;
   #slices = 0;
   #refused = 0;
+  /** Until when costs were told apart, on the clock of `performance.now()`. */
+  #lookedMs = 0;
+  #endsMs = 0;
 
-  /** @param parts answer one ask each @param budgetMs processor time that each of them has */
+  /** @param answer to an ask, by its place @param budgetMs processor time that each of them has */
   constructor(
-    private readonly parts: readonly (() => Steps<MessageBody>)[],
+    private readonly asks: readonly Ask[],
+    private readonly answer: (ask: Ask, at: number) => Maybe<MessageBody>,
     private readonly budgetMs: number,
   ) {}
 
@@ -34,54 +39,75 @@ export class Evaluation {
 
   /**
    * Goes on for a slice.
-   * @param endsMs on the clock of `performance.now()`
+   * @param nowMs on the clock of `performance.now()`, as `endsMs` is
    * @returns all answers; null when there is more to do
    */
-  run(endsMs: number): readonly MessageBody[] | null {
+  run(nowMs: number, endsMs: number): readonly MessageBody[] | null {
     // Most requests end within their first slice, which this would make longer.
     const usedBefore = this.#slices === 0 ? null : process.cpuUsage();
-    const startedMs = performance.now();
-    let lookedMs = startedMs;
-    const look = (): boolean => {
-      const nowMs = performance.now();
-      this.#cost.add(pace.phase, pace.detail, nowMs - lookedMs);
-      lookedMs = nowMs;
-      return nowMs >= endsMs;
-    };
-    pace.clock = look;
+    this.#lookedMs = nowMs;
+    this.#endsMs = endsMs;
+    pace.clock = this.#look;
     pace.units = 0;
     pace.enter(this.#phase, this.#detail);
-    let countedMs = this.#cost.ms;
-    for (let part = this.#next(); part !== undefined; part = this.#next()) {
-      this.#steps ??= part();
-      const { done, value } = this.#steps.next();
-      if (done) {
-        look();
-        this.#spentMs += this.#cost.ms - countedMs;
+    let countedMs = this.#costMs;
+    while (this.#answers.length < this.asks.length) {
+      const answer = this.#goOn();
+      const isLast = this.#answers.length + 1 === this.asks.length;
+      // What nothing comes after is not counted.
+      if (!(answer instanceof Unfinished) && isLast) {
+        this.#answers.push(answer);
+        break;
+      }
+      this.#look();
+      if (!(answer instanceof Unfinished)) {
+        this.#spentMs += this.#costMs - countedMs;
         countedMs = 0;
-        this.#settle(value);
+        this.#settle(answer);
         continue;
       }
-      look();
       this.#slices += 1;
       this.#phase = pace.phase;
       this.#detail = pace.detail;
-      this.#spentMs += (this.#cost.ms - countedMs) * shareOfTime(usedBefore, lookedMs - startedMs);
+      this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#lookedMs - nowMs);
       if (this.#spentMs < this.#leftMs) return null;
       this.#refuse();
-      return this.#answers;
     }
     return this.#answers;
   }
 
   /** Lets go of what was done so far. */
   abandon(): void {
-    this.#steps?.return(null);
-    this.#steps = null;
+    this.#left?.steps.return(null);
+    this.#left = null;
   }
 
-  #next(): (() => Steps<MessageBody>) | undefined {
-    return this.parts[this.#answers.length];
+  /** The next answer, or what is left of it. */
+  #goOn(): Maybe<MessageBody> {
+    if (this.#left === null) {
+      const at = this.#answers.length;
+      const ask = this.asks[at];
+      if (ask === undefined) throw new TypeError('all asks have their answers');
+      const answer = this.answer(ask, at);
+      if (!(answer instanceof Unfinished)) return answer;
+      // Not all that is unfinished has to pause.
+      this.#left = answer;
+    }
+    const { done, value } = this.#left.steps.next();
+    return done ? value : this.#left;
+  }
+
+  /** Puts the time since the last look down to what it went into. @returns whether the slice is over */
+  readonly #look = (): boolean => {
+    const nowMs = performance.now();
+    this.#cost ??= new Cost();
+    this.#cost.add(pace.phase, pace.detail, nowMs - this.#lookedMs);
+    this.#lookedMs = nowMs;
+    return nowMs >= this.#endsMs;
+  };
+
+  get #costMs(): number {
+    return this.#cost?.ms ?? 0;
   }
 
   get #leftMs(): number {
@@ -97,19 +123,19 @@ export class Evaluation {
       encodeRefusal(
         isRequests
           ? `the queries of this request took ${requestMs} ms of processor time in a worker, which is all that one request has; send them in several requests`
-          : this.#cost.explain(this.budgetMs),
+          : (this.#cost ?? new Cost()).explain(this.budgetMs),
       ),
     );
     // One bad query makes the whole request a bad one: what the others would answer is for nobody.
-    while (this.#answers.length < this.parts.length) this.#settle(encodeRefusal(notRun));
+    while (this.#answers.length < this.asks.length) this.#settle(encodeRefusal(notRun));
   }
 
   #settle(answer: MessageBody): void {
     this.#answers.push(answer);
-    this.#steps = null;
+    this.#left = null;
     this.#spentBeforeMs += this.#spentMs;
     this.#spentMs = 0;
-    this.#cost = new Cost();
+    this.#cost = null;
     this.#phase = 'filters';
     this.#detail = null;
   }

@@ -3,13 +3,18 @@
  * written in steps.
  */
 import { queryPageUnitsMax } from '../contract/limits.ts';
-import { pace, type Steps } from '../search/pace.ts';
+import { chain, type Maybe, mapInTurn, pace, repeat } from '../search/pace.ts';
 import type { FacetGroup, FacetGroups } from '../search/types.ts';
 import type { QueryFacet } from './types.ts';
 
 /** What a page and its facets may still take, in units of JSON text. */
 export class Room {
   #left = queryPageUnitsMax;
+
+  /** More was taken than there was. */
+  get isExceeded(): boolean {
+    return this.#left < 0;
+  }
 
   /** @returns false when that is more than there was */
   take(units: number): boolean {
@@ -34,34 +39,39 @@ function unitsOf(groups: readonly FacetGroup[]): number {
 }
 
 /** JSON text of groups; null when there is no room for it. */
-function* groupsText(groups: readonly FacetGroup[], room: Room): Steps<string | null> {
+function groupsText(groups: readonly FacetGroup[], room: Room): Maybe<string | null> {
+  // Nobody reads what stands behind the first that had no room.
+  if (room.isExceeded) return null;
   if (unitsOf(groups) <= unitsAtOnce) {
     const text = JSON.stringify(groups);
     return room.take(text.length) ? text : null;
   }
   const texts: string[] = [];
-  for (const group of groups) {
-    const text = JSON.stringify(group);
-    if (!room.take(text.length + 1)) return null;
-    texts.push(text);
+  const written = repeat((at) => {
+    const text = JSON.stringify(groups[at]);
     pace.units += unitsPerGroup + text.length;
-    if (pace.isOver()) yield;
-  }
-  return `[${texts.join()}]`;
+    if (!room.take(text.length + 1)) return false;
+    texts.push(text);
+    return texts.length < groups.length;
+  });
+  return chain(written, () => (texts.length < groups.length ? null : `[${texts.join()}]`));
 }
 
 /** As `JSON.stringify`; null when there is no room for it. */
-export function* facetsTextOf(facets: readonly QueryFacet[], room: Room): Steps<string | null> {
-  const texts: string[] = [];
-  for (const { name, field, groups, isValid } of facets) {
-    const text = yield* groupsText(groups, room);
-    if (text === null) return null;
-    texts.push(
-      `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}}`,
-    );
-    if (pace.isOver()) yield;
-  }
-  return `[${texts.join()}]`;
+export function facetsTextOf(facets: readonly QueryFacet[], room: Room): Maybe<string | null> {
+  const texts = mapInTurn(facets, ({ name, field, groups, isValid }) =>
+    chain(groupsText(groups, room), (text) =>
+      text === null
+        ? null
+        : `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}}`,
+    ),
+  );
+  return chain(texts, listText);
+}
+
+/** Where one had no room, those after it have none either. */
+function listText(texts: readonly (string | null)[]): string | null {
+  return texts.includes(null) ? null : `[${texts.join()}]`;
 }
 
 /**
@@ -69,21 +79,20 @@ export function* facetsTextOf(facets: readonly QueryFacet[], room: Room): Steps<
  * sends beyond these, so that fewer questions are left open, it sends only while they are short.
  * @param sizeOf how many groups of a facet, by its place, are asked for
  */
-export function* groupsTexts(
+export function groupsTexts(
   facets: readonly FacetGroups[],
   sizeOf: (at: number) => number,
   room: Room,
-): Steps<string | null> {
-  const texts: string[] = [];
-  for (const [at, facet] of facets.entries()) {
+): Maybe<string | null> {
+  const texts = mapInTurn(facets, (facet, at) => {
     const { groups, restMax, isLong } = withoutLongRest(facet, sizeOf(at));
-    const text = yield* groupsText(groups, room);
-    if (text === null) return null;
-    const rest = restMax === undefined ? '' : `,"restMax":${restMax}`;
-    texts.push(`{"groups":${text}${rest}${isLong === true ? ',"isLong":true' : ''}}`);
-    if (pace.isOver()) yield;
-  }
-  return `[${texts.join()}]`;
+    return chain(groupsText(groups, room), (text) => {
+      if (text === null) return null;
+      const rest = restMax === undefined ? '' : `,"restMax":${restMax}`;
+      return `{"groups":${text}${rest}${isLong === true ? ',"isLong":true' : ''}}`;
+    });
+  });
+  return chain(texts, listText);
 }
 
 function withoutLongRest(facet: FacetGroups, size: number): FacetGroups {

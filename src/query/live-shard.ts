@@ -1,7 +1,7 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
 import { getOwn, type JsonObject, setOwn } from '../contract/json.ts';
 import { fitField } from '../search/fit.ts';
-import { pace, type Steps } from '../search/pace.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../search/pace.ts';
 import { Shard } from '../search/shard.ts';
 import type { FieldType } from '../search/types.ts';
 import type { AutoFields } from '../store/auto-fields.ts';
@@ -97,13 +97,23 @@ export class LiveShard {
   *#applyAll(): Steps<void> {
     for (; this.#done < this.#changes.length; this.#done += 1) {
       const change = this.#changes[this.#done];
-      if (change?.kind === 'put') yield* this.#put(change.partition, change.item);
-      else if (change?.kind === 'remove') yield* this.shard.take(change.sourceId, change.originId);
-      else if (change?.kind === 'drop') yield* this.shard.dropPartition(change.partition);
+      const applied = change === undefined ? undefined : this.#apply(change);
+      if (applied instanceof Unfinished) yield* applied.steps;
       if (pace.isOver()) yield;
     }
     this.#changes.length = 0;
     this.#done = 0;
+  }
+
+  #apply(change: Change): Maybe<unknown> {
+    switch (change.kind) {
+      case 'put':
+        return this.#put(change.partition, change.item);
+      case 'remove':
+        return this.shard.take(change.sourceId, change.originId);
+      case 'drop':
+        return this.shard.dropPartition(change.partition);
+    }
   }
 
   /** Puts or removes the current state of an item, with the next `advance`. */
@@ -144,13 +154,13 @@ export class LiveShard {
     return Object.keys(fields).every((name) => this.#fields.has(name));
   }
 
-  *#put(partition: number, item: StoredItem): Steps<void> {
+  #put(partition: number, item: StoredItem): Maybe<void> {
     if (!this.knows(item)) this.#learnFields();
     const { sourceId, originId, updatedAtMs, fieldsText } = item;
     const fields = this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields);
     const isWhole = fields === item.fields && fieldsText !== undefined;
     const text = isWhole ? { fieldsText } : {};
-    yield* this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+    return this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
   }
 
   #isMadeForThis({ fittedTo }: StoredItem): boolean {

@@ -2,9 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { queryCpuMs as queryCpuMsDefault } from '../contract/limits.ts';
 import { facetGroupsPerShardMax } from '../search/facet.ts';
-import { pace, type Steps } from '../search/pace.ts';
+import { chain, type Maybe, mapInTurn, pace } from '../search/pace.ts';
 import type { Shard } from '../search/shard.ts';
-import type { FacetGroups } from '../search/types.ts';
 import type { MessageBody } from '../store/message-body.ts';
 import { RequestReceiver } from '../store/messages.ts';
 import type { Store } from '../store/store.ts';
@@ -56,11 +55,11 @@ interface Run {
 }
 
 interface Work {
-  readonly evaluation: Evaluation;
+  readonly evaluation: Evaluation<KnownAsk>;
   /** When it began: what the answers are of. */
   readonly moment: string;
-  /** Those that are asked, as they were then. */
-  readonly shards: ReadonlySet<LiveShard>;
+  /** Those that are asked, in the order of the asks, as they were then; null: no item is here. */
+  readonly shards: readonly (LiveShard | null)[];
 }
 
 /** What the worker is while nothing waits. */
@@ -183,11 +182,13 @@ export class Responder {
       this.#needs = needs;
       this.#isNeedsReached = this.#isReached(needs, coverage);
     }
-    return this.#isNeedsReached && asks.every(({ shardName }) => this.#isCurrent(shardName));
+    return this.#isNeedsReached && this.#areCurrent(asks);
   }
 
-  #isCurrent(shardName: string): boolean {
-    return this.options.shards.live(shardName)?.isCurrent ?? true;
+  #areCurrent(asks: readonly KnownAsk[]): boolean {
+    const { shards } = this.options;
+    for (const { shardName } of asks) if (shards.live(shardName)?.isCurrent === false) return false;
+    return true;
   }
 
   /** True when every partition of ours has applied what the front has seen of it. */
@@ -264,7 +265,7 @@ export class Responder {
     if (run === null) return;
     if (run.work === null) this.#begin(run, this.#state(), startedMs);
     else if (this.#isGone(run, startedMs)) this.#end(run);
-    else this.#goOn(run, run.work, startedMs + sliceMs);
+    else this.#goOn(run, run.work, startedMs);
     this.#busyMs += performance.now() - startedMs;
   }
 
@@ -276,21 +277,18 @@ export class Responder {
       return;
     }
     const { queryCpuMs = queryCpuMsDefault } = this.options;
-    const shards = new Set<LiveShard>();
-    const parts = run.asks.map((known) => {
-      const live = this.options.shards.live(known.shardName);
-      if (live !== null) shards.add(live);
-      return () => answerOne(known, live?.shard ?? null, state.isWhole);
-    });
-    const work = { evaluation: new Evaluation(parts, queryCpuMs), moment: state.moment, shards };
-    run.work = work;
-    this.#goOn(run, work, nowMs + sliceMs);
+    const { asks } = run;
+    const { isWhole, moment } = state;
+    const shards = asks.map(({ shardName }) => this.options.shards.live(shardName));
+    const answer = (known: KnownAsk, at: number) => answerOne(known, shards[at]?.shard ?? null, isWhole);
+    run.work = { evaluation: new Evaluation(asks, answer, queryCpuMs), moment, shards };
+    this.#goOn(run, run.work, nowMs);
   }
 
-  #goOn(run: Run, work: Work, endsMs: number): void {
+  #goOn(run: Run, work: Work, nowMs: number): void {
     const { evaluation, moment } = work;
     try {
-      const answers = evaluation.run(endsMs);
+      const answers = evaluation.run(nowMs, nowMs + sliceMs);
       if (answers === null) {
         this.#pause(run, work);
         return;
@@ -314,9 +312,9 @@ export class Responder {
       return;
     }
     if (run.unpin !== null) return;
-    const unpins = [...shards].map((live) => live.pin());
+    const unpins = [...new Set(shards)].map((live) => live?.pin());
     run.unpin = () => {
-      for (const unpin of unpins) unpin();
+      for (const unpin of unpins) unpin?.();
     };
   }
 
@@ -346,30 +344,32 @@ export class Responder {
 }
 
 /** @param shard null: no item is here @param isWhole this worker has all partitions */
-function* answerOne(
+function answerOne(
   { ask, index, seal }: KnownAsk,
   shard: Shard | null,
   isWhole: boolean,
-): Steps<MessageBody> {
+): Maybe<MessageBody> {
   switch (ask.kind) {
     case 'answer': {
       const { query, isText } = ask;
       // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
       const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
-      const answer = shard === null ? emptyAnswer : yield* shard.answer(query, groupsMax);
-      pace.enter('page');
-      const terms = { index, query, isWhole };
-      return isWhole && isText
-        ? yield* encodeResult(answer, terms, seal)
-        : yield* encodeAnswer(answer, terms);
+      const answered = shard === null ? emptyAnswer : shard.answer(query, groupsMax);
+      return chain(answered, (answer) => {
+        pace.enter('page');
+        const terms = { index, query, isWhole };
+        return isWhole && isText ? encodeResult(answer, terms, seal) : encodeAnswer(answer, terms);
+      });
     }
     case 'counts': {
-      const counts: FacetGroups[] = [];
-      for (const { facetIndex, values } of ask.facets) {
-        counts.push(shard === null ? { groups: [] } : yield* shard.counts(ask.query, facetIndex, values));
-      }
-      pace.enter('page');
-      return yield* encodeCounts(counts);
+      const { query, facets } = ask;
+      const counted = mapInTurn(facets, ({ facetIndex, values }) =>
+        shard === null ? { groups: [] } : shard.counts(query, facetIndex, values),
+      );
+      return chain(counted, (counts) => {
+        pace.enter('page');
+        return encodeCounts(counts);
+      });
     }
     case 'texts':
       return encodeTexts(

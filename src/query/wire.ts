@@ -6,7 +6,7 @@ import type { EntityRef } from '../contract/ids.ts';
 import { queryPageUnitsMax } from '../contract/limits.ts';
 import type { PartialAnswer } from '../search/merge.ts';
 import type { FacetNeed } from '../search/merge-facets.ts';
-import { pace, type Steps } from '../search/pace.ts';
+import { chain, type Maybe, pace, repeat } from '../search/pace.ts';
 import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../search/types.ts';
 import type { ScopedIndex } from '../store/items.ts';
 import type { MessageBody } from '../store/message-body.ts';
@@ -223,20 +223,31 @@ export interface WriteTerms {
 }
 
 /** Rows of an answer or its refusal, in steps. */
-export function* encodeAnswer(
+export function encodeAnswer(
   { total, rows, facets }: ShardAnswer,
   { index, query, isWhole }: WriteTerms,
-): Steps<MessageBody> {
+): Maybe<MessageBody> {
   const sent = isWhole && query.offset > 0 ? rows.slice(query.offset) : rows;
   const room = new Room();
   const bytesMax = isWhole ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
-  const written = yield* piecesOf(sent, index, bytesMax);
-  if (written === null) return encodeRefusal(pageTooLarge);
-  const { pieces, bytes } = written;
-  if (isWhole) room.take(bytes);
-  const facetsText = yield* groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, room);
-  if (facetsText === null) return encodeRefusal(facetsTooLarge);
-  const places = sent.map(({ place, score, updatedAtMs }, at): PackedPlace => {
+  return chain(piecesOf(sent, index, bytesMax), (written) => {
+    if (written === null) return encodeRefusal(pageTooLarge);
+    if (isWhole) room.take(written.bytes);
+    const texts = groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, room);
+    return chain(texts, (facetsText) => {
+      if (facetsText === null) return encodeRefusal(facetsTooLarge);
+      return answerOfPieces(total, sent, written, { isWhole, facetsText });
+    });
+  });
+}
+
+function answerOfPieces(
+  total: number,
+  rows: readonly Row[],
+  { pieces, bytes }: WrittenRows,
+  { isWhole, facetsText }: { readonly isWhole: boolean; readonly facetsText: string },
+): MessageBody {
+  const places = rows.map(({ place, score, updatedAtMs }, at): PackedPlace => {
     const { values, originId, sourceId } = place;
     return [values, originId, sourceId, score, updatedAtMs, pieces[at]?.bytes ?? 0];
   });
@@ -249,41 +260,63 @@ export function* encodeAnswer(
  * The whole result, of a worker that has all partitions, or its refusal, in steps.
  * @param seal makes the token of the page behind a row
  */
-export function* encodeResult(
+export function encodeResult(
   { total, rows, facets }: ShardAnswer,
   { index, query }: WriteTerms,
   seal: (last: RowPlace) => string,
-): Steps<MessageBody> {
+): Maybe<MessageBody> {
   const page = query.offset > 0 ? rows.slice(query.offset) : rows;
-  const written = yield* piecesOf(page, index, queryPageUnitsMax);
-  if (written === null) return encodeRefusal(pageTooLarge);
-  const { pieces, bytes } = written;
+  return chain(piecesOf(page, index, queryPageUnitsMax), (written) => {
+    if (written === null) return encodeRefusal(pageTooLarge);
+    return chain(resultFacets(query, facets, written.bytes), (facetsText) => {
+      if (facetsText === null) return encodeRefusal(facetsTooLarge);
+      const last = page.length === query.pageSize ? page.at(-1) : undefined;
+      const nextPageToken = last === undefined ? null : seal(last.place);
+      return resultOfPieces(total, written.pieces, written.bytes, { facetsText, nextPageToken });
+    });
+  });
+}
+
+/** @param bytes of the page @returns null when there is no room for the facets beside it */
+function resultFacets(
+  query: CheckedQuery,
+  facets: readonly FacetGroups[],
+  bytes: number,
+): Maybe<string | null> {
+  if (query.facets.length === 0) return '[]';
   const room = new Room();
   room.take(bytes);
-  const facetsText = query.facets.length === 0 ? '[]' : yield* facetsTextOf(facetsOf(query, facets), room);
-  if (facetsText === null) return encodeRefusal(facetsTooLarge);
-  const last = page.length === query.pageSize ? page.at(-1) : undefined;
-  const nextPageToken = last === undefined ? null : seal(last.place);
-  return resultOfPieces(total, pieces, bytes, { facetsText, nextPageToken });
+  return facetsTextOf(facetsOf(query, facets), room);
 }
 
 /** What a row takes to be written, in units of the pace; a byte of its text takes a tenth of one. */
 const unitsPerRow = 100;
 const bytesPerUnit = 10;
 
+interface WrittenRows {
+  readonly pieces: RowPieces[];
+  bytes: number;
+  /** UTF-16 units of the values by which they were found. */
+  placeUnits: number;
+}
+
 /** @returns null when the rows, or the values by which they were found, are more than may be */
-function* piecesOf(
-  rows: readonly Row[],
-  index: string,
-  bytesMax: number,
-): Steps<{ readonly pieces: readonly RowPieces[]; readonly bytes: number } | null> {
+function piecesOf(rows: readonly Row[], index: string, bytesMax: number): Maybe<WrittenRows | null> {
   const inPieces = isScored(index) ? scoredRow : unscoredRow;
-  const pieces: RowPieces[] = [];
-  let bytes = 0;
-  let units = 0;
-  for (let at = 0; at < rows.length; at += 1) {
+  const written: WrittenRows = { pieces: [], bytes: 0, placeUnits: 0 };
+  const fits = () => written.bytes <= bytesMax && written.placeUnits <= queryPageUnitsMax;
+  const all = repeat(() => {
+    writeSome(rows, inPieces, written);
+    return written.pieces.length < rows.length && fits();
+  });
+  return chain(all, () => (fits() ? written : null));
+}
+
+function writeSome(rows: readonly Row[], inPieces: typeof scoredRow, written: WrittenRows): void {
+  const { pieces } = written;
+  for (let at = pieces.length; at < rows.length; at += 1) {
     const row = rows[at];
-    if (row === undefined) break;
+    if (row === undefined || pace.units >= pace.unitsPerLook) break;
     const { place, score, updatedAtMs, fieldsBytes } = row;
     const made = inPieces({
       originId: place.originId,
@@ -293,13 +326,10 @@ function* piecesOf(
       fieldsBytes,
     });
     pieces.push(made);
-    bytes += made.bytes;
-    units += placeUnitsOf(row);
-    if (bytes > bytesMax || units > queryPageUnitsMax) return null;
-    pace.units += unitsPerRow + made.bytes / bytesPerUnit;
-    if (pace.isOver()) yield;
+    written.bytes += made.bytes;
+    written.placeUnits += placeUnitsOf(row);
+    pace.units += unitsPerRow + Math.trunc(made.bytes / bytesPerUnit);
   }
-  return { pieces, bytes };
 }
 
 /** UTF-16 units of the values by which a row was found. */
@@ -351,9 +381,9 @@ export function decodeTexts(body: MessageBody): (Buffer | null)[] {
 }
 
 /** In steps. */
-export function* encodeCounts(counts: readonly FacetGroups[]): Steps<MessageBody> {
+export function encodeCounts(counts: readonly FacetGroups[]): Maybe<MessageBody> {
   const all = () => Number.POSITIVE_INFINITY;
-  return (yield* groupsTexts(counts, all, new Room())) ?? encodeRefusal(facetsTooLarge);
+  return chain(groupsTexts(counts, all, new Room()), (text) => text ?? encodeRefusal(facetsTooLarge));
 }
 
 /** In the order of the needs. @throws RefusedQueryError */

@@ -52,20 +52,6 @@ export class Bitmap {
     return count;
   }
 
-  /** Keeps the ids that pass. */
-  retain(passes: (id: number) => boolean): void {
-    const { words } = this;
-    for (let at = 0; at < words.length; at += 1) {
-      let word = words[at] ?? 0;
-      while (word !== 0) {
-        const bit = 31 - Math.clz32(word & -word);
-        const id = (at << 5) + bit;
-        if (!passes(id)) this.remove(id);
-        word &= word - 1;
-      }
-    }
-  }
-
   /** Writes the ids in ascending order into `out` and returns how many. */
   list(out: Int32Array): number {
     const { words } = this;

@@ -1,9 +1,9 @@
 import type { CodeColumn } from './code-column.ts';
 import type { FacetTally } from './facet-tally.ts';
-import { pace, type Steps } from './pace.ts';
+import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from './pace.ts';
 import { TopList } from './top-list.ts';
 import type { FacetGroup, FacetGroups } from './types.ts';
-import { compareValues, type PlainValue } from './value-dictionary.ts';
+import { compareValues, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
 
 /** Groups that a shard sends without being asked for more. */
 export const facetGroupsPerShardMax = 1000;
@@ -20,39 +20,53 @@ function compareLongs(a: PlainValue, b: PlainValue): number {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** What comparing or making a group takes at least, in units of the pace. */
+/** What comparing two values or making a group takes at least, in units of the pace. */
 const unitsPerGroup = 10;
+/** What it takes to put a group where its count belongs, in units of the pace. */
+const unitsPerOffer = 2;
 
 /** The groups of the docs: the first `limit` of them in order, and what is known about the rest. */
-export function* countGroups(
+export function countGroups(
   codes: CodeColumn,
   docs: Int32Array,
   docCount: number,
   tally: FacetTally,
   limit: number,
   isLong: boolean,
-): Steps<FacetGroups> {
-  const { dictionary } = codes;
-  tally.reserve(dictionary.codeCount);
-  const tallied = codes.tally(docs, 0, docCount, tally);
-  if (tallied < docCount) yield* tallyRest(codes, docs, tallied, docCount, tally);
+): Maybe<FacetGroups> {
+  const tallied = tallyAll(codes, docs, docCount, tally);
+  return chain(tallied, () => topGroups(codes.dictionary, docCount, tally, limit, isLong));
+}
+
+/** Of what was tallied; the tally is empty after it. */
+function topGroups(
+  dictionary: ValueDictionary,
+  docCount: number,
+  tally: FacetTally,
+  limit: number,
+  isLong: boolean,
+): Maybe<FacetGroups> {
   const compare = (a: number, b: number): number => {
-    pace.units += unitsPerGroup;
     const countA = tally.countOf(a);
     const countB = tally.countOf(b);
     if (countA !== countB) return countB - countA;
+    pace.units += unitsPerGroup;
     return isLong ? compareLongs(dictionary.valueOf(a), dictionary.valueOf(b)) : dictionary.compare(a, b);
   };
   const top = new TopList(Math.min(limit, tally.size), compare);
-  for (let at = offerSome(top, tally, 0); at < tally.size; at = offerSome(top, tally, at)) {
-    if (pace.isOver()) yield;
-  }
-  const inOrder = top.isShort(dictionary) ? top.drain() : yield* top.drainInSteps();
-  const groups = inOrder.map((code) => ({ value: dictionary.valueOf(code), count: tally.countOf(code) }));
-  const isComplete = groups.length === tally.size;
-  tally.clear();
-  const restMax = groups.at(-1)?.count ?? docCount;
-  return { groups, ...(isComplete ? {} : { restMax }), ...(isLong ? { isLong } : {}) };
+  let offered = 0;
+  const offeredAll = repeat(() => {
+    offered = offerSome(top, tally, offered);
+    return offered < tally.size;
+  });
+  const inOrder = chain(offeredAll, () => top.drain(dictionary));
+  return chain(inOrder, (first) => {
+    const groups = first.map((code) => ({ value: dictionary.valueOf(code), count: tally.countOf(code) }));
+    const isComplete = groups.length === tally.size;
+    tally.clear();
+    const restMax = groups.at(-1)?.count ?? docCount;
+    return { groups, ...(isComplete ? {} : { restMax }), ...(isLong ? { isLong } : {}) };
+  });
 }
 
 /** @returns the place of the next code */
@@ -62,21 +76,23 @@ function offerSome(top: TopList, tally: FacetTally, from: number): number {
   while (at < size) {
     top.offer(tally.codeAt(at));
     at += 1;
+    pace.units += unitsPerOffer;
     if (pace.units >= pace.unitsPerLook) break;
   }
-  pace.units += at - from;
   return at;
 }
 
 /** All groups of the docs, in no order. */
-export function* countAll(
+export function countAll(
   codes: CodeColumn,
   docs: Int32Array,
   docCount: number,
   tally: FacetTally,
-): Steps<FacetGroup[]> {
-  tally.reserve(codes.dictionary.codeCount);
-  yield* tallyRest(codes, docs, 0, docCount, tally);
+): Maybe<FacetGroup[]> {
+  return chain(tallyAll(codes, docs, docCount, tally), () => new Unfinished(allGroups(codes, tally)));
+}
+
+function* allGroups(codes: CodeColumn, tally: FacetTally): Steps<FacetGroup[]> {
   const groups: FacetGroup[] = [];
   for (let at = 0; at < tally.size; at += 1) {
     const code = tally.codeAt(at);
@@ -88,29 +104,27 @@ export function* countAll(
   return groups;
 }
 
-function* tallyRest(
-  codes: CodeColumn,
-  docs: Int32Array,
-  from: number,
-  docCount: number,
-  tally: FacetTally,
-): Steps<void> {
-  for (let at = from; at < docCount; ) {
-    if (pace.isOver()) yield;
-    at = codes.tally(docs, at, docCount, tally);
-  }
+function tallyAll(codes: CodeColumn, docs: Int32Array, docCount: number, tally: FacetTally): Maybe<void> {
+  tally.reserve(codes.dictionary.codeCount);
+  let tallied = 0;
+  return repeat(() => {
+    tallied = codes.tally(docs, tallied, docCount, tally);
+    return tallied < docCount;
+  });
 }
 
 /** The counts of given values among the docs; values that no doc has are left out. */
-export function* countValues(
+export function countValues(
   codes: CodeColumn,
   docs: Int32Array,
   docCount: number,
   tally: FacetTally,
   values: readonly PlainValue[],
-): Steps<FacetGroup[]> {
-  tally.reserve(codes.dictionary.codeCount);
-  yield* tallyRest(codes, docs, 0, docCount, tally);
+): Maybe<FacetGroup[]> {
+  return chain(tallyAll(codes, docs, docCount, tally), () => new Unfinished(groupsOf(codes, tally, values)));
+}
+
+function* groupsOf(codes: CodeColumn, tally: FacetTally, values: readonly PlainValue[]): Steps<FacetGroup[]> {
   const groups: FacetGroup[] = [];
   for (const value of values) {
     pace.units += unitsPerGroup;

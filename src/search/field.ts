@@ -95,6 +95,7 @@ export class Field {
    */
   facetCodes(docCount: number, valueAt: (doc: number) => Json): Maybe<CodeColumn> {
     if (this.column instanceof CodeColumn) return this.column;
+    if (this.#facetCodes !== null && docCount <= this.#facetDocs) return this.#facetCodes;
     return new Unfinished(this.#buildFacetCodes(docCount, valueAt));
   }
 

@@ -6,12 +6,13 @@ import { listedValues } from './condition.ts';
 import {
   type Candidates,
   type DocTest,
+  type Listing,
   type Matcher,
   matchNothing,
   matchSet,
   sparseShare,
 } from './matcher.ts';
-import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
+import { chain, type Maybe, mapInTurn, pace, repeat, type Steps, Unfinished } from './pace.ts';
 import type { FilterNode } from './types.ts';
 
 /** What a filter is bound to. */
@@ -25,34 +26,11 @@ export interface FilterScope {
 }
 
 /** A filter bound to the docs of a shard (contract section 7). */
-export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher> {
+export function bindFilter(node: FilterNode, scope: FilterScope): Maybe<Matcher> {
   if (node.kind === 'condition') return bindCondition(node, scope);
-  const matchers: Matcher[] = [];
-  for (const member of node.nodes) {
-    matchers.push(
-      member.kind === 'condition' ? bindCondition(member, scope) : yield* bindFilter(member, scope),
-    );
-    if (pace.isOver()) yield;
-  }
-  return joined(node.kind, matchers, scope);
+  const bound = mapInTurn(node.nodes, (member) => bindFilter(member, scope));
+  return chain(bound, (matchers) => joined(node.kind, matchers, scope));
 }
-
-/** As `bindFilter`, at once: for a filter of few conditions. */
-export function bindSmallFilter(node: FilterNode, scope: FilterScope): Matcher {
-  if (node.kind === 'condition') return bindCondition(node, scope);
-  return joined(
-    node.kind,
-    node.nodes.map((member) => bindSmallFilter(member, scope)),
-    scope,
-  );
-}
-
-/** Whether the filter has at most so many members at each level. */
-export function isSmall(node: FilterNode): boolean {
-  return node.kind === 'condition' || (node.nodes.length <= smallNodesMax && node.nodes.every(isSmall));
-}
-
-const smallNodesMax = 8;
 
 function joined(kind: 'and' | 'or', matchers: readonly Matcher[], scope: FilterScope): Matcher {
   const [only] = matchers;
@@ -100,6 +78,22 @@ function matchAbsent(column: Column | undefined, live: Bitmap, node: ConditionNo
   return new RestOf(matchSet(column.present), live, node);
 }
 
+class Few implements Candidates {
+  readonly count: number;
+  readonly rest: readonly Matcher[];
+  readonly #listing: Listing;
+
+  constructor(listing: Listing, rest: readonly Matcher[]) {
+    this.count = listing.count;
+    this.rest = rest;
+    this.#listing = listing;
+  }
+
+  list(out: Int32Array): number {
+    return this.#listing.list(out);
+  }
+}
+
 /** A condition; its node is what its cost is put down to. */
 class Leaf implements Matcher {
   readonly few: Candidates | null;
@@ -110,12 +104,12 @@ class Leaf implements Matcher {
     this.#docs = docs;
     this.#node = node;
     const { few } = docs;
-    this.few = few && { count: few.count, list: (out) => few.list(out), rest: [] };
+    this.few = few && new Few(few, []);
   }
 
-  *scan(into: Bitmap, docCount: number): Steps<void> {
+  scan(into: Bitmap, docCount: number): Maybe<void> {
     pace.enter('filters', this.#node);
-    yield* scanAll(this.#docs, into, docCount);
+    return scanAll(this.#docs, into, docCount);
   }
 
   sift(docs: Int32Array, count: number): Maybe<number> {
@@ -137,12 +131,13 @@ class RestOf implements Matcher {
     this.#node = node;
   }
 
-  *scan(into: Bitmap, docCount: number): Steps<void> {
+  scan(into: Bitmap, docCount: number): Maybe<void> {
     pace.enter('filters', this.#node);
     const rest = new Bitmap(docCount);
-    yield* scanAll(this.#other, rest, docCount);
-    rest.complement(this.#live);
-    into.unite(rest);
+    return chain(scanAll(this.#other, rest, docCount), () => {
+      rest.complement(this.#live);
+      into.unite(rest);
+    });
   }
 
   sift(docs: Int32Array, count: number): Maybe<number> {
@@ -160,26 +155,33 @@ class AllOf implements Matcher {
     this.few = fewestOf(matchers);
   }
 
-  *scan(into: Bitmap, docCount: number): Steps<void> {
-    const [first, ...others] = this.#matchers;
-    if (first === undefined) return;
+  scan(into: Bitmap, docCount: number): Maybe<void> {
     const all = new Bitmap(docCount);
-    yield* first.scan(all, docCount);
-    const fewDocs = docCount / sparseShare;
-    for (let at = 0; at < others.length; at += 1) {
+    const scanned = repeat((at) => {
+      const matcher = this.#matchers[at];
+      if (matcher === undefined) return false;
+      if (at === 0) return chain(matcher.scan(all, docCount), isMore);
+      const fewDocs = docCount / sparseShare;
       const count = all.countUpTo(fewDocs);
-      if (count < fewDocs) {
-        const docs = new Int32Array(count);
-        const sifted = siftAll(others.slice(at), docs, all.list(docs));
-        const kept = typeof sifted === 'number' ? sifted : yield* sifted.steps;
-        for (let place = 0; place < kept; place += 1) into.add(docs[place] ?? 0);
-        return;
-      }
+      if (count < fewDocs) return this.#siftFrom(at, all, count);
       const matching = new Bitmap(docCount);
-      yield* (others[at] ?? first).scan(matching, docCount);
-      all.intersect(matching);
-    }
-    into.unite(all);
+      return chain(matcher.scan(matching, docCount), () => {
+        all.intersect(matching);
+        return true;
+      });
+    });
+    return chain(scanned, () => into.unite(all));
+  }
+
+  /** Keeps the docs of a set that the matchers from one on match. @returns that nothing is left to do */
+  #siftFrom(at: number, all: Bitmap, count: number): Maybe<boolean> {
+    const docs = new Int32Array(count);
+    const sifted = siftAll(this.#matchers.slice(at), docs, all.list(docs));
+    return chain(sifted, (kept) => {
+      all.words.fill(0);
+      for (let place = 0; place < kept; place += 1) all.add(docs[place] ?? 0);
+      return false;
+    });
   }
 
   sift(docs: Int32Array, count: number): Maybe<number> {
@@ -197,58 +199,57 @@ class AnyOf implements Matcher {
     this.#docCount = docCount;
   }
 
-  *scan(into: Bitmap, docCount: number): Steps<void> {
-    for (const matcher of this.#matchers) {
-      yield* matcher.scan(into, docCount);
-      if (pace.isOver()) yield;
-    }
+  scan(into: Bitmap, docCount: number): Maybe<void> {
+    return repeat((at) => {
+      const matcher = this.#matchers[at];
+      return matcher === undefined ? false : chain(matcher.scan(into, docCount), isMore);
+    });
   }
 
   /** A condition goes through all docs before the next one does: a doc alone could keep a thousand of them busy. */
   sift(docs: Int32Array, count: number): Maybe<number> {
-    return new Unfinished(this.#sift(docs, count));
-  }
-
-  *#sift(docs: Int32Array, count: number): Steps<number> {
     const found = new Bitmap(this.#docCount);
     const left = docs.slice(0, count);
     let leftCount = count;
-    for (const matcher of this.#matchers) {
-      const tried = left.slice(0, leftCount);
-      const sifted = matcher.sift(tried, leftCount);
-      const matching = typeof sifted === 'number' ? sifted : yield* sifted.steps;
-      for (let at = 0; at < matching; at += 1) found.add(tried[at] ?? 0);
-      leftCount = keepBy((doc) => !found.has(doc), left, leftCount);
-      if (leftCount === 0) break;
-    }
-    return keepBy((doc) => found.has(doc), docs, count);
+    const tried = repeat((at) => {
+      const matcher = this.#matchers[at];
+      if (matcher === undefined) return false;
+      const some = left.slice(0, leftCount);
+      return chain(matcher.sift(some, leftCount), (matching) => {
+        for (let place = 0; place < matching; place += 1) found.add(some[place] ?? 0);
+        leftCount = keepBy((doc) => !found.has(doc), left, leftCount);
+        return leftCount > 0;
+      });
+    });
+    return chain(tried, () => keepBy((doc) => found.has(doc), docs, count));
   }
 }
 
-function* scanAll(docs: DocTest, into: Bitmap, docCount: number): Steps<void> {
-  for (let at = docs.scan(into, 0, docCount); at < docCount; at = docs.scan(into, at, docCount)) {
-    if (pace.isOver()) yield;
-  }
+const isMore = (): boolean => true;
+
+function scanAll(docs: DocTest, into: Bitmap, docCount: number): Maybe<void> {
+  let scanned = 0;
+  return repeat(() => {
+    scanned = docs.scan(into, scanned, docCount);
+    return scanned < docCount;
+  });
 }
 
 /** Keeps the listed docs that all of them match. */
 export function siftAll(matchers: readonly Matcher[], docs: Int32Array, count: number): Maybe<number> {
-  let kept = count;
-  for (let at = 0; at < matchers.length && kept > 0; at += 1) {
-    const sifted = matchers[at]?.sift(docs, kept) ?? kept;
-    if (typeof sifted !== 'number') return new Unfinished(siftOn(sifted, matchers.slice(at + 1), docs));
-    kept = sifted;
-  }
-  return kept;
-}
-
-function* siftOn(sifting: Unfinished<number>, others: readonly Matcher[], docs: Int32Array): Steps<number> {
-  let kept = yield* sifting.steps;
-  for (const matcher of others) {
-    const sifted = matcher.sift(docs, kept);
-    kept = typeof sifted === 'number' ? sifted : yield* sifted.steps;
-  }
-  return kept;
+  const [only] = matchers;
+  if (only === undefined) return count;
+  if (matchers.length === 1) return only.sift(docs, count);
+  let left = count;
+  const sifted = repeat((at) => {
+    const matcher = matchers[at];
+    if (matcher === undefined) return false;
+    return chain(matcher.sift(docs, left), (kept) => {
+      left = kept;
+      return kept > 0;
+    });
+  });
+  return chain(sifted, () => left);
 }
 
 /** Keeps the listed docs that pass, in their order. */
@@ -310,5 +311,5 @@ function fewestOf(matchers: readonly Matcher[]): Candidates | null {
   const few = fewest?.few ?? null;
   if (few === null) return null;
   const others = matchers.filter((matcher) => matcher !== fewest);
-  return { count: few.count, list: (out) => few.list(out), rest: [...few.rest, ...others] };
+  return new Few(few, [...few.rest, ...others]);
 }

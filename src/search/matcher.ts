@@ -1,5 +1,5 @@
 import type { Bitmap } from './bitmap.ts';
-import { docsPerGo, type Maybe, pace, type Steps } from './pace.ts';
+import { docsPerGo, type Maybe, pace } from './pace.ts';
 
 /** A condition bound to the docs of a shard. Only live docs ever match. */
 export interface DocTest {
@@ -21,7 +21,7 @@ export interface Listing {
 /** A filter, or a part of one, bound to the docs of a shard. Only live docs ever match. */
 export interface Matcher {
   /** Adds the matching docs below `docCount` to the set. */
-  scan(into: Bitmap, docCount: number): Steps<void>;
+  scan(into: Bitmap, docCount: number): Maybe<void>;
   /** Keeps those of the listed docs that match, in their order, and returns how many. */
   sift(docs: Int32Array, count: number): Maybe<number>;
   readonly few: Candidates | null;

@@ -1,7 +1,8 @@
 /**
  * How long work makes room for others. What may take long is written as steps: a generator that yields where it may
  * pause. Its loops are plain functions over a range, which return how far they got and stop when the clock is worth a
- * look, so that work that ends soon, as nearly all does, costs what it cost without.
+ * look, and a generator is made only where such a loop stopped early (`chain`, `repeat`, `mapInTurn`), so that work that
+ * ends soon, as nearly all does, costs about what it cost without.
  */
 import type { FilterNode } from './types.ts';
 
@@ -13,6 +14,71 @@ export class Unfinished<T> {
 }
 
 export type Maybe<T> = T | Unfinished<T>;
+
+/** Goes on with what was made, at once where it is there. */
+export function chain<A, B>(made: Maybe<A>, next: (made: A) => Maybe<B>): Maybe<B> {
+  return made instanceof Unfinished ? new Unfinished(chainLater(made.steps, next)) : next(made);
+}
+
+function* chainLater<A, B>(steps: Steps<A>, next: (made: A) => Maybe<B>): Steps<B> {
+  const made = next(yield* steps);
+  return made instanceof Unfinished ? yield* made.steps : made;
+}
+
+/** Does one step after the other, 0, 1, 2…, until one says that no further one is left; may pause between two of them. */
+export function repeat(step: (at: number) => Maybe<boolean>): Maybe<void> {
+  for (let at = 0; ; at += 1) {
+    const isMore = step(at);
+    if (isMore === false) return;
+    if (isMore instanceof Unfinished) return new Unfinished(repeatLater(step, at + 1, isMore.steps));
+    if (pace.isOver()) return new Unfinished(repeatLater(step, at + 1, null));
+  }
+}
+
+/** @param begun the step before `from`; null when it is done */
+function* repeatLater(
+  step: (at: number) => Maybe<boolean>,
+  from: number,
+  begun: Steps<boolean> | null,
+): Steps<void> {
+  if (begun === null) yield;
+  else if (!(yield* begun)) return;
+  for (let at = from; ; at += 1) {
+    const made = step(at);
+    const isMore = made instanceof Unfinished ? yield* made.steps : made;
+    if (!isMore) return;
+    if (pace.isOver()) yield;
+  }
+}
+
+/** What is made of each of the items, one after the other. */
+export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number) => Maybe<R>): Maybe<R[]> {
+  const made: R[] = [];
+  for (const item of items) {
+    const one = make(item, made.length);
+    if (one instanceof Unfinished) return new Unfinished(mapLater(items, make, made, one.steps));
+    made.push(one);
+    if (pace.isOver()) return new Unfinished(mapLater(items, make, made, null));
+  }
+  return made;
+}
+
+/** @param begun of the item behind those that are made; null when that is not begun */
+function* mapLater<T, R>(
+  items: readonly T[],
+  make: (item: T, at: number) => Maybe<R>,
+  made: R[],
+  begun: Steps<R> | null,
+): Steps<R[]> {
+  if (begun === null) yield;
+  else made.push(yield* begun);
+  for (const item of items.slice(made.length)) {
+    const one = make(item, made.length);
+    made.push(one instanceof Unfinished ? yield* one.steps : one);
+    if (pace.isOver()) yield;
+  }
+  return made;
+}
 
 /** What work goes into. `shared`: what is made once for all queries, and is nobody's cost. */
 export type Phase = 'filters' | 'search' | 'facets' | 'sort' | 'page' | 'shared';
@@ -26,7 +92,7 @@ export const docsPerGo = 65_536;
 const neverOver = (): boolean => false;
 
 class Pace {
-  /** Work since the last look at the clock. Whatever takes more than a moment adds to it. */
+  /** Work since the last look at the clock, whole. Whatever takes more than a moment adds to it. */
   units = 0;
   /** A unit is about what looking at a doc or a character takes, a few nanoseconds: so many are some 0.1 ms. */
   unitsPerLook = 20_000;
@@ -51,11 +117,12 @@ class Pace {
 /** One thing is computed at a time in a process, so all share it. */
 export const pace = new Pace();
 
-/** Runs steps to their end, without a pause. */
-export function finish<T>(steps: Steps<T>): T {
+/** Does what is left to its end, without a pause. */
+export function finish<T>(made: Maybe<T>): T {
   pace.clock = neverOver;
+  if (!(made instanceof Unfinished)) return made;
   for (;;) {
-    const { done, value } = steps.next();
+    const { done, value } = made.steps.next();
     if (done) return value;
   }
 }

@@ -8,10 +8,10 @@ import { DocTable } from './doc-table.ts';
 import { countAll, countGroups, countValues, facetGroupsPerShardMax } from './facet.ts';
 import { Field } from './field.ts';
 import { isFacetable } from './field-type.ts';
-import { bindFilter, bindSmallFilter, type FilterScope, isSmall, keepBy, siftAll } from './filter.ts';
+import { bindFilter, type FilterScope, keepBy, siftAll } from './filter.ts';
 import { sparseShare } from './matcher.ts';
 import { absentOrder, type Order } from './order.ts';
-import { finish, type Maybe, pace, type Steps, Unfinished } from './pace.ts';
+import { chain, finish, type Maybe, mapInTurn, pace, repeat, type Steps, Unfinished } from './pace.ts';
 import { ScoreOrder, scoreOf } from './score.ts';
 import { type Scratch, Scratches } from './scratch.ts';
 import { runSearch } from './search-run.ts';
@@ -89,28 +89,39 @@ export class Shard {
   }
 
   /** Puts an item, in place of the one with the same ids, in steps between which nobody may ask the shard. */
-  *put(item: IndexItem): Steps<void> {
+  put(item: IndexItem): Maybe<void> {
     const fieldsText = item.fieldsText ?? JSON.stringify(item.fields);
     const before = this.#docs.find(item.sourceId, item.originId);
     if (before >= 0 && this.#docs.textOf(before) === fieldsText) {
       this.#docs.touch(before, item.partition, item.updatedAtMs);
       return;
     }
-    if (before >= 0) {
-      if (this.#isLarge(before)) yield* this.#retireLarge(before);
-      else this.#retire(before);
+    if (fieldsText.length > largeItemUnits || (before >= 0 && this.#isLarge(before))) {
+      return new Unfinished(this.#putLarge(item, fieldsText, before));
     }
+    if (before >= 0) this.#retire(before);
     const doc = this.#docs.add(item, fieldsText);
     pace.units += putUnits + fieldsText.length;
-    const isLarge = fieldsText.length > largeItemUnits;
     for (const name of Object.keys(item.fields)) {
       const field = this.#fields.get(name);
       if (field === undefined) this.#hasUnknownField = true;
-      else if (isLarge) yield* this.#setLarge(doc, field, item.fields[name]);
       else this.#setField(doc, field, item.fields[name]);
     }
-    const due = this.#sweeper.dueWith(this.size);
-    if (due > 0) yield* this.#sweep(due);
+    return this.#sweep(this.#sweeper.dueWith(this.size));
+  }
+
+  /** Of a large item, or in place of one. @param before doc that it had; negative for none */
+  *#putLarge(item: IndexItem, fieldsText: string, before: number): Steps<void> {
+    if (before >= 0) yield* this.#retireLarge(before);
+    const doc = this.#docs.add(item, fieldsText);
+    pace.units += putUnits + fieldsText.length;
+    for (const name of Object.keys(item.fields)) {
+      const field = this.#fields.get(name);
+      if (field === undefined) this.#hasUnknownField = true;
+      else yield* this.#setLarge(doc, field, item.fields[name]);
+    }
+    const swept = this.#sweep(this.#sweeper.dueWith(this.size));
+    if (swept instanceof Unfinished) yield* swept.steps;
   }
 
   /** JSON text of an item's fields in UTF-8, not to be changed; null when it is not here. */
@@ -125,18 +136,21 @@ export class Shard {
   }
 
   /** Removes an item, in steps as `put`; true when there was one. */
-  *take(sourceId: string, originId: string): Steps<boolean> {
+  take(sourceId: string, originId: string): Maybe<boolean> {
     const doc = this.#docs.find(sourceId, originId);
     if (doc < 0) return false;
     pace.units += putUnits;
-    if (this.#isLarge(doc)) yield* this.#retireLarge(doc);
-    else this.#retire(doc);
-    yield* this.#sweep(this.#sweeper.dueWith(this.size));
-    return true;
+    const retired = this.#isLarge(doc) ? new Unfinished(this.#retireLarge(doc)) : this.#retire(doc);
+    const swept = chain(retired, () => this.#sweep(this.#sweeper.dueWith(this.size)));
+    return chain(swept, () => true);
   }
 
   /** Removes every item of a partition, in steps as `put`. */
-  *dropPartition(partition: number): Steps<void> {
+  dropPartition(partition: number): Maybe<void> {
+    return new Unfinished(this.#dropPartition(partition));
+  }
+
+  *#dropPartition(partition: number): Steps<void> {
     for (const doc of this.#docs.all()) {
       if (this.#docs.partitionOf(doc) !== partition) continue;
       if (this.#isLarge(doc)) yield* this.#retireLarge(doc);
@@ -150,11 +164,13 @@ export class Shard {
     }
   }
 
-  *#sweep(due: number): Steps<void> {
-    for (let left = due; left > 0; ) {
+  #sweep(due: number): Maybe<void> {
+    if (due === 0) return;
+    let left = due;
+    return repeat(() => {
       left = this.#sweeper.advance(left);
-      if (pace.isOver()) yield;
-    }
+      return left > 0;
+    });
   }
 
   /** As `answer`, without a pause. */
@@ -175,49 +191,53 @@ export class Shard {
    * Answers a query over the items here, in steps between which the shard must not change.
    * @param facetGroupsMax groups of a facet to answer with, at least as many as asked for; fewer make it likelier that `counts` must be asked
    */
-  *answer(query: CheckedQuery, facetGroupsMax: number): Steps<ShardAnswer> {
+  answer(query: CheckedQuery, facetGroupsMax: number): Maybe<ShardAnswer> {
     const scratch = scratches.take(this.#docs.capacity);
-    const matching = this.#hits(query, scratch);
-    const hits = matching instanceof Unfinished ? yield* matching.steps : matching;
-    // Facets first: they read the hits, which the page leaves in place.
-    const facets: FacetGroups[] = [];
-    for (const { field, size, isValid } of query.facets) {
-      facets.push(
-        isValid ? yield* this.#countFacet(field, hits, scratch, Math.max(size, facetGroupsMax)) : noGroups,
-      );
-      if (pace.isOver()) yield;
-    }
-    const page = this.#page(query, hits.count, scratch);
-    const rows = page instanceof Unfinished ? yield* page.steps : page;
-    this.#giveBack(scratch, hits);
-    return { total: hits.count, rows, facets };
+    return chain(this.#hits(query, scratch), (hits) =>
+      // Facets first: they read the hits, which the page leaves in place.
+      chain(this.#facets(query, hits, scratch, facetGroupsMax), (facets) =>
+        chain(this.#page(query, hits.count, scratch), (rows) => {
+          this.#giveBack(scratch, hits);
+          return { total: hits.count, rows, facets };
+        }),
+      ),
+    );
   }
 
   /**
    * The second question of a facet, see `mergeAnswers`: exact counts of the given values, or of all groups (null), in no
    * order. Values that no item has are left out. In steps, as `answer`.
    */
-  *counts(
+  counts(
     query: CheckedQuery,
     facetIndex: number,
     values: readonly FacetGroup['value'][] | null,
-  ): Steps<FacetGroups> {
+  ): Maybe<FacetGroups> {
     const facet = query.facets[facetIndex];
     if (facet === undefined || !facet.isValid) return noGroups;
+    const { field } = facet;
     const scratch = scratches.take(this.#docs.capacity);
-    const matching = this.#hits(query, scratch);
-    const hits = matching instanceof Unfinished ? yield* matching.steps : matching;
-    const made = this.#facetCodes(facet.field);
-    const codes = made instanceof Unfinished ? yield* made.steps : made;
-    pace.enter('facets', facet.field);
-    const groups =
-      codes === null
-        ? []
-        : values === null
-          ? yield* countAll(codes, scratch.hits, hits.count, scratch.tally)
-          : yield* countValues(codes, scratch.hits, hits.count, scratch.tally, values);
-    this.#giveBack(scratch, hits);
-    return { groups, ...(this.#isLong(facet.field) ? { isLong: true } : {}) };
+    return chain(this.#hits(query, scratch), (hits) =>
+      chain(this.#groups(field, hits, scratch, values), (groups) => {
+        this.#giveBack(scratch, hits);
+        return { groups, ...(this.#isLong(field) ? { isLong: true } : {}) };
+      }),
+    );
+  }
+
+  #groups(
+    field: string,
+    { count }: Hits,
+    { hits, tally }: Scratch,
+    values: readonly FacetGroup['value'][] | null,
+  ): Maybe<FacetGroup[]> {
+    return chain(this.#facetCodes(field), (codes) => {
+      pace.enter('facets', field);
+      if (codes === null) return [];
+      return values === null
+        ? countAll(codes, hits, count, tally)
+        : countValues(codes, hits, count, tally, values);
+    });
   }
 
   #setField(doc: number, field: Field, value: Json | undefined): void {
@@ -250,8 +270,8 @@ export class Shard {
   /** Puts the docs that match into `scratch.hits`, and sets the scores. */
   #hits(query: CheckedQuery, scratch: Scratch): Maybe<Hits> {
     const { filter, search } = query;
-    if (search !== null) return new Unfinished(this.#searched(filter, search, scratch));
-    if (filter !== null) return new Unfinished(this.#filtered(filter, scratch));
+    if (search !== null) return this.#searched(filter, search, scratch);
+    if (filter !== null) return this.#filtered(filter, scratch);
     return { count: this.#docs.live.list(scratch.hits), found: scratch.hits, foundCount: 0 };
   }
 
@@ -261,20 +281,17 @@ export class Shard {
     scratches.giveBack(scratch);
   }
 
-  *#filtered(filter: FilterNode, scratch: Scratch): Steps<Hits> {
-    const { hits } = scratch;
+  #filtered(filter: FilterNode, { hits }: Scratch): Maybe<Hits> {
     const { docCount } = this.#docs;
-    const scope = this.#filterScope();
-    const matcher = isSmall(filter) ? bindSmallFilter(filter, scope) : yield* bindFilter(filter, scope);
-    const { few } = matcher;
-    if (few !== null && few.count * sparseShare < docCount) {
-      const sifted = siftAll(few.rest, hits, few.list(hits));
-      const count = typeof sifted === 'number' ? sifted : yield* sifted.steps;
-      return { count, found: hits, foundCount: 0 };
-    }
-    const matching = new Bitmap(docCount);
-    yield* matcher.scan(matching, docCount);
-    return { count: matching.list(hits), found: hits, foundCount: 0 };
+    const counted = chain(bindFilter(filter, this.#filterScope()), (matcher) => {
+      const { few } = matcher;
+      if (few !== null && few.count * sparseShare < docCount) {
+        return siftAll(few.rest, hits, few.list(hits));
+      }
+      const matching = new Bitmap(docCount);
+      return chain(matcher.scan(matching, docCount), () => matching.list(hits));
+    });
+    return chain(counted, (count) => ({ count, found: hits, foundCount: 0 }));
   }
 
   #filterScope(): FilterScope {
@@ -282,28 +299,31 @@ export class Shard {
     return { live, docCount, column: (name) => this.#column(name) };
   }
 
-  *#searched(
+  #searched(
     filter: FilterNode | null,
     search: NonNullable<CheckedQuery['search']>,
     scratch: Scratch,
-  ): Steps<Hits> {
+  ): Maybe<Hits> {
     const { hits } = scratch;
     const text = this.#fields.get(search.field)?.text ?? null;
     if (text === null) return { count: 0, found: hits, foundCount: 0 };
-    const { live, docCount } = this.#docs;
     pace.enter('search');
-    const foundCount = yield* runSearch(text, search, live, scratch);
-    if (filter === null || foundCount === 0) return { count: foundCount, found: hits, foundCount };
-    const found = hits.slice(0, foundCount);
-    const matcher = yield* bindFilter(filter, this.#filterScope());
-    if (foundCount * sparseShare < docCount) {
-      const sifted = matcher.sift(hits, foundCount);
-      const count = typeof sifted === 'number' ? sifted : yield* sifted.steps;
-      return { count, found, foundCount };
-    }
-    const matching = new Bitmap(docCount);
-    yield* matcher.scan(matching, docCount);
-    return { count: keepBy((doc) => matching.has(doc), hits, foundCount), found, foundCount };
+    return chain(runSearch(text, search, this.#docs.live, scratch), (foundCount) => {
+      if (filter === null || foundCount === 0) return { count: foundCount, found: hits, foundCount };
+      const found = hits.slice(0, foundCount);
+      const kept = this.#kept(filter, hits, foundCount);
+      return chain(kept, (count) => ({ count, found, foundCount }));
+    });
+  }
+
+  /** Keeps the listed docs that match. */
+  #kept(filter: FilterNode, docs: Int32Array, count: number): Maybe<number> {
+    const { docCount } = this.#docs;
+    return chain(bindFilter(filter, this.#filterScope()), (matcher) => {
+      if (count * sparseShare < docCount) return matcher.sift(docs, count);
+      const matching = new Bitmap(docCount);
+      return chain(matcher.scan(matching, docCount), () => keepBy((doc) => matching.has(doc), docs, count));
+    });
   }
 
   #page(query: CheckedQuery, count: number, scratch: Scratch): Maybe<Row[]> {
@@ -362,15 +382,22 @@ export class Shard {
     return this.#docs.builtIn(name) === undefined && this.#fields.get(name)?.traits.kind === 'long';
   }
 
-  *#countFacet(name: string, { count }: Hits, scratch: Scratch, limit: number): Steps<FacetGroups> {
-    const made = this.#facetCodes(name);
-    const codes = made instanceof Unfinished ? yield* made.steps : made;
-    if (codes === null) return noGroups;
-    pace.enter('facets', name);
-    return yield* countGroups(codes, scratch.hits, count, scratch.tally, limit, this.#isLong(name));
+  #facets({ facets }: CheckedQuery, hits: Hits, scratch: Scratch, groupsMax: number): Maybe<FacetGroups[]> {
+    if (facets.length === 0) return [];
+    return mapInTurn(facets, ({ field, size, isValid }) =>
+      isValid ? this.#countFacet(field, hits, scratch, Math.max(size, groupsMax)) : noGroups,
+    );
   }
 
-  #facetCodes(name: string): Maybe<CodeColumn> | null {
+  #countFacet(name: string, { count }: Hits, scratch: Scratch, limit: number): Maybe<FacetGroups> {
+    return chain(this.#facetCodes(name), (codes) => {
+      if (codes === null) return noGroups;
+      pace.enter('facets', name);
+      return countGroups(codes, scratch.hits, count, scratch.tally, limit, this.#isLong(name));
+    });
+  }
+
+  #facetCodes(name: string): Maybe<CodeColumn | null> {
     const builtIn = this.#docs.facetCodes(name);
     if (builtIn !== null) return builtIn;
     const field = this.#fields.get(name);

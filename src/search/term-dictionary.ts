@@ -1,6 +1,6 @@
 import { countCodePoints } from './code-points.ts';
 import { EditDistance } from './edit-distance.ts';
-import { docsPerGo, pace, type Steps } from './pace.ts';
+import { chain, docsPerGo, type Maybe, pace, repeat } from './pace.ts';
 
 /** A term of the dictionary and its distance to the word it was found for. */
 export interface TermMatch {
@@ -58,18 +58,21 @@ export class TermDictionary {
   }
 
   /** Every term at most `bound` (0 to 2) away, the nearest first. */
-  *within(word: string, bound: number): Steps<TermMatch[]> {
+  within(word: string, bound: number): Maybe<TermMatch[]> {
     const near: Nearby = { word, mask: letterMask(word), bound, matches: [[], [], []] };
-    const length = countCodePoints(word);
-    for (let at = Math.max(1, length - bound); at <= length + bound; at += 1) {
-      const bucket = this.#buckets.get(at);
-      if (bucket === undefined) continue;
-      for (let place = 0; place < bucket.terms.length; ) {
-        place = this.#collect(bucket, place, near);
-        if (pace.isOver()) yield;
+    const longest = countCodePoints(word) + bound;
+    let length = Math.max(1, longest - 2 * bound);
+    let place = 0;
+    const collected = repeat(() => {
+      const bucket = this.#buckets.get(length);
+      if (bucket !== undefined) place = this.#collect(bucket, place, near);
+      if (bucket === undefined || place === bucket.terms.length) {
+        length += 1;
+        place = 0;
       }
-    }
-    return near.matches.flat();
+      return length <= longest;
+    });
+    return chain(collected, () => near.matches.flat());
   }
 
   /** Looks at terms from a place on; returns the place to go on from. */

@@ -1,5 +1,5 @@
 import type { Bitmap } from './bitmap.ts';
-import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
+import { chain, type Maybe, mapInTurn, pace } from './pace.ts';
 import { Postings } from './postings.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
@@ -59,19 +59,17 @@ export class TextIndex {
     const key = `${bound}${word}`;
     const known = this.#expansions.get(key);
     if (known !== undefined) return known;
-    return new Unfinished(this.#expandAnew(word, bound, key));
-  }
-
-  *#expandAnew(word: string, bound: number, key: string): Steps<readonly NearTerm[]> {
-    const matches: NearTerm[] = [];
-    for (const { term, distance } of yield* this.#terms.within(word, bound)) {
-      matches.push({ distance, docs: this.#postings.list(term) });
-      pace.units += unitsPerTerm;
-      if (pace.isOver()) yield;
-    }
-    if (this.#expansions.size === expansionsMax) this.#expansions.clear();
-    if (matches.length <= expansionTermsMax) this.#expansions.set(key, matches);
-    return matches;
+    const found = chain(this.#terms.within(word, bound), (terms) =>
+      mapInTurn(terms, ({ term, distance }): NearTerm => {
+        pace.units += unitsPerTerm;
+        return { distance, docs: this.#postings.list(term) };
+      }),
+    );
+    return chain(found, (matches) => {
+      if (this.#expansions.size === expansionsMax) this.#expansions.clear();
+      if (matches.length <= expansionTermsMax) this.#expansions.set(key, matches);
+      return matches;
+    });
   }
 
   /** Takes dead docs out of the lists, about `budget` postings of work; true when no list has any left. */

@@ -1,4 +1,4 @@
-import { type Steps, sorted } from './pace.ts';
+import { type Maybe, sorted, Unfinished } from './pace.ts';
 
 /** Of texts that together are shorter. */
 const shortUnits = 65_536;
@@ -27,18 +27,15 @@ export class TopList {
     this.#sink();
   }
 
-  /** What was kept, in order; the list is used up. */
-  drain(): number[] {
-    return this.#heap.sort(this.#compare);
-  }
-
-  /** As `drain`, where comparing two of them may take long. */
-  drainInSteps(): Steps<number[]> {
-    return sorted(this.#heap, this.#compare);
+  /** What was kept, in order; the list is used up. @param values which are compared */
+  drain(values: { valueOf(item: number): unknown }): Maybe<number[]> {
+    return this.#isShort(values)
+      ? this.#heap.sort(this.#compare)
+      : new Unfinished(sorted(this.#heap, this.#compare));
   }
 
   /** Whether the values of what was kept are compared in no time. */
-  isShort(values: { valueOf(item: number): unknown }): boolean {
+  #isShort(values: { valueOf(item: number): unknown }): boolean {
     let units = this.#heap.length;
     for (let at = 0; at < this.#heap.length && units < shortUnits; at += 1) {
       const value = values.valueOf(this.#heap[at] ?? 0);

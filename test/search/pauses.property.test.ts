@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { checkQuery } from '../../src/search/check-query.ts';
-import { pace, type Steps } from '../../src/search/pace.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../src/search/pace.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, ShardAnswer } from '../../src/search/types.ts';
 import { allTypes, item, query } from './arbitraries.ts';
@@ -15,6 +15,12 @@ function checked(body: JsonObject): CheckedQuery {
   const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
   assert.ok(result.ok, result.ok ? '' : result.errors.join('\n'));
   return result.query;
+}
+
+/** As steps that begin with the first of them. */
+function* inSteps<T>(begin: () => Maybe<T>): Steps<T> {
+  const made = begin();
+  return made instanceof Unfinished ? yield* made.steps : made;
 }
 
 /** Runs all of them a step at a time, in a given order. @returns their answers, null for those that are left halfway */
@@ -68,7 +74,7 @@ test('queries that pause at every step, some of them given up, answer as without
         pace.unitsPerLook = 1;
         for (let round = 0; round < 2; round += 1) {
           const { answers, pauses } = inTurns(
-            queries.map((each) => paused1.answer(each, 2)),
+            queries.map((each) => inSteps(() => paused1.answer(each, 2))),
             order,
             left,
           );
