@@ -76,6 +76,10 @@ export const slowReaderBytesMin = 16 * 1024;
 export const slowReaderMs = 10_000;
 /** One of so many answers without a body (HEAD, 304) ends its connection. */
 export const bodilessAnswersPerConnection = 1000;
+/** Requests are answered in one turn of the event loop for so long; what is answered then waits for the next turn. */
+export const requestTurnMsMax = 50;
+/** Requests of a turn between two looks at the clock. */
+export const requestsPerLook = 64;
 /** Requests without a known key that one front takes from one address in a second. */
 export const openRequestsPerSecondMax = 1000;
 /** An address that was quiet may send the requests of so many seconds at once. */

@@ -1,6 +1,7 @@
 /** The HTTP front: uWebSockets.js, the route table, and what is the same for every request. */
 import './head-limit.ts';
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TlsFiles } from '../config/settings.ts';
 import type { Principal } from '../config/types.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
@@ -14,6 +15,7 @@ import { ConnectionLimit } from './connection-limit.ts';
 import { AnswerToBody, type Handler } from './handler.ts';
 import { headerBytes } from './header-bytes.ts';
 import type { Log } from './log.ts';
+import { LongTurns } from './long-turns.ts';
 import type { RouteMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { OpenRateLimit, RateLimit } from './rate-limit.ts';
@@ -76,6 +78,7 @@ export class HttpServer {
   readonly #rateLimit: RateLimit | null;
   readonly #openRateLimit: OpenRateLimit | null;
   readonly #unsent: UnsentAnswers;
+  readonly #longTurns = new LongTurns();
   readonly #intake: BodyIntake;
   #listenSocket: uws.us_listen_socket | null = null;
   #active = 0;
@@ -209,8 +212,10 @@ export class HttpServer {
 
   #refuse(res: HttpResponse, req: HttpRequest, problem: Problem): void {
     const isHead = req.getMethod() === 'head';
-    const answer = problemAnswer('plain', this.#openProblem(res) ?? problem);
-    this.#sendAtOnce(res, this.#finished(answer, isHead), this.#line(req, null));
+    const answer = this.#finished(problemAnswer('plain', this.#openProblem(res) ?? problem), isHead);
+    const line = this.#line(req, null);
+    if (this.#longTurns.isLong()) this.#sendNextTurn(res, answer, line);
+    else this.#sendAtOnce(res, answer, line);
   }
 
   #line(req: HttpRequest, definition: RouteDefinition | null): RequestLine | null {
@@ -218,7 +223,19 @@ export class HttpServer {
     return new RequestLine(this.#log, req.getMethod(), definition?.path ?? null);
   }
 
-  /** Within a handler of uWebSockets.js, an answer that nobody measures. */
+  /** As `#sendAtOnce`, when others have had their turn. */
+  #sendNextTurn(res: HttpResponse, answer: Answer, line: RequestLine | null): void {
+    let isAborted = false;
+    res.onAborted(() => {
+      isAborted = true;
+      line?.aborted();
+    });
+    setImmediate(() => {
+      if (!isAborted) this.#sendAtOnce(res, answer, line);
+    });
+  }
+
+  /** An answer that nobody measures. */
   #sendAtOnce(res: HttpResponse, answer: Answer, line: RequestLine | null): void {
     // Of many pipelined requests the later ones are not corked any more.
     res.cork(() => {
@@ -253,6 +270,10 @@ export class HttpServer {
     const answer = this.#handled(route, res, req, body, line);
     if (body !== null || !isReady(answer)) {
       this.#answerLater(this.#begin(route, res, body, startedAtMs, line), answer);
+      return;
+    }
+    if (this.#longTurns.isLong()) {
+      this.#answerLater(this.#begin(route, res, body, startedAtMs, line), nextTurn(answer));
       return;
     }
     // The way of cached answers: when the client takes all of it, nothing outlives this call, so nothing is kept for it.

@@ -4,8 +4,9 @@
  * connection; a request that is pipelined behind it ends the connection.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import { slowReaderBytesMin, slowReaderMs, smallAnswerBytesMax } from '../contract/limits.ts';
+import { smallAnswerBytesMax } from '../contract/limits.ts';
 import { Roster } from '../contract/roster.ts';
+import { ReadingPace } from './reading-pace.ts';
 
 const sweepMs = 1000;
 
@@ -82,9 +83,7 @@ export class UnsentAnswer {
   #place: number | null;
   /** Bytes of the body that the connection has taken. */
   #taken: number;
-  /** When the client had taken so much that it was not slow, and how much that was. */
-  #watchedFromMs = performance.now();
-  #watchedFrom: number;
+  readonly #pace: ReadingPace;
 
   constructor(
     private readonly all: UnsentAnswers,
@@ -93,7 +92,7 @@ export class UnsentAnswer {
     private readonly onSent: () => void,
   ) {
     this.#taken = res.getWriteOffset();
-    this.#watchedFrom = this.#taken;
+    this.#pace = new ReadingPace(performance.now(), this.#taken);
     this.#place = all.enter(this, body.length - this.#taken);
     res.onWritable(() => this.#send());
   }
@@ -113,13 +112,9 @@ export class UnsentAnswer {
   check(nowMs: number): void {
     this.res.cork(() => this.#send());
     if (this.#place === null) return;
-    if (this.#taken - this.#watchedFrom >= slowReaderBytesMin) {
-      this.#watchedFromMs = nowMs;
-      this.#watchedFrom = this.#taken;
-    } else if (nowMs - this.#watchedFromMs >= slowReaderMs) {
-      this.all.noteCutOff();
-      this.res.close();
-    }
+    if (!this.#pace.isTooSlow(nowMs, this.#taken)) return;
+    this.all.noteCutOff();
+    this.res.close();
   }
 
   /** @returns whether the connection took all that was left */
