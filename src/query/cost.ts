@@ -38,15 +38,15 @@ export class Cost {
     if (detail !== null) this.#details.set(detail, (this.#details.get(detail) ?? 0) + ms);
   }
 
-  /** What took longest, and what to do about it; for a query that took its whole budget. */
-  explain(budgetMs: number): string {
+  /** What took longest, and what to do about it; for a query that was stopped after so much processor time. */
+  explain(spentMs: number): string {
     const [phase, ms] = largest(this.#phases) ?? ['filters', this.#ms];
     const share = Math.min(100, Math.round((100 * ms) / Math.max(this.#ms, 1)));
     const [detail, detailMs] = largest(this.#details) ?? [null, 0];
     const isTold = detail !== null && (phase === 'filters') === (typeof detail !== 'string');
     const most = isTold ? `, most of all ${shown(detail)} (${Math.ceil(detailMs)} ms)` : '';
     return (
-      `${names[phase]}: the query was stopped after ${budgetMs} ms of processor time in a worker, ` +
+      `${names[phase]}: the query was stopped after ${spentMs} ms of processor time in a worker, ` +
       `of which this took ${share} %${most}; ${advice[phase]}`
     );
   }

@@ -8,6 +8,9 @@ import type { MessageBody } from '../store/message-body.ts';
 import { Cost } from './cost.ts';
 import { encodeRefusal, notRun } from './wire.ts';
 
+/** A refusal has to reach the front before it gives up, and others have their turns in between. */
+const replyMs = 200;
+
 export class Evaluation<Ask> {
   readonly #answers: MessageBody[] = [];
   /** Of the ask under way; null before it began. */
@@ -39,10 +42,11 @@ export class Evaluation<Ask> {
 
   /**
    * Goes on for a slice.
-   * @param nowMs on the clock of `performance.now()`, as `endsMs` is
+   * @param nowMs on the clock of `performance.now()`, as `endsMs` and `deadlineMs` are
+   * @param deadlineMs when nobody waits for the answers any more
    * @returns all answers; null when there is more to do
    */
-  run(nowMs: number, endsMs: number): readonly MessageBody[] | null {
+  run(nowMs: number, endsMs: number, deadlineMs: number): readonly MessageBody[] | null {
     // Most requests end within their first slice, which this would make longer.
     const usedBefore = this.#slices === 0 ? null : process.cpuUsage();
     this.#lookedMs = nowMs;
@@ -70,7 +74,7 @@ export class Evaluation<Ask> {
       this.#phase = pace.phase;
       this.#detail = pace.detail;
       this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#lookedMs - nowMs);
-      if (this.#spentMs < this.#leftMs) return null;
+      if (this.#spentMs < this.#leftMs && !this.#isInVain(deadlineMs)) return null;
       this.#refuse();
     }
     return this.#answers;
@@ -110,20 +114,33 @@ export class Evaluation<Ask> {
     return this.#cost?.ms ?? 0;
   }
 
+  /** Processor time of all its queries. */
+  get #requestMs(): number {
+    return this.#spentBeforeMs + this.#spentMs;
+  }
+
   get #leftMs(): number {
     return Math.min(this.budgetMs, queryBudgetsPerRequest * this.budgetMs - this.#spentBeforeMs);
   }
 
+  /**
+   * On a busy machine a costly query does not come to its budget before its front gives up, which would say nothing of
+   * what it cost, and whoever tries again would cost as much again.
+   */
+  #isInVain(deadlineMs: number): boolean {
+    return this.#lookedMs > deadlineMs - replyMs && this.#requestMs >= this.budgetMs / 2;
+  }
+
   #refuse(): void {
-    const isRequests = this.#leftMs < this.budgetMs;
-    const requestMs = queryBudgetsPerRequest * this.budgetMs;
+    const isRequests = this.#leftMs < this.budgetMs || this.#spentBeforeMs > this.#spentMs;
+    const requestMs = Math.min(queryBudgetsPerRequest * this.budgetMs, Math.ceil(this.#requestMs));
     this.abandon();
     this.#refused += 1;
     this.#settle(
       encodeRefusal(
         isRequests
-          ? `the queries of this request took ${requestMs} ms of processor time in a worker, which is all that one request has; send them in several requests`
-          : (this.#cost ?? new Cost()).explain(this.budgetMs),
+          ? `the queries of this request were stopped after ${requestMs} ms of processor time in a worker; send them in several requests`
+          : (this.#cost ?? new Cost()).explain(Math.min(this.budgetMs, Math.ceil(this.#spentMs))),
       ),
     );
     // One bad query makes the whole request a bad one: what the others would answer is for nobody.

@@ -288,7 +288,7 @@ export class Responder {
   #goOn(run: Run, work: Work, nowMs: number): void {
     const { evaluation, moment } = work;
     try {
-      const answers = evaluation.run(nowMs, nowMs + sliceMs);
+      const answers = evaluation.run(nowMs, nowMs + sliceMs, run.inbound.deadlineMs);
       if (answers === null) {
         this.#pause(run, work);
         return;

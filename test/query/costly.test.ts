@@ -153,6 +153,15 @@ function conditionsOf(query: Json): Json[] {
   return filters.or;
 }
 
+test('a costly query that would not be done in time is told what was costly, not that nobody answers', async (context) => {
+  const cluster = await startCluster(context, { queryCpuMs: 3_000, queryWaitMs: 3_000 });
+  await writeInParts(cluster, longTexts(rowCount));
+  const outcomes = await cluster.run(target, ...Array.from({ length: 5 }, () => patterns(100)));
+  const refusal = refusalOf(outcomes.find(({ ok }) => !ok));
+  const [, spent] = /stopped after (\d+) ms of processor time/.exec(refusal) ?? [];
+  assert.ok(Number(spent) >= 1_500 && Number(spent) <= 3_000, refusal);
+});
+
 test('a query whose front has given up is dropped amid the work', async (context) => {
   const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 400 });
   await writeInParts(cluster, longTexts(rowCount));
