@@ -2,7 +2,7 @@
 import { createReadStream, type ReadStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { CommandStop } from '../src/cli/command-stop.ts';
+import { CommandStop } from '../src/cli/terminal/command-stop.ts';
 import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
 import { Client, importConcurrency } from './support/client.ts';

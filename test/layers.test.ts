@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const floors: readonly (readonly string[])[] = [
   // What runs all the others.
   ['typescript'],
+  // What knows nothing of the product.
+  ['lib'],
   ['contract'],
   ['schemas', 'search'],
   ['config'],
@@ -43,6 +45,7 @@ const topLevelEntries = [
   '.gitignore',
   '.npmrc',
   'ARCHITECTURE.md',
+  'CHANGELOG.md',
   'LICENSE',
   'Procfile',
   'README.md',

@@ -1,11 +1,11 @@
 /** Entry point of a partition worker: `npm run worker`, and `worker` in the Procfile. */
-import { ThreadedKeeper } from '../src/actors/threaded-keeper.ts';
+import { ThreadedKeeper } from '../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
-import { Responder } from '../src/query/responder.ts';
-import { ShardSet } from '../src/query/shard-set.ts';
-import { AutoFields } from '../src/store/auto-fields.ts';
+import { Responder } from '../src/query/worker/responder.ts';
+import { ShardSet } from '../src/query/worker/shard-set.ts';
+import { AutoFields } from '../src/store/entities/auto-fields.ts';
 
 runProcess('worker', async () => {
   const ground = await openProcess('worker');

@@ -1,6 +1,6 @@
 /** What the delivery benchmarks share: the platform with its pages, the same bytes as files, the load on them. */
 import path from 'node:path';
-import { CommandStop } from '../../src/cli/command-stop.ts';
+import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
 import type { BenchContext } from './bench.ts';
 import { Client, deliveryPath } from './client.ts';
 import { articleCount, articleUrl, pageEntities, pagesTenant } from './pages.ts';

@@ -1,5 +1,5 @@
 /** A shard in the benchmark's own process, as a worker holds one. */
-import { checkQuery } from '../../src/search/check-query.ts';
+import { checkQuery } from '../../src/search/check/query.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, FieldType } from '../../src/search/types.ts';
 import type { Item } from './query-items.ts';

@@ -1,7 +1,7 @@
 /** Who is asked, how each one's answers are checked, and how each is put under load. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { groupBy } from '../../src/contract/group-by.ts';
+import { groupBy } from '../../src/lib/group-by.ts';
 import type { BenchContext } from './bench.ts';
 import { Client } from './client.ts';
 import { installPeers } from './peers.ts';

@@ -1,6 +1,6 @@
 /** The queries of the benchmarks, made from the items themselves, each with the answer that a plain scan gives. */
-import { groupBy } from '../../src/contract/group-by.ts';
-import { allowedDistance, wordsOf } from '../../src/search/words.ts';
+import { groupBy } from '../../src/lib/group-by.ts';
+import { allowedDistance, wordsOf } from '../../src/search/text/words.ts';
 import type { Item } from './query-items.ts';
 import { random, sample } from './random.ts';
 

@@ -3,28 +3,28 @@
  * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
-import type { AutoFields } from '../store/auto-fields.ts';
-import { commit, encodeDirty, readDirty } from '../store/commit.ts';
-import { FencedError, StoreUnavailableError } from '../store/connection.ts';
-import { parseDependent } from '../store/dependents.ts';
-import { type IntakeEntry, IntakeReader } from '../store/intake.ts';
+import type { Slots } from '../lib/semaphore.ts';
+import { parseDependent } from '../store/derived/dependents.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { keys } from '../store/keys.ts';
-import { fenceOlderOwners, type TakenLease } from '../store/lease.ts';
-import { lastSequence } from '../store/partition-state.ts';
-import type { StreamSource } from '../store/shared-streams.ts';
+import { commit, encodeDirty, readDirty } from '../store/partitions/commit.ts';
+import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
+import { lastSequence } from '../store/partitions/partition-state.ts';
+import { FencedError, StoreUnavailableError } from '../store/redis/connection.ts';
 import type { Store } from '../store/store.ts';
-import { StreamGapError } from '../store/stream.ts';
+import { type IntakeEntry, IntakeReader } from '../store/streams/intake.ts';
+import type { StreamSource } from '../store/streams/shared-streams.ts';
+import { StreamGapError } from '../store/streams/stream.ts';
 import type { ItemSink } from '../store/types.ts';
-import { type BatchResult, processBatch } from './batch.ts';
-import { Intents } from './intents.ts';
+import { type BatchResult, processBatch } from './batch/batch.ts';
+import { Intents } from './batch/intents.ts';
+import type { Basis } from './batch/turn.ts';
+import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './batch/work.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
-import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
-import { wholePartition } from './rescan.ts';
-import type { Slots } from './slots.ts';
-import type { Basis } from './turn.ts';
-import type { TurnQueue } from './turns.ts';
-import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './work.ts';
+import { RebuildQueue, type Waiting } from './rebuild/rebuild-queue.ts';
+import { wholePartition } from './rebuild/rescan.ts';
+import type { TurnQueue } from './rebuild/turns.ts';
 
 const entriesPerRead = 200;
 const blockMs = 1000;

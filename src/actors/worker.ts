@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { leaseMs } from '../contract/limits.ts';
-import type { AutoFields } from '../store/auto-fields.ts';
-import type { ActiveConfiguration } from '../store/configuration.ts';
-import { FencedError, StoreUnavailableError } from '../store/connection.ts';
-import { heartbeatMs } from '../store/heartbeat.ts';
+import { Slots } from '../lib/semaphore.ts';
+import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { heartbeatMs } from '../store/partitions/heartbeat.ts';
 import {
   type Lease,
   type RenewalMark,
@@ -15,22 +15,22 @@ import {
   releaseLease,
   type TakenLease,
   takeLease,
-} from '../store/lease.ts';
-import { LeaseEnds } from '../store/lease-ends.ts';
-import { lastSequence } from '../store/partition-state.ts';
-import { liveProcesses, type ProcessBeat } from '../store/registry.ts';
-import { openStreamSource, type StreamSource } from '../store/shared-streams.ts';
+} from '../store/partitions/lease.ts';
+import { LeaseEnds } from '../store/partitions/lease-ends.ts';
+import { lastSequence } from '../store/partitions/partition-state.ts';
+import { liveProcesses, type ProcessBeat } from '../store/partitions/registry.ts';
+import { FencedError, StoreUnavailableError } from '../store/redis/connection.ts';
 import type { Store } from '../store/store.ts';
+import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
 import type { ItemSink } from '../store/types.ts';
-import { nextStep } from './assignment.ts';
-import { type Keeper, type OpenKeeper, openLocalKeeper } from './keeper.ts';
-import { type LeaseEvent, LeaseNews } from './lease-news.ts';
-import { LeaseWatch } from './lease-watch.ts';
+import { portionParts } from './batch/work.ts';
 import { WorkerMetrics } from './metrics.ts';
+import { nextStep } from './ownership/assignment.ts';
+import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
+import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
+import { LeaseWatch } from './ownership/lease-watch.ts';
 import { PartitionActor } from './partition.ts';
-import { Slots } from './slots.ts';
-import { TurnQueue } from './turns.ts';
-import { portionParts } from './work.ts';
+import { TurnQueue } from './rebuild/turns.ts';
 
 const tickMs = 500;
 /** How soon a worker tells that it works by another configuration or other lookup layouts, or has other partitions: others wait for that word. */

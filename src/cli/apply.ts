@@ -2,19 +2,19 @@
  * `npm run apply`: makes the configuration in CONFIG_DIR the active one without a restart (contract section 2), and
  * waits until what it changes is rebuilt. A configuration with mistakes changes nothing.
  */
-import { environmentWithFile } from '../config/environment.ts';
-import { readSettings } from '../config/settings.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings } from '../config/settings/settings.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
 import type { Store } from '../store/store.ts';
-import { readArguments } from './arguments.ts';
-import { runCommand } from './command-stop.ts';
-import { requireConsent } from './consent.ts';
-import { obstacleOf, waitForProcesses, waitForRebuild } from './job-wait.ts';
-import { withStore } from './open-store.ts';
-import { PercentBar } from './percent-bar.ts';
-import { applyFolder, type FolderSettings } from './publish.ts';
-import { redisAddress } from './redis-address.ts';
-import { lossesText } from './removal-plan.ts';
+import { applyFolder, type FolderSettings } from './configuration/publish.ts';
+import { lossesText } from './configuration/removal-plan.ts';
+import { obstacleOf, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
+import { withStore } from './platform/open-store.ts';
+import { redisAddress } from './platform/redis-address.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { runCommand } from './terminal/command-stop.ts';
+import { requireConsent } from './terminal/consent.ts';
+import { PercentBar } from './terminal/percent-bar.ts';
 
 const commandTimeoutMs = 30_000;
 

@@ -1,17 +1,18 @@
 /** `npm run backup -- FILE`: the active configuration and all source entities in one file, while everything runs. */
-import { environmentWithFile } from '../config/environment.ts';
-import { counted } from '../config/issue-text.ts';
-import { loadConfiguration } from '../config/load.ts';
-import { readSettings } from '../config/settings.ts';
-import { readPublished } from '../store/configuration.ts';
-import { readGenerations } from '../store/rebuild-generation.ts';
+
+import { counted } from '../config/documents/issue-text.ts';
+import { loadConfiguration } from '../config/documents/load.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings } from '../config/settings/settings.ts';
+import { readPublished } from '../store/configuration/configuration.ts';
+import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
-import { readArguments, requiredFile } from './arguments.ts';
 import { writeBackup } from './backup/write.ts';
-import { CommandStop, runCommand } from './command-stop.ts';
-import { withStore } from './open-store.ts';
-import { PercentBar } from './percent-bar.ts';
-import { redisAddress } from './redis-address.ts';
+import { withStore } from './platform/open-store.ts';
+import { redisAddress } from './platform/redis-address.ts';
+import { readArguments, requiredFile } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { PercentBar } from './terminal/percent-bar.ts';
 
 const commandTimeoutMs = 60_000;
 

@@ -1,12 +1,12 @@
 /** `npm run check`: validates the configuration and prints every mistake with file, place and what to do about it. */
 import { resolve } from 'node:path';
-import { environmentWithFile } from '../config/environment.ts';
-import { counted, issueText, warningsText } from '../config/issue-text.ts';
-import { readConfiguration } from '../config/read.ts';
-import { readSettings, SettingsError } from '../config/settings.ts';
-import type { Configuration, Tenant } from '../config/types.ts';
-import { readArguments } from './arguments.ts';
+import type { Configuration, Tenant } from '../config/configuration.ts';
+import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
+import { readConfiguration } from '../config/documents/read.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings, SettingsError } from '../config/settings/settings.ts';
 import { answerWords } from './help.mjs';
+import { readArguments } from './terminal/arguments.ts';
 
 process.exitCode = await check();
 

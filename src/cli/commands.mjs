@@ -58,7 +58,7 @@ Options of Node's test runner are passed on to it.`,
     words: { FILE: 'test files (default: all)' },
     options: {},
     passesOn: true,
-    example: 'npm test -- test/http/delivery.test.ts',
+    example: 'npm test -- test/http/delivery/delivery.test.ts',
     ends: '0: every test passed; 1: one failed, or too little of src ran.',
   },
   import: {

@@ -1,18 +1,19 @@
 /** `npm run diagnostics`: lists what is valid but probably not meant so (contract section 2). */
-import { environmentWithFile } from '../config/environment.ts';
-import { counted } from '../config/issue-text.ts';
-import { readSettings } from '../config/settings.ts';
+
+import { counted } from '../config/documents/issue-text.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings } from '../config/settings/settings.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { Store } from '../store/store.ts';
 import { diagnose } from '../verify/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../verify/located-diagnostic.ts';
 import { NullPaths } from '../verify/null-paths.ts';
-import { activeConfiguration } from './active-configuration.ts';
-import { readArguments } from './arguments.ts';
-import { runCommand } from './command-stop.ts';
-import { withStore } from './open-store.ts';
-import { PercentBar } from './percent-bar.ts';
-import { redisAddress } from './redis-address.ts';
+import { activeConfiguration } from './configuration/active-configuration.ts';
+import { withStore } from './platform/open-store.ts';
+import { redisAddress } from './platform/redis-address.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { runCommand } from './terminal/command-stop.ts';
+import { PercentBar } from './terminal/percent-bar.ts';
 
 const commandTimeoutMs = 60_000;
 

@@ -1,11 +1,11 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (contract section 1). */
-import { environmentWithFile } from '../config/environment.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
-import { baseUrl } from './base-url.ts';
-import { runCommand } from './command-stop.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings, type Settings } from '../config/settings/settings.ts';
 import { readImportArguments } from './import/arguments.ts';
 import { importFile } from './import/import-file.ts';
-import { ownTrust, type Trust } from './own-certificate.ts';
+import { baseUrl } from './platform/base-url.ts';
+import { ownTrust, type Trust } from './platform/own-certificate.ts';
+import { runCommand } from './terminal/command-stop.ts';
 
 /** Exit code 0: every line is in; 1: some failed, or the import was stopped; 130: stopped by Ctrl-C. */
 async function main(): Promise<number> {

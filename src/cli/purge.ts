@@ -2,10 +2,11 @@
  * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with all that
  * is left of them. Jobs do it, so it goes on when this command is broken off.
  */
-import { environmentWithFile } from '../config/environment.ts';
-import { counted } from '../config/issue-text.ts';
-import { readSettings } from '../config/settings.ts';
-import type { Configuration } from '../config/types.ts';
+
+import type { Configuration } from '../config/configuration.ts';
+import { counted } from '../config/documents/issue-text.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings } from '../config/settings/settings.ts';
 import {
   enqueuePurge,
   type PurgeCounts,
@@ -13,19 +14,19 @@ import {
   purgeJobs,
   purgeState,
 } from '../jobs/purge-queue.ts';
-import { AutoFields } from '../store/auto-fields.ts';
-import { processedSources } from '../store/processed.ts';
-import { beginPurge, readPurge } from '../store/purge.ts';
+import { beginPurge, readPurge } from '../store/configuration/purge.ts';
+import { processedSources } from '../store/derived/processed.ts';
+import { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
-import { activeConfiguration } from './active-configuration.ts';
-import { readArguments } from './arguments.ts';
-import { CommandStop, runCommand } from './command-stop.ts';
-import { requireConsent } from './consent.ts';
-import { waitForJobs } from './job-wait.ts';
-import { withStore } from './open-store.ts';
-import { PercentBar } from './percent-bar.ts';
-import { redisAddress } from './redis-address.ts';
-import { entitiesOf, forEachMade, type SourceName } from './stored-counts.ts';
+import { activeConfiguration } from './configuration/active-configuration.ts';
+import { entitiesOf, forEachMade, type SourceName } from './configuration/stored-counts.ts';
+import { waitForJobs } from './platform/job-wait.ts';
+import { withStore } from './platform/open-store.ts';
+import { redisAddress } from './platform/redis-address.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { requireConsent } from './terminal/consent.ts';
+import { PercentBar } from './terminal/percent-bar.ts';
 
 const commandTimeoutMs = 30_000;
 

@@ -1,21 +1,21 @@
 /** `npm run restore -- FILE`: puts a backup into an empty store, from which the processes make everything again. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { environmentWithFile } from '../config/environment.ts';
-import { counted } from '../config/issue-text.ts';
-import { loadConfiguration } from '../config/load.ts';
-import { readConfiguration } from '../config/read.ts';
-import { readSettings } from '../config/settings.ts';
-import type { Configuration } from '../config/types.ts';
-import { FencedError } from '../store/connection.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { counted } from '../config/documents/issue-text.ts';
+import { loadConfiguration } from '../config/documents/load.ts';
+import { readConfiguration } from '../config/documents/read.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings } from '../config/settings/settings.ts';
+import { FencedError } from '../store/redis/connection.ts';
 import type { Store } from '../store/store.ts';
-import { readArguments, requiredFile } from './arguments.ts';
 import { type CheckedBackup, checkBackup } from './backup/read.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
-import { CommandStop, runCommand } from './command-stop.ts';
-import { withStore } from './open-store.ts';
-import { PercentBar } from './percent-bar.ts';
-import { redisAddress } from './redis-address.ts';
+import { withStore } from './platform/open-store.ts';
+import { redisAddress } from './platform/redis-address.ts';
+import { readArguments, requiredFile } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { PercentBar } from './terminal/percent-bar.ts';
 
 const commandTimeoutMs = 60_000;
 

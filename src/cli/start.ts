@@ -5,17 +5,20 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { environmentWithFile } from '../config/environment.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
-import { checkTlsFiles } from '../config/tls-files.ts';
-import type { RedisAddress } from '../store/connection.ts';
-import { baseUrl } from './base-url.ts';
-import { CommandStop, runCommand } from './command-stop.ts';
-import { logTextFor } from './log-text.ts';
-import { withStore } from './open-store.ts';
-import { ownTrust } from './own-certificate.ts';
-import { applyFolder, publishAtStart, readSoundConfiguration, refusingLosses } from './publish.ts';
-import { messagesAddress, redisAddress } from './redis-address.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings, type Settings } from '../config/settings/settings.ts';
+import { checkTlsFiles } from '../config/settings/tls-files.ts';
+import type { RedisAddress } from '../store/redis/connection.ts';
+import {
+  applyFolder,
+  publishAtStart,
+  readSoundConfiguration,
+  refusingLosses,
+} from './configuration/publish.ts';
+import { baseUrl } from './platform/base-url.ts';
+import { withStore } from './platform/open-store.ts';
+import { ownTrust } from './platform/own-certificate.ts';
+import { messagesAddress, redisAddress } from './platform/redis-address.ts';
 import { lockDataDir } from './start/data-dir-lock.ts';
 import { loadDemo } from './start/demo.ts';
 import { makeFolder } from './start/make-folder.ts';
@@ -27,6 +30,8 @@ import { waitUntilReady } from './start/readiness.ts';
 import { StopRequest, stopSignals } from './start/stop-signals.ts';
 import { Supervisor } from './start/supervisor.ts';
 import { welcomeText } from './start/welcome.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { logTextFor } from './terminal/log-text.ts';
 
 const redisTimeoutMs = 5_000;
 const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));

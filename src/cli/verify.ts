@@ -1,20 +1,21 @@
 /** `npm run verify`: makes everything again from the source entities and compares it with what is stored. */
-import { environmentWithFile } from '../config/environment.ts';
-import { counted } from '../config/issue-text.ts';
-import { readSettings } from '../config/settings.ts';
+
+import { counted } from '../config/documents/issue-text.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { readSettings } from '../config/settings/settings.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
-import { StandstillError } from '../store/partition-state.ts';
-import { readGenerations } from '../store/rebuild-generation.ts';
-import { liveProcesses } from '../store/registry.ts';
+import { readGenerations } from '../store/configuration/rebuild-generation.ts';
+import { StandstillError } from '../store/partitions/partition-state.ts';
+import { liveProcesses } from '../store/partitions/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
-import { activeConfiguration } from './active-configuration.ts';
-import { readArguments } from './arguments.ts';
-import { CommandStop, runCommand } from './command-stop.ts';
-import { waitForRebuild } from './job-wait.ts';
-import { withStore } from './open-store.ts';
-import { PercentBar } from './percent-bar.ts';
-import { redisAddress } from './redis-address.ts';
+import { activeConfiguration } from './configuration/active-configuration.ts';
+import { waitForRebuild } from './platform/job-wait.ts';
+import { withStore } from './platform/open-store.ts';
+import { redisAddress } from './platform/redis-address.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { PercentBar } from './terminal/percent-bar.ts';
 
 const commandTimeoutMs = 60_000;
 

@@ -1,9 +1,9 @@
 /** One request as a handler sees it; uWebSockets.js' own is dead after an await. */
 import type { HttpRequest } from 'uWebSockets.js';
-import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/types.ts';
-import type { RequestBody } from './body.ts';
-import { headerBytes } from './header-bytes.ts';
-import { headerText } from './text-decoding.ts';
+import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/configuration.ts';
+import type { RequestBody } from './uws/body.ts';
+import { headerBytes } from './uws/header-bytes.ts';
+import { headerText } from './uws/text-decoding.ts';
 
 /** Headers that a route reads, settled when the server starts. */
 export interface HeaderPlan {

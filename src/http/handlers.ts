@@ -1,15 +1,15 @@
 /** The handler of every endpoint of the route table; a missing one does not compile. */
-import { deliverByBody, deliverByQuery } from './delivery.ts';
+import { deliverByBody, deliverByQuery } from './delivery/delivery.ts';
 import type { Handler } from './handler.ts';
-import { live, metricsText, ready } from './health.ts';
-import { saveEntities } from './ingest-bulk.ts';
-import { deleteEntities, deleteEntity } from './ingest-delete.ts';
-import { saveEntity } from './ingest-single.ts';
-import { openapi } from './openapi.ts';
-import { queryIndex, querySourceGroup, querySources } from './query.ts';
-import type { RouteName } from './route-definition.ts';
-import { listRoutesV1 } from './routes-v1.ts';
-import { listRoutesV2 } from './routes-v2.ts';
+import { saveEntities } from './ingest/bulk.ts';
+import { deleteEntities, deleteEntity } from './ingest/delete.ts';
+import { saveEntity } from './ingest/single.ts';
+import { live, metricsText, ready } from './operations/health.ts';
+import { queryIndex, querySourceGroup, querySources } from './query/query.ts';
+import { listRoutesV1 } from './routes/v1.ts';
+import { listRoutesV2 } from './routes/v2.ts';
+import { openapi } from './routing/openapi.ts';
+import type { RouteName } from './routing/route-definition.ts';
 import type { Services } from './services.ts';
 
 export function handlersFor(services: Services): Readonly<Record<RouteName, Handler>> {

@@ -1,17 +1,17 @@
 /** What the handlers work with; joined together in `workers/web.ts`. */
-import type { Configuration } from '../config/types.ts';
+import type { Configuration } from '../config/configuration.ts';
 import type { FrontLimits } from '../contract/front-limits.ts';
 import type { QueryService } from '../query/types.ts';
-import type { AutoFields } from '../store/auto-fields.ts';
-import type { Horizon } from '../store/horizon.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';
-import type { AnswerCache } from './answer-cache.ts';
-import type { EntityReader } from './entity-reader.ts';
-import type { IngestPace } from './ingest-pace.ts';
-import type { LargeAnswers } from './large-answers.ts';
-import type { Metrics } from './metrics.ts';
-import type { Readiness } from './readiness.ts';
+import type { Horizon } from '../store/visibility/high-water-mark.ts';
+import type { AnswerCache } from './cache/answer-cache.ts';
+import type { LargeAnswers } from './delivery/large-answers.ts';
+import type { EntityReader } from './ingest/entity-reader.ts';
+import type { IngestPace } from './ingest/pace.ts';
+import type { Metrics } from './operations/metrics.ts';
+import type { Readiness } from './operations/readiness.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {

@@ -1,20 +1,20 @@
 /**
  * Brings the lookup indexes from one layout to another when a configuration asks for it, in steps that no lookup can
  * notice: entities come under the new layout beside the old one; once that holds in all partitions, lookups read the
- * new one; once all workers know, the old one is given up. See `store/layouts.ts`.
+ * new one; once all workers know, the old one is given up. See `store/configuration/layouts.ts`.
  */
 
 import type { LookupLayout } from '../schemas/types.ts';
-import type { ActiveConfiguration } from '../store/configuration.ts';
+import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
 import {
   type LayoutStates,
   noteFilled,
   readLayouts,
   retireFormer,
   type SourcePlace,
-} from '../store/layouts.ts';
-import { readOwners } from '../store/lease.ts';
-import { liveProcesses } from '../store/registry.ts';
+} from '../store/configuration/layouts.ts';
+import { readOwners } from '../store/partitions/lease.ts';
+import { liveProcesses } from '../store/partitions/registry.ts';
 import type { Store } from '../store/store.ts';
 
 /** A look tells the same for this long. */

@@ -1,8 +1,8 @@
 /** Whether what was made of an entity is what the configuration of now would make. Pure. */
-import { thingKey } from '../actors/made-key.ts';
-import { makersFor, placeOf } from '../actors/maker.ts';
-import type { Basis } from '../actors/turn.ts';
-import type { ProcessedRecord } from '../store/processed.ts';
+import { thingKey } from '../actors/batch/made-key.ts';
+import { makersFor, placeOf } from '../actors/batch/maker.ts';
+import type { Basis } from '../actors/batch/turn.ts';
+import type { ProcessedRecord } from '../store/derived/processed.ts';
 
 /**
  * Names and schema digests are compared, no bytes: an equal digest means that no view of the schema can differ. A

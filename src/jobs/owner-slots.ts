@@ -1,4 +1,4 @@
-import { TurnQueue } from '../actors/turns.ts';
+import { TurnQueue } from '../actors/rebuild/turns.ts';
 
 /**
  * One partition of each worker at a time is rebuilt: two would meet on their worker now and then, and on the cores that

@@ -3,15 +3,16 @@
  * remove them, and with the rests of a rebuild. The owner undoes what was made of them. A job that is run twice, or broken
  * off anywhere, goes on with what is left.
  */
-import type { AutoFields } from '../store/auto-fields.ts';
-import { countEntities, removeEntities, scanOriginIds } from '../store/entities.ts';
-import type { JobRun } from '../store/jobs-queue.ts';
-import type { SourcePlace } from '../store/layouts.ts';
-import { readOwner } from '../store/lease.ts';
-import { lastSequence } from '../store/partition-state.ts';
-import { readProcessed } from '../store/processed.ts';
-import { notePurged, type Purge, readPurge } from '../store/purge.ts';
-import { liveProcesses } from '../store/registry.ts';
+
+import type { JobRun } from '../store/configuration/jobs-queue.ts';
+import type { SourcePlace } from '../store/configuration/layouts.ts';
+import { notePurged, type Purge, readPurge } from '../store/configuration/purge.ts';
+import { readProcessed } from '../store/derived/processed.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { countEntities, removeEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { readOwner } from '../store/partitions/lease.ts';
+import { lastSequence } from '../store/partitions/partition-state.ts';
+import { liveProcesses } from '../store/partitions/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { FrontLoad } from './front-load.ts';
 import type { OwnerSlots } from './owner-slots.ts';

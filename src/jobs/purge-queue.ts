@@ -1,5 +1,5 @@
 /** The queue of purge jobs: one job for each partition and purge. */
-import { JobQueue } from '../store/jobs-queue.ts';
+import { JobQueue } from '../store/configuration/jobs-queue.ts';
 import type { Store } from '../store/store.ts';
 
 export const purgeQueueName = 'purge';

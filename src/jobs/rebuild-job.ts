@@ -9,25 +9,25 @@
  * what cannot be made without them is deferred by the workers until then, and found by the passes that follow.
  */
 import { performance } from 'node:perf_hooks';
-import { knownSources } from '../actors/rescan.ts';
-import type { AutoFields } from '../store/auto-fields.ts';
-import type { ActiveConfiguration } from '../store/configuration.ts';
-import { formatDependent } from '../store/dependents.ts';
-import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities.ts';
-import { markForRebuild, outsideCaller } from '../store/intake.ts';
-import type { JobRun } from '../store/jobs-queue.ts';
-import { readLayouts } from '../store/layouts.ts';
-import { readOwner, readOwners } from '../store/lease.ts';
-import { lastSequence } from '../store/partition-state.ts';
+import { knownSources } from '../actors/rebuild/rescan.ts';
+import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
+import type { JobRun } from '../store/configuration/jobs-queue.ts';
+import { readLayouts } from '../store/configuration/layouts.ts';
+import { formatDependent } from '../store/derived/dependents.ts';
 import {
   countProcessed,
   type ProcessedPortion,
   processedPortion,
   readProcessed,
-} from '../store/processed.ts';
-import { liveProcesses } from '../store/registry.ts';
-import type { ScanPlace } from '../store/scan.ts';
+} from '../store/derived/processed.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities/entities.ts';
+import { readOwner, readOwners } from '../store/partitions/lease.ts';
+import { lastSequence } from '../store/partitions/partition-state.ts';
+import { liveProcesses } from '../store/partitions/registry.ts';
+import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
+import { markForRebuild, outsideCaller } from '../store/streams/intake.ts';
 import type { FrontLoad } from './front-load.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';

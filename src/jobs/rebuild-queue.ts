@@ -1,8 +1,8 @@
 /** The queue of rebuild jobs: one job for each partition and configuration generation. */
 
-import { JobQueue, type JobStatus } from '../store/jobs-queue.ts';
-import { noteEnqueued, readGenerations } from '../store/rebuild-generation.ts';
-import type { ScanPlace } from '../store/scan.ts';
+import { JobQueue, type JobStatus } from '../store/configuration/jobs-queue.ts';
+import { noteEnqueued, readGenerations } from '../store/configuration/rebuild-generation.ts';
+import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
 
 export const rebuildQueueName = 'rebuild';

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
-import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partition-state.ts';
+import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import type { FrontLoad } from './front-load.ts';
 import type { RebuildProgress } from './rebuild-queue.ts';

@@ -1,5 +1,5 @@
 /** Must be imported before anything that imports uWebSockets.js: where it cannot run, the process ends with one line. */
-import '../http/head-limit.ts';
+import '../http/uws/head-limit.ts';
 import { loadHttpLibrary } from '../cli/bootstrap/http-library.mjs';
 
 try {

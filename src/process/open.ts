@@ -1,17 +1,17 @@
 /** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { applyFolder, refusingLosses } from '../cli/configuration/publish.ts';
 import { answerWords } from '../cli/help.mjs';
-import { logTextFor } from '../cli/log-text.ts';
-import { openNow } from '../cli/open-store.ts';
-import { applyFolder, refusingLosses } from '../cli/publish.ts';
-import { messagesAddress, redisAddress } from '../cli/redis-address.ts';
-import { environmentWithFile } from '../config/environment.ts';
-import { type LogLevel, readSettings, type Settings } from '../config/settings.ts';
+import { openNow } from '../cli/platform/open-store.ts';
+import { messagesAddress, redisAddress } from '../cli/platform/redis-address.ts';
+import { logTextFor } from '../cli/terminal/log-text.ts';
+import { environmentWithFile } from '../config/settings/environment.ts';
+import { type LogLevel, readSettings, type Settings } from '../config/settings/settings.ts';
 import { stopReserveMs } from '../contract/limits.ts';
-import { createLog, type Log } from '../http/log.ts';
-import { ActiveConfiguration } from '../store/configuration.ts';
-import { OutageWatch } from '../store/outages.ts';
-import type { Role } from '../store/registry.ts';
+import { createLog, type Log } from '../http/operations/log.ts';
+import { ActiveConfiguration } from '../store/configuration/configuration.ts';
+import type { Role } from '../store/partitions/registry.ts';
+import { OutageWatch } from '../store/redis/outages.ts';
 import type { RedisHost, Store, StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';

@@ -1,5 +1,5 @@
 /** What the query room promises to the HTTP front (specification "Query object", contract section 7). */
-import type { ClientPrincipal } from '../config/types.ts';
+import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
 import type { VersionVector } from '../store/types.ts';
 

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { StoredEntity } from '../contract/entity.ts';
-import { type EntityValue, entityValue } from './entity-value.ts';
+import { type EntityValue, entityValue } from './language/entity-value.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from './limits.ts';
 import type { BuildInput, BuildOutcome, LookupQuery } from './types.ts';
 

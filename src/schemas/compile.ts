@@ -1,18 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../contract/json.ts';
-import { compileActions } from './actions.ts';
 import { BodyWriter, ItemWriter } from './body.ts';
 import { Build } from './build.ts';
-import { compileRoute } from './claims.ts';
-import { Cursor, type Report } from './cursor.ts';
-import { type Definition, Needs, type Read, type Write } from './definition.ts';
-import { digestOf, type PartialSource, reachablePartials } from './digest.ts';
-import { readIndexFields } from './index-fields.ts';
+import { compileActions } from './definition/actions.ts';
+import { type Definition, Needs, type Read, type Write } from './definition/definition.ts';
+import { digestOf, type PartialSource, reachablePartials } from './definition/digest.ts';
+import { readIndexFields } from './definition/index-fields.ts';
+import { CompiledPartial } from './definition/partial.ts';
+import { compileRoute } from './definition/route-claims.ts';
+import { readTriggers } from './definition/triggers.ts';
+import { Cursor, type Report } from './language/cursor.ts';
+import { Frame, Scope } from './language/scope.ts';
 import { viewCharactersMax } from './limits.ts';
-import { CompiledPartial } from './partial.ts';
-import { type Compile, compileSchemaProperties } from './property.ts';
-import { compileAnyValue, compileShorthand } from './property-string.ts';
-import { Frame, Scope } from './scope.ts';
-import { readTriggers } from './triggers.ts';
+import { type Compile, compileSchemaProperties } from './property/property.ts';
+import { compileAnyValue, compileShorthand } from './property/string.ts';
 import type {
   BuildInput,
   BuiltItem,

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { EntityRef, ViewRef } from '../contract/ids.ts';
 import type { Json, JsonObject } from '../contract/json.ts';
-import type { Evaluate } from './scope.ts';
+import type { Evaluate } from './language/scope.ts';
 
 /** A path into an entity: `['properties', 'tags']`, `['type']`. */
 export type PropertyPath = readonly string[];

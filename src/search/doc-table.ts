@@ -1,11 +1,11 @@
 import type { JsonObject } from '../contract/json.ts';
 import { Bitmap } from './bitmap.ts';
-import type { CodeColumn } from './code-column.ts';
-import { compareText } from './code-points.ts';
-import type { Column } from './column.ts';
-import { NumberColumn } from './number-column.ts';
-import { ScalarCodes } from './scalar-codes.ts';
-import { TextArena } from './text-arena.ts';
+import type { CodeColumn } from './columns/code-column.ts';
+import type { Column } from './columns/column.ts';
+import { NumberColumn } from './columns/number-column.ts';
+import { ScalarCodes } from './columns/scalar-codes.ts';
+import { compareText } from './text/code-points.ts';
+import { TextArena } from './text/text-arena.ts';
 import type { IndexItem } from './types.ts';
 
 const capacityMin = 1024;

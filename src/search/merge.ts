@@ -1,7 +1,7 @@
-import { compareText } from './code-points.ts';
-import { type FacetNeed, mergeFacet } from './merge-facets.ts';
+import { compareValues } from './columns/value-dictionary.ts';
+import { type FacetNeed, mergeFacet } from './facets/merge.ts';
+import { compareText } from './text/code-points.ts';
 import type { CheckedQuery, FacetGroup, FacetGroups, RowPlace, SortKey } from './types.ts';
-import { compareValues } from './value-dictionary.ts';
 
 /** What merging needs of a shard's answer; rows may be in another dress than the shard gave them. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {

@@ -1,22 +1,22 @@
 import type { Json, JsonObject } from '../contract/json.ts';
 import { getOwn } from '../contract/json.ts';
 import { Bitmap } from './bitmap.ts';
-import type { CodeColumn } from './code-column.ts';
-import { compareText } from './code-points.ts';
-import type { Column } from './column.ts';
+import type { CodeColumn } from './columns/code-column.ts';
+import type { Column } from './columns/column.ts';
 import { DocTable } from './doc-table.ts';
-import { countAll, countGroups, countValues, facetGroupsPerShardMax } from './facet.ts';
+import { countAll, countGroups, countValues, facetGroupsPerShardMax } from './facets/facet.ts';
 import { Field } from './field.ts';
 import { isFacetable } from './field-type.ts';
-import { bindFilter, type FilterScope, keepBy, siftAll } from './filter.ts';
-import { sparseShare } from './matcher.ts';
-import { absentOrder, type Order } from './order.ts';
+import { bindFilter, type FilterScope, keepBy, siftAll } from './filter/filter.ts';
+import { sparseShare } from './filter/matcher.ts';
 import { chain, finish, type Maybe, mapInTurn, pace, repeat, type Steps, Unfinished } from './pace.ts';
-import { ScoreOrder, scoreOf } from './score.ts';
 import { type Scratch, Scratches } from './scratch.ts';
-import { runSearch } from './search-run.ts';
+import { absentOrder, type Order } from './sort/order.ts';
+import { type Ranking, topDocs } from './sort/top-docs.ts';
 import { Sweeper } from './sweeper.ts';
-import { type Ranking, topDocs } from './top-docs.ts';
+import { compareText } from './text/code-points.ts';
+import { ScoreOrder, scoreOf } from './text/score.ts';
+import { runSearch } from './text/word-search.ts';
 import type {
   CheckedQuery,
   FacetGroup,

@@ -1,7 +1,8 @@
 /** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { channelsOf, type ProcessChannels } from './channels.ts';
+import { keys, Partitions, platformTag } from './keys.ts';
+import { Registry } from './partitions/registry.ts';
 import {
   type ConnectionOptions,
   connect,
@@ -9,13 +10,12 @@ import {
   type RedisAddress,
   type RedisClient,
   storeError,
-} from './connection.ts';
-import { FieldReader } from './field-reader.ts';
-import { keys, Partitions, platformTag } from './keys.ts';
-import { ReadLine } from './read-line.ts';
-import { Registry } from './registry.ts';
-import { confirmationOf, type Replication, replicationOf, surviving } from './replication.ts';
-import { checkServers, UnfitRedisError } from './server-check.ts';
+} from './redis/connection.ts';
+import { FieldReader } from './redis/field-reader.ts';
+import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
+import { ReadLine } from './redis/resp-connection.ts';
+import { checkServers, UnfitRedisError } from './redis/server-check.ts';
+import { channelsOf, type ProcessChannels } from './streams/channels.ts';
 
 /** The store was first used with another number of partitions. */
 export class PartitionCountError extends Error {

@@ -1,11 +1,11 @@
 /** Compares the bytes of views and index items with those that are made now. */
-import type { Build } from '../actors/build.ts';
-import { type AutoTypes, storedItem } from '../actors/items.ts';
-import { thingKey } from '../actors/made-key.ts';
+import type { Build } from '../actors/batch/build.ts';
+import { type AutoTypes, storedItem } from '../actors/batch/items.ts';
+import { thingKey } from '../actors/batch/made-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import { digestOf } from '../store/digest.ts';
-import { encodeItem } from '../store/items.ts';
-import { encodeBody, storedFields } from '../store/views.ts';
+import { digestOf } from '../store/codec/digest.ts';
+import { encodeItem } from '../store/derived/items.ts';
+import { encodeBody, storedFields } from '../store/derived/views.ts';
 import { type Finding, finding, thingSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 

@@ -2,11 +2,11 @@
  * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. Since when
  * a claim is made cannot be told from the entity alone: that is taken from the record (contract section 5).
  */
-import type { Build } from '../actors/build.ts';
-import { claimsOf } from '../actors/claims.ts';
-import { formerClaims, sameClaim } from '../actors/former.ts';
-import { claimKey, thingKey } from '../actors/made-key.ts';
-import type { MadeClaim } from '../store/processed.ts';
+import type { Build } from '../actors/batch/build.ts';
+import { claimsOf } from '../actors/batch/claims.ts';
+import { formerClaims, sameClaim } from '../actors/batch/former.ts';
+import { claimKey, thingKey } from '../actors/batch/made-key.ts';
+import type { MadeClaim } from '../store/derived/processed.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 

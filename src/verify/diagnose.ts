@@ -1,17 +1,17 @@
 /** Every finding about the data of a store (contract section 2), by making everything once more without storing it. */
-import { type Build, buildsOf, runBuilds } from '../actors/build.ts';
-import { diagnosticsOf, typeWithoutRoom } from '../actors/diagnostics.ts';
-import { AutoTypes, storedItem } from '../actors/items.ts';
-import { loadTurns } from '../actors/turn.ts';
-import type { Configuration, Environment, Tenant } from '../config/types.ts';
+import { type Build, buildsOf, runBuilds } from '../actors/batch/build.ts';
+import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';
+import { AutoTypes, storedItem } from '../actors/batch/items.ts';
+import { loadTurns } from '../actors/batch/turn.ts';
+import type { Configuration, Environment, Tenant } from '../config/configuration.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatViewId } from '../contract/ids.ts';
-import { AutoFields } from '../store/auto-fields.ts';
-import { readClaimFields } from '../store/claims.ts';
-import { countEntities, scanOriginIds } from '../store/entities.ts';
+import { type LayoutStates, readLayouts } from '../store/configuration/layouts.ts';
+import { readClaimFields } from '../store/derived/claims.ts';
+import { scanFields } from '../store/derived/keyspace.ts';
+import { AutoFields } from '../store/entities/auto-fields.ts';
+import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { keys } from '../store/keys.ts';
-import { scanFields } from '../store/keyspace.ts';
-import { type LayoutStates, readLayouts } from '../store/layouts.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, EnvironmentScope } from '../store/types.ts';
 import { type DiagnosedThing, type LocatedDiagnostic, locate } from './located-diagnostic.ts';

@@ -2,17 +2,17 @@
  * Makes again what the configuration makes of entities, and compares it with everything that is stored for them.
  * Nothing is written and nothing registered.
  */
-import { type Build, buildsOf, runBuilds } from '../actors/build.ts';
-import { AutoTypes } from '../actors/items.ts';
-import { loadTurns } from '../actors/turn.ts';
-import type { Configuration } from '../config/types.ts';
+import { type Build, buildsOf, runBuilds } from '../actors/batch/build.ts';
+import { AutoTypes } from '../actors/batch/items.ts';
+import { loadTurns } from '../actors/batch/turn.ts';
+import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import type { AutoFields } from '../store/auto-fields.ts';
-import { readLayouts } from '../store/layouts.ts';
-import type { MadeClaim } from '../store/processed.ts';
+import { readLayouts } from '../store/configuration/layouts.ts';
+import type { MadeClaim } from '../store/derived/processed.ts';
+import { StoredState } from '../store/derived/stored-state.ts';
+import type { Suspect } from '../store/derived/suspects.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
-import { StoredState } from '../store/stored-state.ts';
-import type { Suspect } from '../store/suspects.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
 import { checkClaims, expectedClaims, wantClaims } from './claims-check.ts';
 import { type EntityTarget, type Finding, finding } from './finding.ts';

@@ -1,7 +1,7 @@
 /** What a comparison of the stored with the expected finds. */
 import { formatEntityId, formatViewId } from '../contract/ids.ts';
-import { digestOf } from '../store/digest.ts';
-import type { Suspect } from '../store/suspects.ts';
+import { digestOf } from '../store/codec/digest.ts';
+import type { Suspect } from '../store/derived/suspects.ts';
 
 export interface Finding {
   /** What differs: a view id where there is one, else an index item, a URL or an entity id. */

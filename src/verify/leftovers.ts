@@ -2,16 +2,16 @@
  * Looks through everything that is stored for what no processed record accounts for, and names it as something to
  * check. Comparing entities alone would never meet it.
  */
-import { normalizeUrl } from '../config/url.ts';
-import { groupBy } from '../contract/group-by.ts';
-import { unpackClaim, unpackServed } from '../store/claim-records.ts';
-import { readServed } from '../store/claims.ts';
+import { normalizeUrl } from '../config/urls/url.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { unpackClaim, unpackServed } from '../store/derived/claim-records.ts';
+import { readServed } from '../store/derived/claims.ts';
+import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
+import { readProcessed } from '../store/derived/processed.ts';
+import { fieldOfRival } from '../store/derived/rivals.ts';
+import type { Suspect } from '../store/derived/suspects.ts';
 import { claimField, viewFieldOf } from '../store/keys.ts';
-import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/keyspace.ts';
-import { readProcessed } from '../store/processed.ts';
-import { fieldOfRival } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
-import type { Suspect } from '../store/suspects.ts';
 import type { Claim } from '../store/types.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';

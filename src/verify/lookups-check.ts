@@ -1,11 +1,11 @@
 /** Compares what an entity stands under in the lookup indexes, and whom a change would rebuild, with what should be. */
-import type { Build } from '../actors/build.ts';
-import { thingKey } from '../actors/made-key.ts';
-import { standingsOf } from '../actors/publish.ts';
+import type { Build } from '../actors/batch/build.ts';
+import { thingKey } from '../actors/batch/made-key.ts';
+import { standingsOf } from '../actors/batch/publish.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import { project } from '../schemas/lookup-layout.ts';
-import { lookupPlace } from '../store/lookups.ts';
-import type { LookupStanding } from '../store/processed.ts';
+import { project } from '../schemas/lookup/layout.ts';
+import { lookupPlace } from '../store/derived/lookups.ts';
+import type { LookupStanding } from '../store/derived/processed.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';
 

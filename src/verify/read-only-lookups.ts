@@ -6,13 +6,13 @@ import {
   lookupSource,
   resultKey,
   wholeLayout,
-} from '../actors/lookup-source.ts';
-import type { Source } from '../config/types.ts';
+} from '../actors/batch/lookup-source.ts';
+import type { Source } from '../config/configuration.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
-import { readEntities } from '../store/entities.ts';
-import type { LayoutStates } from '../store/layouts.ts';
-import { readCandidates } from '../store/lookups.ts';
+import type { LayoutStates } from '../store/configuration/layouts.ts';
+import { readCandidates } from '../store/derived/lookups.ts';
+import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 
 /** Where candidates come from: enough to hold every match. */

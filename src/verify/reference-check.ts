@@ -1,11 +1,11 @@
 /** References of built views that lead nowhere: to a schema that does not exist, or to a view that is not there. */
-import type { Build } from '../actors/build.ts';
+import type { Build } from '../actors/batch/build.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatViewId } from '../contract/ids.ts';
-import { nearestName } from '../schemas/suggest.ts';
+import { nearestName } from '../schemas/language/suggest.ts';
 import type { ReferencePiece } from '../schemas/types.ts';
+import { viewsAreThere } from '../store/derived/views.ts';
 import type { Store } from '../store/store.ts';
-import { viewsAreThere } from '../store/views.ts';
 
 /** A finding about one build. */
 export interface ReferenceFinding {

@@ -1,12 +1,12 @@
 /** Has the owners of partitions write anew what differs: they alone can do so without racing against themselves. */
-import { normalizeUrl } from '../config/url.ts';
-import { type ClaimWrite, writeClaims } from '../store/claims.ts';
-import { formatDependent } from '../store/dependents.ts';
-import { markForRebuild, outsideCaller } from '../store/intake.ts';
-import { waitUntilSettled } from '../store/partition-state.ts';
-import { type RankedClaim, readRivals } from '../store/rivals.ts';
+import { normalizeUrl } from '../config/urls/url.ts';
+import { type ClaimWrite, writeClaims } from '../store/derived/claims.ts';
+import { formatDependent } from '../store/derived/dependents.ts';
+import { type RankedClaim, readRivals } from '../store/derived/rivals.ts';
+import { repairOf } from '../store/derived/suspects.ts';
+import { waitUntilSettled } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
-import { repairOf } from '../store/suspects.ts';
+import { markForRebuild, outsideCaller } from '../store/streams/intake.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 
 const targetsPerEntry = 100;

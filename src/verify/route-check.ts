@@ -1,13 +1,13 @@
 /** Compares the list of routes, the order of claims and the count of clashes with the claims on URLs and handles. */
 import { isDeepStrictEqual } from 'node:util';
-import { groupBy } from '../contract/group-by.ts';
-import { type ServedClaims, unpackServed } from '../store/claim-records.ts';
-import { claimTag, readServed } from '../store/claims.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { type ServedClaims, unpackServed } from '../store/derived/claim-records.ts';
+import { claimTag, readServed } from '../store/derived/claims.ts';
+import { hasSorted } from '../store/derived/keyspace.ts';
+import { type RankedClaim, type Rival, readRivals } from '../store/derived/rivals.ts';
+import { StoredState } from '../store/derived/stored-state.ts';
 import { keys } from '../store/keys.ts';
-import { hasSorted } from '../store/keyspace.ts';
-import { type RankedClaim, type Rival, readRivals } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
-import { StoredState } from '../store/stored-state.ts';
 import type { Claim } from '../store/types.ts';
 import { type Finding, finding, type RouteTarget } from './finding.ts';
 

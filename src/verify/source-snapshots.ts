@@ -2,12 +2,12 @@
  * All entities of the sources that lookups read, as far as conditions and orders need them: lookups are answered from
  * these and not from the property index, so that a mistake of the index is found.
  */
-import { keysOf, type LookupDemand, lookupSource } from '../actors/lookup-source.ts';
-import type { Source } from '../config/types.ts';
-import { entriesOf, project } from '../schemas/lookup-layout.ts';
+import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
+import type { Source } from '../config/configuration.ts';
+import { entriesOf, project } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
-import { readEntities, scanOriginIds } from '../store/entities.ts';
-import { LayoutStates } from '../store/layouts.ts';
+import { LayoutStates } from '../store/configuration/layouts.ts';
+import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';
 

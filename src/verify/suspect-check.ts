@@ -1,10 +1,10 @@
 /** Something that is stored under an entity's name: does the entity's processed record account for it? */
-import { thingKey } from '../actors/made-key.ts';
+import { thingKey } from '../actors/batch/made-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import { lookupPlace } from '../store/lookups.ts';
-import type { MadeClaim, ProcessedRecord } from '../store/processed.ts';
-import type { Suspect } from '../store/suspects.ts';
-import { placeApart } from '../store/views.ts';
+import { lookupPlace } from '../store/derived/lookups.ts';
+import type { MadeClaim, ProcessedRecord } from '../store/derived/processed.ts';
+import type { Suspect } from '../store/derived/suspects.ts';
+import { placeApart } from '../store/derived/views.ts';
 import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, thingSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';

@@ -1,15 +1,15 @@
 /** One entity's turn beside what is stored for it. */
-import { thingKey } from '../actors/made-key.ts';
-import type { Turn } from '../actors/turn.ts';
-import { type ServedClaims, unpackClaim, unpackServed } from '../store/claim-records.ts';
-import { claimTag } from '../store/claims.ts';
+import { thingKey } from '../actors/batch/made-key.ts';
+import type { Turn } from '../actors/batch/turn.ts';
+import { type ServedClaims, unpackClaim, unpackServed } from '../store/derived/claim-records.ts';
+import { claimTag } from '../store/derived/claims.ts';
+import type { MadeClaim, MadeThing } from '../store/derived/processed.ts';
+import { type RankedClaim, rankMember, rivalField } from '../store/derived/rivals.ts';
+import type { StoredState } from '../store/derived/stored-state.ts';
+import { placeApart } from '../store/derived/views.ts';
 import { itemField, keys, viewField } from '../store/keys.ts';
-import type { MadeClaim, MadeThing } from '../store/processed.ts';
-import { type RankedClaim, rankMember, rivalField } from '../store/rivals.ts';
 import type { Store } from '../store/store.ts';
-import type { StoredState } from '../store/stored-state.ts';
 import type { Claim } from '../store/types.ts';
-import { placeApart } from '../store/views.ts';
 
 /** Where something is stored. */
 export interface Place {

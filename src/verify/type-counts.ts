@@ -1,7 +1,7 @@
 /** How many entities of each type there are, and what that says of schemas: types without one, and schemas without any. */
 
-import { makersFor } from '../actors/maker.ts';
-import type { Source, Tenant } from '../config/types.ts';
+import { makersFor } from '../actors/batch/maker.ts';
+import type { Source, Tenant } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { LocatedDiagnostic } from './located-diagnostic.ts';
 

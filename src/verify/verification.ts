@@ -3,12 +3,12 @@
  * work. What differs at first may only be under way: it is looked at again after everything announced by then was
  * processed, and counts as a difference when the very same stored state then stands against the very same expected one.
  */
-import { knownSources } from '../actors/rescan.ts';
-import type { Configuration } from '../config/types.ts';
-import { AutoFields } from '../store/auto-fields.ts';
-import { readEntities, scanOriginIds } from '../store/entities.ts';
-import { waitUntilSettled } from '../store/partition-state.ts';
-import { countProcessed, scanProcessed } from '../store/processed.ts';
+import { knownSources } from '../actors/rebuild/rescan.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
+import { AutoFields } from '../store/entities/auto-fields.ts';
+import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { waitUntilSettled } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckCounts, checkEntities } from './entity-check.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';

@@ -1,20 +1,20 @@
 /** What may happen to a store and its workers, and what must be true afterwards. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { processBatch } from '../../src/actors/batch.ts';
-import { Intents } from '../../src/actors/intents.ts';
+import { processBatch } from '../../src/actors/batch/batch.ts';
+import { Intents } from '../../src/actors/batch/intents.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
-import { Slots } from '../../src/actors/slots.ts';
-import { TurnQueue } from '../../src/actors/turns.ts';
+import { TurnQueue } from '../../src/actors/rebuild/turns.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
-import { AutoFields } from '../../src/store/auto-fields.ts';
-import { readClaimFields, writeClaims } from '../../src/store/claims.ts';
-import { ActiveConfiguration } from '../../src/store/configuration.ts';
-import { StoreFullError } from '../../src/store/connection.ts';
-import { acceptEntities, encodeEntity } from '../../src/store/entities.ts';
-import { intentName, noteIntents } from '../../src/store/intents.ts';
+import { Slots } from '../../src/lib/semaphore.ts';
+import { ActiveConfiguration } from '../../src/store/configuration/configuration.ts';
+import { readClaimFields, writeClaims } from '../../src/store/derived/claims.ts';
+import { intentName, noteIntents } from '../../src/store/derived/intents.ts';
+import type { Suspect } from '../../src/store/derived/suspects.ts';
+import { AutoFields } from '../../src/store/entities/auto-fields.ts';
+import { acceptEntities, encodeEntity } from '../../src/store/entities/entities.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
 import {
   fenceOlderOwners,
@@ -22,11 +22,11 @@ import {
   releaseLease,
   type TakenLease,
   takeLease,
-} from '../../src/store/lease.ts';
-import { Progress } from '../../src/store/progress.ts';
-import { openStreamSource } from '../../src/store/shared-streams.ts';
+} from '../../src/store/partitions/lease.ts';
+import { StoreFullError } from '../../src/store/redis/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Suspect } from '../../src/store/suspects.ts';
+import { openStreamSource } from '../../src/store/streams/shared-streams.ts';
+import { Progress } from '../../src/store/visibility/progress.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { Fleet, publishDocuments, RecordingSink } from './support/fleet.ts';

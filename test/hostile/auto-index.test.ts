@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import type { FieldType } from '../../src/search/types.ts';
-import { AutoFields } from '../../src/store/auto-fields.ts';
+import { AutoFields } from '../../src/store/entities/auto-fields.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { System } from '../system/support/system.ts';

@@ -1,7 +1,7 @@
 /** Bodies that JSON's syntax allows and programs stumble over, and those that only look like JSON. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readEntities } from '../../src/store/entities.ts';
+import { readEntities } from '../../src/store/entities/entities.ts';
 import { startFront, type TestFront } from '../http/support/front.ts';
 import { apiKeys, sourceId } from '../http/support/site.ts';
 import { exchange } from '../http/support/wire.ts';

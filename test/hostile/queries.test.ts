@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { checkQuery, queryIdentity } from '../../src/search/check-query.ts';
+import { checkQuery, queryIdentity } from '../../src/search/check/query.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { FieldType, ShardAnswer } from '../../src/search/types.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { defaultFrontLimits } from '../../src/contract/front-limits.ts';
-import { AnswerCache } from '../../src/http/answer-cache.ts';
+import { AnswerCache } from '../../src/http/cache/answer-cache.ts';
 import { startFront, type TestFront } from '../http/support/front.ts';
 import { putClaim, putView } from '../http/support/seed.ts';
 import { apiKeys } from '../http/support/site.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { chooseCoding } from '../../src/http/accept-encoding.ts';
-import { sealUrl, unsealUrl } from '../../src/http/cursor-token.ts';
-import { namesTag } from '../../src/http/etag.ts';
-import { unstorable } from '../../src/http/inspect-json.ts';
-import { mergeMetrics } from '../../src/http/metrics-merge.ts';
-import { peekOriginId } from '../../src/http/peek-origin-id.ts';
-import { RouteTimes, requestText } from '../../src/http/request-times.ts';
-import { headerText, percentDecoded, queryParameters } from '../../src/http/text-decoding.ts';
+import { chooseCoding } from '../../src/http/delivery/accept-encoding.ts';
+import { namesTag } from '../../src/http/delivery/etag.ts';
+import { unstorable } from '../../src/http/ingest/inspect-json.ts';
+import { peekOriginId } from '../../src/http/ingest/peek-origin-id.ts';
+import { mergeMetrics } from '../../src/http/operations/metrics-merge.ts';
+import { RouteTimes, requestText } from '../../src/http/operations/request-times.ts';
+import { sealUrl, unsealUrl } from '../../src/http/routes/cursor-token.ts';
+import { headerText, percentDecoded, queryParameters } from '../../src/http/uws/text-decoding.ts';
 import { runs } from './support/runs.ts';
 
 test('the content coding is the one that the client weighs most', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { rebuildJobs } from '../../src/jobs/rebuild-queue.ts';
-import { readPartitionStates } from '../../src/store/partition-state.ts';
+import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { enqueuePurge, purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
-import { ConfigurationRefusedError } from '../../src/store/configuration.ts';
-import { connect } from '../../src/store/connection.ts';
-import { countEntities } from '../../src/store/entities.ts';
-import { beginPurge, readPurge } from '../../src/store/purge.ts';
-import { readGenerations } from '../../src/store/rebuild-generation.ts';
+import { ConfigurationRefusedError } from '../../src/store/configuration/configuration.ts';
+import { beginPurge, readPurge } from '../../src/store/configuration/purge.ts';
+import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
+import { countEntities } from '../../src/store/entities/entities.ts';
+import { connect } from '../../src/store/redis/connection.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

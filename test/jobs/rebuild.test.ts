@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-queue.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
-import { readPartitionStates } from '../../src/store/partition-state.ts';
+import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { Platform, page, siteFiles, siteTenant, tenant } from './support/platform.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
-import { logTextFor } from '../../src/cli/log-text.ts';
 import { Output } from '../../src/cli/start/output.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
+import { logTextFor } from '../../src/cli/terminal/log-text.ts';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -9,7 +9,7 @@ import {
   inputOf,
   type SchemaTexts,
   schemaOf,
-} from './fixtures.ts';
+} from './support/fixtures.ts';
 
 function places(texts: SchemaTexts): string[] {
   return compileWithIssues(texts).issues.map(({ file, path }) => `${file} ${path}`);

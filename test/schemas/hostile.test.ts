@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
 import { spentMs } from '../support/spent.ts';
-import { buildView, entityOf } from './fixtures.ts';
+import { buildView, entityOf } from './support/fixtures.ts';
 
 /** Runs within a few seconds on a busy machine, or is told. */
 function soon<T>(work: () => T): T {

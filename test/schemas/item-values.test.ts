@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import type { BuiltItem } from '../../src/schemas/types.ts';
-import { compileValid, entityOf, inputOf, runs } from './fixtures.ts';
+import { compileValid, entityOf, inputOf, runs } from './support/fixtures.ts';
 
 const properties: JsonObject = {
   text: '{p.a}',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check-query.ts';
+import { checkQuery } from '../../src/search/check/query.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { FieldType, IndexItem } from '../../src/search/types.ts';
-import { naiveQuery } from './naive.ts';
+import { naiveQuery } from './support/naive.ts';
 
 const fields = new Map<string, FieldType>([
   ['rare', 'keyword'],

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check-query.ts';
+import { checkQuery } from '../../src/search/check/query.ts';
 import { type Maybe, pace, type Steps, Unfinished } from '../../src/search/pace.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, ShardAnswer } from '../../src/search/types.ts';
-import { allTypes, item, query } from './arbitraries.ts';
+import { allTypes, item, query } from './support/arbitraries.ts';
 
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check-query.ts';
+import { checkQuery } from '../../src/search/check/query.ts';
 import { finish } from '../../src/search/pace.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, FieldType, IndexItem, ShardAnswer } from '../../src/search/types.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
-import { sendRaw } from '../../src/store/connection.ts';
+import { sendRaw } from '../../src/store/redis/connection.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
-import { ErrorReply, type Reply, Status } from './support/reply.ts';
+import { ErrorReply, type Reply, Status } from './support/redis/reply.ts';
 import { Simulation } from './support/simulation.ts';
 
 const redis = await TestRedis.start();

@@ -32,8 +32,8 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runs } from '../support/runs.ts';
-import { mistakes } from './support/mistakes.ts';
-import { scriptTexts } from './support/script-names.ts';
+import { mistakes } from './support/checks/mistakes.ts';
+import { scriptTexts } from './support/lua/script-names.ts';
 import { Simulation } from './support/simulation.ts';
 import { Threads } from './support/threads.ts';
 

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import type { FieldType, IndexItem } from '../../src/search/types.ts';
-import { waitUntilSettled } from '../../src/store/partition-state.ts';
-import { type NaiveAnswer, type NaiveRow, naiveQuery } from '../search/naive.ts';
+import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
+import { type NaiveAnswer, type NaiveRow, naiveQuery } from '../search/support/naive.ts';
 import {
   cities,
   cityAutoFields,

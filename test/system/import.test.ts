@@ -9,7 +9,7 @@ import { createGunzip } from 'node:zlib';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { formatViewId } from '../../src/contract/ids.ts';
 import type { Json } from '../../src/contract/json.ts';
-import { readPartitionStates, waitUntilSettled } from '../../src/store/partition-state.ts';
+import { readPartitionStates, waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { catalogue, catalogueFiles } from './support/debian.ts';

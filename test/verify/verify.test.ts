@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { loadConfiguration } from '../../src/config/load.ts';
-import { readPublished } from '../../src/store/configuration.ts';
+import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { pack, unpack } from '../../src/store/codec/pack.ts';
+import { readPublished } from '../../src/store/configuration/configuration.ts';
+import { rankMember, rivalField } from '../../src/store/derived/rivals.ts';
+import { readViews } from '../../src/store/derived/views.ts';
 import { claimField, indexName, itemField, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
-import { pack, unpack } from '../../src/store/pack.ts';
-import { rankMember, rivalField } from '../../src/store/rivals.ts';
 import type { Store } from '../../src/store/store.ts';
-import { readViews } from '../../src/store/views.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
 import { environmentId, Platform, page, scope, tenant } from '../jobs/support/platform.ts';

@@ -1,5 +1,5 @@
 /** MiniSearch 7 with our words, so that it finds the same. Sorting and facets, which it has not, are written around it. */
-import { allowedDistance, wordsOf } from '../../../src/search/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import { requirePeer } from '../../support/peers.ts';
 import type { Item } from '../../support/query-items.ts';
 import { type BenchQuery, topGroups } from '../../support/query-mix.ts';

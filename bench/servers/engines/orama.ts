@@ -1,5 +1,5 @@
 /** Orama 3 with our words. Its tolerance is one for all words of a query; whole words are asked for with `exact`. */
-import { allowedDistance, wordsOf } from '../../../src/search/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import { requirePeer } from '../../support/peers.ts';
 import type { Item } from '../../support/query-items.ts';
 import { type BenchQuery, topGroups } from '../../support/query-mix.ts';

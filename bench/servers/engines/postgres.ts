@@ -1,5 +1,5 @@
 /** PostgreSQL: a tsvector of our words under a GIN index, and a vocabulary table for words with typos. */
-import { allowedDistance, wordsOf } from '../../../src/search/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import { connectPostgres, type SqlConnection } from '../../support/postgres.ts';
 import type { Item } from '../../support/query-items.ts';
 import { type BenchQuery, topGroups } from '../../support/query-mix.ts';

@@ -5,9 +5,9 @@
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import type { FieldType } from '../../search/types.ts';
-import type { AutoFieldTypes } from '../../store/auto-field-types.ts';
-import type { MadeClaim, ProcessedRecord } from '../../store/processed.ts';
-import type { EntitySnapshot } from '../../store/snapshots.ts';
+import type { MadeClaim, ProcessedRecord } from '../../store/derived/processed.ts';
+import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
+import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
 export const backupFormat = 'millrace-backup';
 /** Rises when an older program could not read the lines any more. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { CommandStop } from '../command-stop.ts';
 import { type Line, readLines } from '../import/lines.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import {
   backupFormat,
   backupVersion,

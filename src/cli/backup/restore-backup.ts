@@ -1,13 +1,13 @@
-import type { Configuration } from '../../config/types.ts';
-import { groupBy } from '../../contract/group-by.ts';
-import { AutoFields } from '../../store/auto-fields.ts';
-import { publishConfiguration } from '../../store/configuration.ts';
-import { declareWhole } from '../../store/layouts.ts';
-import { noteEnqueued } from '../../store/rebuild-generation.ts';
-import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/restore.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import { publishConfiguration } from '../../store/configuration/configuration.ts';
+import { declareWhole } from '../../store/configuration/layouts.ts';
+import { noteEnqueued } from '../../store/configuration/rebuild-generation.ts';
+import { AutoFields } from '../../store/entities/auto-fields.ts';
+import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/entities/restore.ts';
 import type { Store } from '../../store/store.ts';
-import { CommandStop } from '../command-stop.ts';
-import { waitForProcesses } from '../job-wait.ts';
+import { waitForProcesses } from '../platform/job-wait.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import { type EntityLine, snapshotOf } from './lines.ts';
 import { type CheckedBackup, readBackupEntities } from './read.ts';
 

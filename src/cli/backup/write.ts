@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Configuration } from '../../config/types.ts';
-import { scanAutoFieldTypes } from '../../store/auto-field-types.ts';
-import type { PublishedConfiguration } from '../../store/configuration.ts';
-import { countEntities } from '../../store/entities.ts';
-import { scanSnapshots } from '../../store/snapshots.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { PublishedConfiguration } from '../../store/configuration/configuration.ts';
+import { scanAutoFieldTypes } from '../../store/entities/auto-field-types.ts';
+import { countEntities } from '../../store/entities/entities.ts';
+import { scanSnapshots } from '../../store/entities/snapshots.ts';
 import type { Store } from '../../store/store.ts';
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import { backupFormat, backupVersion, entityLine, fieldsLine, lineText } from './lines.ts';
 
 export interface BackupOptions {

@@ -1,6 +1,6 @@
-import { readArguments, requiredFile } from '../arguments.ts';
-import { CommandStop } from '../command-stop.ts';
 import { seeHelp } from '../help.mjs';
+import { readArguments, requiredFile } from '../terminal/arguments.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 
 export interface ImportArguments {
   /** Path, or `-`. */

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Trust } from '../own-certificate.ts';
+import type { Trust } from '../platform/own-certificate.ts';
 
 /** An answer of the platform to a bulk request. */
 export interface BulkAnswer {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import type { Failure } from './records.ts';
 
 /** The lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */

@@ -1,6 +1,6 @@
-import { counted } from '../../config/issue-text.ts';
-import { CommandStop } from '../command-stop.ts';
-import type { Trust } from '../own-certificate.ts';
+import { counted } from '../../config/documents/issue-text.ts';
+import type { Trust } from '../platform/own-certificate.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import type { ImportArguments } from './arguments.ts';
 import { PlatformAway } from './bulk-client.ts';
 import { FailureFile } from './failure-file.ts';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { addAbortSignal, type Readable } from 'node:stream';
-import type { Trust } from '../own-certificate.ts';
+import type { Trust } from '../platform/own-certificate.ts';
 import { type BatchOutcome, readBulkAnswer } from './answers.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';

@@ -4,7 +4,7 @@ import { realpathSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 
 /** Addresses of sockets are shorter than paths may be; the shortest limit in use is 104 bytes. */
 const socketPathBytesMax = 100;

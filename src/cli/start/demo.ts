@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atlas-entities.ts';
 import { importFile } from '../import/import-file.ts';
-import type { Trust } from '../own-certificate.ts';
+import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 import { makeFolder } from './make-folder.ts';
 import { waitUntilSettled } from './settled.ts';

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { Trust } from '../own-certificate.ts';
+import type { Trust } from '../platform/own-certificate.ts';
 
 export interface FrontAnswer {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 
 /**
  * Makes a folder and those above it that are missing, level by level: where nothing can be made, as in `/proc`, Node's

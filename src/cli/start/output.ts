@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { hasColours, type LineTarget, type LogText } from '../log-text.ts';
+import { hasColours, type LineTarget, type LogText } from '../terminal/log-text.ts';
 
 const colours = [36, 33, 32, 35, 34, 31];
 

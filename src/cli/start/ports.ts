@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 
 /** A port of this host that nobody listens on at the moment. */
 export async function freePort(host: string): Promise<number> {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AppendFsync } from '../../config/settings.ts';
-import { CommandStop } from '../command-stop.ts';
+import type { AppendFsync } from '../../config/settings/settings.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import { makeFolder } from './make-folder.ts';
 import {
   newLogin,

@@ -1,4 +1,4 @@
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 
 /** One line of a Procfile: `web: node --import ./src/typescript/loader.mjs workers/web.ts`. */
 export interface ProcfileEntry {

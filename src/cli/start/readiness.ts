@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject } from '../../contract/json.ts';
-import type { Trust } from '../own-certificate.ts';
+import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 
 const pollMs = 200;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandStop } from '../command-stop.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
 import { freePort } from './ports.ts';
 import { askRedis } from './redis-words.ts';
 import type { Supervisor } from './supervisor.ts';

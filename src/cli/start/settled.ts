@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isHashed } from '../../config/api-key.ts';
-import type { Trust } from '../own-certificate.ts';
+import { isHashed } from '../../config/tenant/api-key.ts';
+import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 
 /** Workers tell their figures once a second, so two looks this far apart see different ones. */

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import { demoKeys } from './demo.ts';
 
 /** What is printed once everything runs: where it is, the demo keys, three calls to copy, what the processes are. */

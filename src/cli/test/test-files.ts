@@ -25,7 +25,7 @@ export const longest: readonly string[] = [
   'test/system/fairness.test.ts',
   'test/hostile/connections.test.ts',
   'test/cluster/reshard.test.ts',
-  'test/actors/keeper.test.ts',
+  'test/actors/ownership/keeper.test.ts',
   'test/cli/import.test.ts',
   'test/process/no-redis.test.ts',
   'test/cli/apply.test.ts',

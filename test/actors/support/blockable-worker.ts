@@ -2,10 +2,10 @@
  * A worker process whose main thread can be made to compute: `blockable-worker.ts REDIS_URL PARTITIONS LEASE_MS STUCK_MS`.
  * A message says for how many milliseconds; it is answered when that is over.
  */
-import { ThreadedKeeper } from '../../../src/actors/threaded-keeper.ts';
+import { ThreadedKeeper } from '../../../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../../../src/actors/worker.ts';
-import { AutoFields } from '../../../src/store/auto-fields.ts';
-import { ActiveConfiguration } from '../../../src/store/configuration.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { RecordingSink } from './fleet.ts';
 

@@ -1,13 +1,13 @@
 /** Workers of a test in one process: each with its own connection, configuration and item sink, as a process has. */
 import { Worker } from '../../../src/actors/worker.ts';
-import { hashKeys } from '../../../src/config/canonical.ts';
-import { loadConfiguration } from '../../../src/config/load.ts';
-import { AutoFields } from '../../../src/store/auto-fields.ts';
-import { ActiveConfiguration, publishConfiguration } from '../../../src/store/configuration.ts';
-import { disconnect } from '../../../src/store/connection.ts';
-import { listItemIndexes, scanItems } from '../../../src/store/items.ts';
+import { hashKeys } from '../../../src/config/documents/canonical.ts';
+import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import { ActiveConfiguration, publishConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { listItemIndexes, scanItems } from '../../../src/store/derived/items.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';
-import { readOwners } from '../../../src/store/lease.ts';
+import { readOwners } from '../../../src/store/partitions/lease.ts';
+import { disconnect } from '../../../src/store/redis/connection.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange, ItemSink, StoredItem } from '../../../src/store/types.ts';
 import { tellEnd } from '../../support/heartbeats.ts';

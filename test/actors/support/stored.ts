@@ -1,17 +1,17 @@
 /** The whole store as a test sees it, read key by key, and what must hold of it when nothing is left to do. */
 
-import { loadConfiguration } from '../../../src/config/load.ts';
-import type { Tenant } from '../../../src/config/types.ts';
+import type { Tenant } from '../../../src/config/configuration.ts';
+import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
-import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/claim-records.ts';
-import { readEntities } from '../../../src/store/entities.ts';
+import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
+import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/derived/claim-records.ts';
+import { fieldOfRival } from '../../../src/store/derived/rivals.ts';
+import { decodeBody } from '../../../src/store/derived/views.ts';
+import { readEntities } from '../../../src/store/entities/entities.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { fieldOfRival } from '../../../src/store/rivals.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Claim, StoredReference } from '../../../src/store/types.ts';
-import { decodeBody } from '../../../src/store/views.ts';
 
 /** Parts of a partition that are made from its entities. */
 export const madeParts = [

@@ -3,9 +3,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
 import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
-import { bodyStatuses, problemShape } from '../../../src/http/openapi.ts';
-import type { RouteDefinition } from '../../../src/http/route-definition.ts';
-import { mistakesOf } from '../../../src/http/validate.ts';
+import { bodyStatuses, problemShape } from '../../../src/http/routing/openapi.ts';
+import type { RouteDefinition } from '../../../src/http/routing/route-definition.ts';
+import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
 import type { WireAnswer } from './wire.ts';
 

@@ -1,18 +1,18 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import { openRequestsPerSecondMax } from '../../../src/contract/limits.ts';
-import { AnswerCache } from '../../../src/http/answer-cache.ts';
-import { EntityReader } from '../../../src/http/entity-reader.ts';
+import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
+import { LargeAnswers } from '../../../src/http/delivery/large-answers.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
-import { IngestPace } from '../../../src/http/ingest-pace.ts';
-import { LargeAnswers } from '../../../src/http/large-answers.ts';
-import { createLog, type Log } from '../../../src/http/log.ts';
-import { Metrics } from '../../../src/http/metrics.ts';
+import { EntityReader } from '../../../src/http/ingest/entity-reader.ts';
+import { IngestPace } from '../../../src/http/ingest/pace.ts';
+import { createLog, type Log } from '../../../src/http/operations/log.ts';
+import { Metrics } from '../../../src/http/operations/metrics.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
-import { AutoFields } from '../../../src/store/auto-fields.ts';
-import { Progress } from '../../../src/store/progress.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
+import { Progress } from '../../../src/store/visibility/progress.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { testConfiguration } from './site.ts';
 

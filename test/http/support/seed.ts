@@ -1,12 +1,12 @@
 /** Puts views and claims in place, as a partition's owner would. */
 
-import { normalizeUrl } from '../../../src/config/url.ts';
+import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
-import { writeClaims } from '../../../src/store/claims.ts';
+import { writeClaims } from '../../../src/store/derived/claims.ts';
+import { encodeBody, storedFields } from '../../../src/store/derived/views.ts';
 import { claimField, keys, viewField } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Claim } from '../../../src/store/types.ts';
-import { encodeBody, storedFields } from '../../../src/store/views.ts';
 import { environmentId, sourceId } from './site.ts';
 
 const scope = { tenant: 'one', environmentId };

@@ -1,6 +1,7 @@
 /** The configuration of the HTTP tests: two tenants that use the same ids, and clients of every kind. */
-import { loadConfiguration } from '../../../src/config/load.ts';
-import type { Configuration } from '../../../src/config/types.ts';
+
+import type { Configuration } from '../../../src/config/configuration.ts';
+import { loadConfiguration } from '../../../src/config/documents/load.ts';
 
 export const environmentId = '11111111-1111-4111-8111-111111111111';
 export const sourceId = '22222222-2222-4222-8222-222222222222';

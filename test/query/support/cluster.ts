@@ -1,8 +1,8 @@
 /** Fronts and workers over one store, all in this process, joined by real streams. */
-import type { Configuration, Tenant } from '../../../src/config/types.ts';
+import type { Configuration, Tenant } from '../../../src/config/configuration.ts';
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { ScatterQueryService } from '../../../src/query/query-service.ts';
+import { ScatterQueryService } from '../../../src/query/front/query-service.ts';
 import type {
   AskedQueries,
   GoodOutcome,
@@ -12,11 +12,11 @@ import type {
   QueryTarget,
   RowsResult,
 } from '../../../src/query/types.ts';
-import { AutoFields } from '../../../src/store/auto-fields.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
-import { Progress } from '../../../src/store/progress.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange } from '../../../src/store/types.ts';
+import { Progress } from '../../../src/store/visibility/progress.ts';
 import type { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { clientOf, configurationOf, environment, sourceId } from './site.ts';

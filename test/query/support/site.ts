@@ -6,7 +6,7 @@ import type {
   Source,
   SourceGroup,
   Tenant,
-} from '../../../src/config/types.ts';
+} from '../../../src/config/configuration.ts';
 import type { FieldTypeName, FullSchema, IndexSchema } from '../../../src/schemas/types.ts';
 
 export const environment: Environment = { id: 'env-1', alias: 'production' };

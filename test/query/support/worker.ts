@@ -1,18 +1,18 @@
 /** A worker as the actors room runs it, reduced to what queries see: leases, commits, shards, heartbeats. */
 
 import { hostname } from 'node:os';
-import type { Configuration } from '../../../src/config/types.ts';
-import { Responder } from '../../../src/query/responder.ts';
-import { ShardSet } from '../../../src/query/shard-set.ts';
-import { inferFieldType } from '../../../src/search/infer.ts';
+import type { Configuration } from '../../../src/config/configuration.ts';
+import { Responder } from '../../../src/query/worker/responder.ts';
+import { ShardSet } from '../../../src/query/worker/shard-set.ts';
+import { inferFieldType } from '../../../src/search/columns/infer.ts';
 import type { FieldType } from '../../../src/search/types.ts';
-import { AutoFields } from '../../../src/store/auto-fields.ts';
-import { commit, HashWrites } from '../../../src/store/commit.ts';
-import { Heartbeat } from '../../../src/store/heartbeat.ts';
-import { encodeItem, itemIndexField } from '../../../src/store/items.ts';
+import { encodeItem, itemIndexField } from '../../../src/store/derived/items.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { itemField, keys } from '../../../src/store/keys.ts';
-import { releaseLease, type TakenLease, takeLease } from '../../../src/store/lease.ts';
-import { liveProcesses, type ProcessBeat } from '../../../src/store/registry.ts';
+import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { Heartbeat } from '../../../src/store/partitions/heartbeat.ts';
+import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import { liveProcesses, type ProcessBeat } from '../../../src/store/partitions/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ItemChange } from '../../../src/store/types.ts';
 import { until } from '../../support/until.ts';

@@ -3,23 +3,23 @@
  * this process and in virtual time; a seed gives the same schedules again.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import { publishConfiguration } from '../../../src/store/configuration.ts';
-import { StoreUnavailableError } from '../../../src/store/connection.ts';
+import { publishConfiguration } from '../../../src/store/configuration/configuration.ts';
 import { keys, Partitions } from '../../../src/store/keys.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/connection.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Dice } from '../../support/dice.ts';
+import { type FencingCheck, fencingCheck } from './checks/fencing.ts';
+import { checkMemory, StoreCheck, whatWaits } from './checks/invariants.ts';
+import { LayoutsCheck } from './checks/layouts.ts';
+import { LeaseCheck } from './checks/leases.ts';
 import { VirtualClock } from './clock.ts';
 import { type Fault, faultsOfSeed } from './faults.ts';
-import { type FencingCheck, fencingCheck } from './fencing-check.ts';
-import { checkMemory, StoreCheck, whatWaits } from './invariants.ts';
 import { JobList, JobsMember } from './jobs.ts';
-import { LayoutsCheck } from './layouts-check.ts';
-import { LeaseCheck } from './lease-check.ts';
+import { scriptName } from './lua/script-names.ts';
 import { Member } from './member.ts';
-import { Network } from './network.ts';
-import { SimulatedRedis, type StreamEntryReply } from './redis.ts';
-import type { Reply } from './reply.ts';
-import { scriptName } from './script-names.ts';
+import { Network } from './redis/network.ts';
+import { SimulatedRedis, type StreamEntryReply } from './redis/redis.ts';
+import type { Reply } from './redis/reply.ts';
 import { type Part, parts, type Site, siteWithout } from './site.ts';
 import { Writes } from './writes.ts';
 

@@ -2,9 +2,10 @@
  * What the simulated platform serves: the schemas of the actors' world, two tenants in one environment. A change of the
  * configuration leaves out some of it, or brings it back.
  */
-import { hashKeys } from '../../../src/config/canonical.ts';
-import { type LoadOutcome, loadConfiguration } from '../../../src/config/load.ts';
-import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config/types.ts';
+
+import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config/configuration.ts';
+import { hashKeys } from '../../../src/config/documents/canonical.ts';
+import { type LoadOutcome, loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { type World, worldDocuments } from '../../actors/support/world.ts';
 

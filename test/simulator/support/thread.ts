@@ -1,6 +1,6 @@
 /** A thread that runs schedules: of each task several seeds one after another, until one fails. */
 import { parentPort } from 'node:worker_threads';
-import { mistakes } from './mistakes.ts';
+import { mistakes } from './checks/mistakes.ts';
 import { ScheduleError, Simulation } from './simulation.ts';
 import type { Task, Verdict } from './threads.ts';
 

@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { StoreUnavailableError } from '../../../src/store/connection.ts';
-import { acceptEntities, encodeEntity, removeEntities } from '../../../src/store/entities.ts';
+import { acceptEntities, encodeEntity, removeEntities } from '../../../src/store/entities/entities.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/connection.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { AcceptOutcome, VersionVector } from '../../../src/store/types.ts';
 import { type SourceId, World } from '../../actors/support/world.ts';
 import type { Dice } from '../../support/dice.ts';
-import { ClaimAges } from './claim-ages.ts';
+import { ClaimAges } from './checks/claim-ages.ts';
 import type { VirtualClock } from './clock.ts';
 import { type TenantAlias, tenants } from './site.ts';
 

@@ -1,8 +1,8 @@
 /** Views computed anew with the compiled schemas from the source entities alone, in one process and from memory. */
-import type { Tenant } from '../../../src/config/types.ts';
+import type { Tenant } from '../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../src/contract/ids.ts';
-import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
+import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
 import type { BuildInput, LookupQuery, ViewBody } from '../../../src/schemas/types.ts';
 import { storedEntity, type World } from './entities.ts';
 import { Reference, type Tree } from './render.ts';

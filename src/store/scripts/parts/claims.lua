@@ -95,7 +95,7 @@ local function changeRival(action, claimsKey, ranksKey, begin, claim, packed)
   return before, packedBefore, after, packedAfter
 end
 
--- Redirects that are not served, since a page answers on every host: `store/routes.ts` leaves them out of the list of routes.
+-- Redirects that are not served, since a page answers on every host: `store/derived/routes.ts` leaves them out of the list of routes.
 local function hiddenOf(claimsKey, ranksKey, begin)
   if not isPage(first(claimsKey, ranksKey, begin, 'h\0')) then return 0 end
   return redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')

@@ -1,0 +1,71 @@
+/** Findings about the data that one build met (contract section 2): never failures. Pure. */
+import type { Diagnostic } from '../../contract/diagnostic.ts';
+import {
+  autoFieldsMax,
+  autoIndexedNamesMax,
+  lookupResultsMax,
+  urlCharactersMax,
+} from '../../contract/limits.ts';
+import { type Build, outcomeOf } from './build.ts';
+import type { Misfit } from './items.ts';
+import type { LookupDemand } from './lookup-source.ts';
+
+/** Clashes are not among them: they belong to a URL or a handle, not to one view. */
+export function diagnosticsOf(
+  { built, demands, maker }: Build,
+  misfits: readonly Misfit[],
+  isCut: (demand: LookupDemand) => boolean,
+): readonly Diagnostic[] {
+  const met = outcomeOf(built)?.diagnostics ?? [];
+  const lacksUrl = built.kind === 'view' && built.claims.url === null && claimsUrl(maker);
+  if (misfits.length === 0 && demands.length === 0 && !lacksUrl) return met;
+  return [
+    ...met,
+    ...(lacksUrl ? [urlMissing] : []),
+    ...misfits.map((misfit) => misfitDiagnostic(misfit, maker.name)),
+    ...demands.filter(isCut).map(({ query }) => ({
+      kind: 'lookupCut' as const,
+      place: query.place,
+      message: `more than ${lookupResultsMax} entities match this lookup; only the first are there`,
+    })),
+  ];
+}
+
+const urlMissing: Diagnostic = {
+  kind: 'urlMissing',
+  place: '$.route.url',
+  message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCharactersMax} characters: the view is served under none`,
+};
+
+function claimsUrl(maker: Build['maker']): boolean {
+  return maker.kind === 'view' && maker.schema.claimsUrl;
+}
+
+function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
+  const place = placeOfField(field);
+  const name = JSON.stringify(field);
+  return type === null
+    ? {
+        kind: 'limitReached',
+        place,
+        message: `the field ${name} is not in the index ${index}: an auto-indexed type has at most ${autoFieldsMax} fields, a source ${autoIndexedNamesMax} types and fields`,
+      }
+    : {
+        kind: 'valueDoesNotFit',
+        place,
+        message: `a value of the field ${name} is no ${type} and was left out of the index ${index}`,
+      };
+}
+
+/** The finding about an item that was not made, because its source has no room for another entity type. */
+export function typeWithoutRoom({ maker }: Build): Diagnostic {
+  return {
+    kind: 'limitReached',
+    place: '$.type',
+    message: `the index ${maker.name} does not exist: a source has at most ${autoIndexedNamesMax} auto-indexed types and fields`,
+  };
+}
+
+function placeOfField(field: string): string {
+  return /^[A-Za-z_]\w*$/.test(field) ? `$.properties.${field}` : `$.properties[${JSON.stringify(field)}]`;
+}

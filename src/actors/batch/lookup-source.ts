@@ -1,0 +1,148 @@
+/**
+ * Answers the lookups of a batch. Dependents are registered before the index is read: a change that this computation
+ * does not see will find the registration and ask for a rebuild.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Source, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import type { LookupLayout, LookupQuery } from '../../schemas/types.ts';
+import type { LayoutStates } from '../../store/configuration/layouts.ts';
+import { candidatePortions, type LookupKey, registerDependents } from '../../store/derived/lookups.ts';
+import { readEntities } from '../../store/entities/entities.ts';
+import type { Caller } from '../../store/partitions/lease.ts';
+import type { Store } from '../../store/store.ts';
+import { TurnQueue } from '../rebuild/turns.ts';
+
+/** Milliseconds of work, after which others have their turn. */
+const largePortion = 500;
+const largePortions = new TurnQueue();
+
+/** Of lookups that go through much only one goes on in each turn of the event loop, whichever batches ask for them. */
+async function inTurn(work: () => void): Promise<void> {
+  const release = await largePortions.request();
+  try {
+    work();
+    await nextTurn();
+  } finally {
+    release();
+  }
+}
+
+export interface LookupDemand {
+  readonly tenant: Tenant;
+  readonly environmentId: string;
+  readonly sourceGroup: string;
+  readonly query: LookupQuery;
+  /** Who asks, as `formatDependent` writes it. */
+  readonly member: string;
+}
+
+/** Where builds get the results of their lookups from. */
+export interface LookupAnswers {
+  /** False while no index is whole that the lookup could be answered from. */
+  isAnswerable(demand: LookupDemand): boolean;
+  /** Undefined while the result is not known to this member. */
+  known(demand: LookupDemand): readonly StoredEntity[] | undefined;
+  /** Makes the results of all demands known. */
+  resolve(demands: readonly LookupDemand[]): Promise<void>;
+}
+
+export class LookupSource implements LookupAnswers {
+  /** Results of this batch by source and query: entities of a batch often ask the same. */
+  readonly #results = new Map<string, readonly StoredEntity[]>();
+  /** Member and query of every demand that was registered before its result was read. */
+  readonly #registered = new Set<string>();
+  /** Results that hold only the first of what matched. */
+  readonly #cut = new Set<string>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly caller: Caller,
+    private readonly layouts: LayoutStates,
+  ) {}
+
+  isAnswerable(demand: LookupDemand): boolean {
+    return lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null;
+  }
+
+  /** A result that this member may use: one that was read after the member was registered for it. */
+  known(demand: LookupDemand): readonly StoredEntity[] | undefined {
+    const key = resultKey(demand);
+    if (key === null) return [];
+    return this.#registered.has(`${demand.member} ${key}`) ? this.#results.get(key) : undefined;
+  }
+
+  /** Makes the results of all demands known. @throws FencedError, StoreUnavailableError */
+  async resolve(demands: readonly LookupDemand[]): Promise<void> {
+    await registerDependents(
+      this.store,
+      this.caller,
+      demands.flatMap((demand) =>
+        keysOf(demand).map((key) => ({ ...key, action: 'add' as const, member: demand.member })),
+      ),
+    );
+    const asked = new Map<string, LookupDemand>();
+    for (const demand of demands) {
+      const key = resultKey(demand);
+      if (key !== null) asked.set(key, demand);
+    }
+    await Promise.all(
+      [...asked].map(async ([key, demand]) => {
+        this.#results.set(key, await this.#read(demand, key));
+      }),
+    );
+    for (const demand of demands) this.#registered.add(`${demand.member} ${resultKey(demand)}`);
+  }
+
+  /** True when more matched than a lookup may give (contract section 2). */
+  isCut(demand: LookupDemand): boolean {
+    const key = resultKey(demand);
+    return key !== null && this.#cut.has(key);
+  }
+
+  async #read(demand: LookupDemand, key: string): Promise<readonly StoredEntity[]> {
+    const { tenant, query } = demand;
+    const source = lookupSource(demand);
+    const layout = wholeLayout(demand, this.layouts);
+    if (source === null || layout === null) throw new Error(`no index answers the lookup at ${query.place}`);
+    const selection = query.selection(layout);
+    for await (const { size, candidates } of candidatePortions(this.store, layout.id, keysOf(demand))) {
+      if (size < largePortion) selection.add(candidates);
+      else await inTurn(() => selection.add(candidates));
+    }
+    const { originIds, cut } = selection.result();
+    if (cut) this.#cut.add(key);
+    const refs = originIds.map((originId) => ({ sourceId: source.id, originId }));
+    const entities = await readEntities(this.store, tenant.alias, refs);
+    return entities.filter((entity) => entity !== null);
+  }
+}
+
+/** The layout from which the lookup is answered: one that is whole, whatever configuration asked for it. */
+export function wholeLayout(demand: LookupDemand, layouts: LayoutStates): LookupLayout | null {
+  const source = lookupSource(demand);
+  if (source === null) return null;
+  const whole = layouts.wholeOf({ tenant: demand.tenant.alias, sourceId: source.id });
+  return whole !== null && demand.query.isAnsweredBy(whole) ? whole : null;
+}
+
+/** The keys that a demand's lookup reads. */
+export function keysOf(demand: LookupDemand): LookupKey[] {
+  const source = lookupSource(demand);
+  if (source === null) return [];
+  return demand.query.keys.map((lookupKey) => ({
+    tenant: demand.tenant.alias,
+    sourceId: source.id,
+    lookupKey,
+  }));
+}
+
+export function lookupSource({ tenant, environmentId, sourceGroup, query }: LookupDemand): Source | null {
+  return tenant.sourceIn(query.sourceGroup ?? sourceGroup, environmentId);
+}
+
+/** Null when the source group has no source in the environment: then the result is empty. */
+export function resultKey(demand: LookupDemand): string | null {
+  const source = lookupSource(demand);
+  return source === null ? null : `${demand.tenant.alias}:${source.id}:${demand.query.id}`;
+}

@@ -1,0 +1,104 @@
+/** One entity's turn in a batch: its state now, what was made of it before, and what is asked of it. */
+import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import type { LookupLayout } from '../../schemas/types.ts';
+import type { LayoutStates } from '../../store/configuration/layouts.ts';
+import { formatDependent } from '../../store/derived/dependents.ts';
+import type { Intent } from '../../store/derived/intents.ts';
+import { type ProcessedRecord, readProcessed } from '../../store/derived/processed.ts';
+import type { Suspect } from '../../store/derived/suspects.ts';
+import { readEntitiesIn } from '../../store/entities/entities.ts';
+import type { Store } from '../../store/store.ts';
+import type { Intents } from './intents.ts';
+import { placeOf } from './maker.ts';
+import type { EntityWork } from './work.ts';
+
+/** What a batch works by, from its beginning to its end. */
+export interface Basis {
+  readonly configuration: Configuration;
+  readonly layouts: LayoutStates;
+}
+
+export interface Turn {
+  readonly tenantAlias: string;
+  readonly sourceId: string;
+  readonly originId: string;
+  /** Null when the source is configured no more. */
+  readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
+  /** Lookup layouts that are kept for its source. */
+  readonly layouts: readonly LookupLayout[];
+  /** Null when the entity was deleted. */
+  readonly entity: StoredEntity | null;
+  readonly former: ProcessedRecord | null;
+  /** Members to rebuild; null for everything. */
+  readonly only: ReadonlySet<string> | null;
+  /** Not null: write everything, and remove what is named here unless it is made now. */
+  readonly repair: readonly Suspect[] | null;
+  /** The entity's state is not the one that was processed last. */
+  readonly isChange: boolean;
+}
+
+const noIntents = { of: () => null };
+
+/** Reads what the turns of a batch need. @throws StoreUnavailableError */
+export async function loadTurns(
+  store: Store,
+  tag: string,
+  { configuration, layouts }: Basis,
+  works: readonly EntityWork[],
+  intents: Pick<Intents, 'of'> = noIntents,
+): Promise<Turn[]> {
+  const groups = groupBy(works, ({ tenant, sourceId }) => `${tenant}:${sourceId}`);
+  const turns = await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { tenant, sourceId } = first;
+      const originIds = group.map(({ originId }) => originId);
+      const [entities, records] = await Promise.all([
+        readEntitiesIn(store, tag, tenant, sourceId, originIds),
+        readProcessed(store, tag, tenant, sourceId, originIds),
+      ]);
+      const place = placeOf(configuration, tenant, sourceId);
+      const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
+      const kept = layouts.keptOf({ tenant, sourceId }, wanted);
+      return group.map((work, index) =>
+        turnOf(
+          withIntent(work, intents.of(tenant, sourceId, work.originId)),
+          { place, layouts: kept },
+          entities[index] ?? null,
+          records[index] ?? null,
+        ),
+      );
+    }),
+  );
+  return turns.flat();
+}
+
+/** What was put outside without a commit is looked at as in a repair. */
+function withIntent(work: EntityWork, intent: Intent | null): EntityWork {
+  return intent === null ? work : { ...work, only: null, repair: [...(work.repair ?? []), ...intent] };
+}
+
+function turnOf(
+  work: EntityWork,
+  { place, layouts }: Pick<Turn, 'place' | 'layouts'>,
+  entity: StoredEntity | null,
+  former: ProcessedRecord | null,
+): Turn {
+  // Without a record, or without the entity, there is nothing that a part could be rebuilt in.
+  const only = work.only === null || former === null || entity === null ? null : work.only;
+  return {
+    tenantAlias: work.tenant,
+    sourceId: work.sourceId,
+    originId: work.originId,
+    place,
+    layouts,
+    entity,
+    former,
+    only: only && new Set(only.map(formatDependent)),
+    repair: work.repair,
+    isChange: former?.stamp !== entity?.stamp,
+  };
+}

@@ -1,0 +1,64 @@
+/** The thread that keeps a worker alive while its main thread computes. It has a connection of its own. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { LeaseEnds } from '../../store/partitions/lease-ends.ts';
+import { connect, disconnect } from '../../store/redis/connection.ts';
+import { LocalKeeper } from './keeper.ts';
+import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
+
+const { address, channels, leaseMs, ends, stuckMs, clockOffsetMs } = workerData as KeeperStart;
+const client = connect({ address });
+const nowMs = () => sharedClockMs() + clockOffsetMs;
+let turnedMs = nowMs();
+/** Those who wait for the main thread's metrics. */
+let metricsWaiting: ((text: string) => void)[] = [];
+
+const send = (message: FromKeeper) => parentPort?.postMessage(message);
+
+const keeper = new LocalKeeper(
+  { client, address, channels },
+  { leaseMs, ends: new LeaseEnds(ends) },
+  {
+    lost: (lease) => send({ kind: 'lost', lease }),
+    trouble: (message, error) =>
+      send({ kind: 'trouble', message, reason: error instanceof Error ? error.message : String(error) }),
+    metrics: () =>
+      new Promise((resolve) => {
+        metricsWaiting.push(resolve);
+        send({ kind: 'metrics' });
+      }),
+  },
+  { nowMs, isAlive: () => nowMs() - turnedMs < stuckMs },
+);
+
+parentPort?.on('message', (message: ToKeeper) => {
+  switch (message.kind) {
+    case 'keep':
+      keeper.keep(message.lease, message.askedMs);
+      return;
+    case 'letGo':
+      keeper.letGo(message.partition);
+      return;
+    case 'tell':
+      keeper.tell(message.beat);
+      return;
+    case 'turn':
+      turnedMs = nowMs();
+      return;
+    case 'metrics': {
+      const waiting = metricsWaiting;
+      metricsWaiting = [];
+      for (const resolve of waiting) resolve(message.text);
+      return;
+    }
+    case 'close':
+      void end();
+  }
+});
+
+send({ kind: 'started' });
+
+async function end(): Promise<void> {
+  await keeper.close();
+  disconnect(client);
+  parentPort?.close();
+}

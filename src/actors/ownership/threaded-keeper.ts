@@ -1,0 +1,134 @@
+/** Keeps a worker alive from another thread: however long the main thread computes, up to a limit, it keeps its partitions. */
+import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { mainThreadStuckMs } from '../../contract/limits.ts';
+import type { Lease } from '../../store/partitions/lease.ts';
+import type { ProcessBeat } from '../../store/partitions/registry.ts';
+import type { ProcessHost } from '../../store/streams/channels.ts';
+import type { Keeper, KeeperEvents, KeeperTerms } from './keeper.ts';
+import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
+
+/** It renews, tells and waits. */
+const heapMegabytes = 64;
+const endWaitMs = 1_000;
+
+/** It loads a few files and connects. One that has not said so by then is given up for another. */
+const startWaitMs = 10_000;
+
+interface Kept {
+  readonly lease: Lease;
+  readonly askedMs: number;
+}
+
+export class ThreadedKeeper implements Keeper {
+  readonly #start: KeeperStart;
+  #thread: Worker;
+  #starting: NodeJS.Timeout | null = null;
+  /** What another thread needs to know. */
+  readonly #kept = new Map<number, Kept>();
+  #beat: ProcessBeat | null = null;
+  #isClosing = false;
+
+  /** @param stuckMs a main thread that has not turned for so long counts as dead */
+  constructor(
+    { address, channels }: ProcessHost,
+    { leaseMs, ends }: KeeperTerms,
+    private readonly events: KeeperEvents,
+    stuckMs = mainThreadStuckMs,
+  ) {
+    const clockOffsetMs = performance.now() - sharedClockMs();
+    this.#start = { address, channels, leaseMs, ends: ends.shared, stuckMs, clockOffsetMs };
+    this.#thread = this.#startThread();
+  }
+
+  keep(lease: Lease, askedMs: number): void {
+    this.#kept.set(lease.partition, { lease, askedMs });
+    this.#send({ kind: 'keep', lease, askedMs });
+  }
+
+  letGo(partition: number): void {
+    this.#kept.delete(partition);
+    this.#send({ kind: 'letGo', partition });
+  }
+
+  tell(beat: ProcessBeat): void {
+    this.#beat = beat;
+    this.#send({ kind: 'tell', beat });
+  }
+
+  turn(): void {
+    this.#send({ kind: 'turn' });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#starting !== null) clearTimeout(this.#starting);
+    this.#send({ kind: 'close' });
+    const late = new AbortController();
+    await Promise.race([
+      once(this.#thread, 'exit'),
+      sleep(endWaitMs, undefined, { signal: late.signal }).catch(() => {}),
+    ]);
+    late.abort();
+    await this.#thread.terminate();
+  }
+
+  #startThread(): Worker {
+    const thread = new Worker(new URL('./keeper-thread-start.mjs', import.meta.url), {
+      workerData: this.#start,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+    });
+    thread.on('message', (message: FromKeeper) => this.#hear(message));
+    // Without it the worker would lose its partitions again and again: it ends, and is started anew.
+    thread.on('error', (error) => {
+      throw error;
+    });
+    thread.on('exit', () => this.#replace(thread, 'the thread that renews the leases ended'));
+    this.#starting = setTimeout(() => {
+      // What it said while this thread was busy is read before that.
+      setImmediate(() => setImmediate(() => this.#giveUp(thread)));
+    }, startWaitMs);
+    return thread;
+  }
+
+  #giveUp(thread: Worker): void {
+    if (this.#starting === null) return;
+    this.#replace(thread, `the thread that renews the leases was not ready after ${startWaitMs} ms`);
+  }
+
+  #replace(thread: Worker, reason: string): void {
+    if (this.#isClosing || thread !== this.#thread) return;
+    if (this.#starting !== null) clearTimeout(this.#starting);
+    this.events.trouble('leases are renewed by another thread from now on', new Error(reason));
+    this.#thread = this.#startThread();
+    thread.terminate().catch(() => {});
+    for (const { lease, askedMs } of this.#kept.values()) this.#send({ kind: 'keep', lease, askedMs });
+    if (this.#beat !== null) this.#send({ kind: 'tell', beat: this.#beat });
+  }
+
+  #hear(message: FromKeeper): void {
+    switch (message.kind) {
+      case 'started':
+        if (this.#starting !== null) clearTimeout(this.#starting);
+        this.#starting = null;
+        return;
+      case 'lost':
+        this.events.lost(message.lease);
+        return;
+      case 'trouble':
+        this.events.trouble(message.message, new Error(message.reason));
+        return;
+      case 'metrics':
+        this.events.metrics().then(
+          (text) => this.#send({ kind: 'metrics', text }),
+          (error: unknown) => this.events.trouble('metrics were not made', error),
+        );
+    }
+  }
+
+  #send(message: ToKeeper): void {
+    this.#thread.postMessage(message);
+  }
+}

@@ -1,0 +1,54 @@
+/** Every entity of a partition, those that are gone but were processed included. */
+import type { Configuration } from '../../config/configuration.ts';
+import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
+import { scanOriginIds } from '../../store/entities/entities.ts';
+import type { Lease } from '../../store/partitions/lease.ts';
+import type { Store } from '../../store/store.ts';
+import type { EntityWork } from '../batch/work.ts';
+
+const entitiesPerPortion = 100;
+
+/** Portions of whole turns; an entity may come twice. @throws StoreUnavailableError */
+export async function* wholePartition(
+  store: Store,
+  { partition, tag }: Pick<Lease, 'partition' | 'tag'>,
+  configuration: Configuration,
+): AsyncGenerator<EntityWork[]> {
+  for (const { tenant, sourceId } of await knownSources(store, tag, configuration)) {
+    const workOf = (originId: string): EntityWork => ({
+      tenant,
+      sourceId,
+      originId,
+      only: null,
+      repair: null,
+    });
+    for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
+      yield* portionsOf(unique(originIds).map(workOf));
+    }
+    for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
+      yield* portionsOf(unique(records.map(({ originId }) => originId)).map(workOf));
+    }
+  }
+}
+
+/** Sources that are configured, and sources that were when something of theirs was processed. @throws StoreUnavailableError */
+export async function knownSources(
+  store: Store,
+  tag: string,
+  configuration: Configuration,
+): Promise<{ tenant: string; sourceId: string }[]> {
+  const sources = await processedSources(store, tag);
+  for (const tenant of configuration.tenants.values()) {
+    for (const sourceId of tenant.sources.keys()) sources.push({ tenant: tenant.alias, sourceId });
+  }
+  return [...new Map(sources.map((source) => [`${source.tenant}|${source.sourceId}`, source])).values()];
+}
+
+function* portionsOf(works: readonly EntityWork[]): Generator<EntityWork[]> {
+  for (let at = 0; at < works.length; at += entitiesPerPortion)
+    yield works.slice(at, at + entitiesPerPortion);
+}
+
+function unique(originIds: readonly string[]): string[] {
+  return [...new Set(originIds)];
+}

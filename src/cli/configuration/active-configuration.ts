@@ -1,0 +1,32 @@
+import type { Configuration } from '../../config/configuration.ts';
+import { loadConfiguration } from '../../config/documents/load.ts';
+import type { PathObserver } from '../../schemas/types.ts';
+import { readPublished } from '../../store/configuration/configuration.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+
+/**
+ * The configuration that the processes run.
+ * @param observer as for `loadConfiguration`
+ * @throws CommandStop when there is none, or none of that tenant
+ */
+export async function activeConfiguration(
+  store: Store,
+  tenant: string | null,
+  observer: PathObserver | null = null,
+): Promise<{ configuration: Configuration; generation: number }> {
+  const published = await readPublished(store);
+  if (published === null) {
+    throw new CommandStop(
+      'This store has no active configuration yet: run npm start or npm run apply first.',
+    );
+  }
+  const loaded = loadConfiguration(published.documents, 'stored', observer);
+  if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
+  const { configuration } = loaded;
+  if (tenant !== null && !configuration.tenants.has(tenant)) {
+    const known = [...configuration.tenants.keys()].join(', ');
+    throw new CommandStop(`There is no tenant ${JSON.stringify(tenant)}; there are: ${known}.`);
+  }
+  return { configuration, generation: published.generation };
+}

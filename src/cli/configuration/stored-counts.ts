@@ -1,0 +1,36 @@
+/** Counts what was made of the entities of sources, from their processed records: for plans of what is to go. */
+
+import { type MadeThing, scanProcessed } from '../../store/derived/processed.ts';
+import { countEntities } from '../../store/entities/entities.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface SourceName {
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+/** Entities of a source, in all partitions. @throws StoreUnavailableError */
+export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName): Promise<number> {
+  const counts = await Promise.all(
+    store.partitions.tags.map((_, partition) => countEntities(store, partition, tenant, sourceId)),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/**
+ * Calls `visit` for every view and item that was made of the source's entities; while Redis makes room in a table, for
+ * some of them twice. @throws StoreUnavailableError
+ */
+export async function forEachMade(
+  store: Store,
+  { tenant, sourceId }: SourceName,
+  visit: (thing: MadeThing) => void,
+): Promise<void> {
+  await Promise.all(
+    store.partitions.tags.map(async (tag) => {
+      for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
+        for (const { record } of records) for (const thing of record.made) visit(thing);
+      }
+    }),
+  );
+}

@@ -1,0 +1,108 @@
+/** Waiting on the command line until the processes run a configuration and their jobs are done. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
+import { liveProcesses, type ProcessBeat } from '../../store/partitions/registry.ts';
+import { findShortages } from '../../store/redis/shortages.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+import type { PercentBar } from '../terminal/percent-bar.ts';
+
+const pollMs = 200;
+/** A look at all jobs costs Redis and us some milliseconds; the longer it takes, the less it matters to hear of the end at once. */
+const pollMsMax = 500;
+const pollShare = 0.05;
+/** How long what stands in the way may last: time for a restart. */
+const obstacleMs = 15_000;
+/** Processes look for a new configuration every second. */
+const silentMs = 3_000;
+
+/**
+ * Until every process that lives runs the generation. @returns how many do
+ * @param say told whom it waits for when that takes long, each time that this changes
+ */
+export async function waitForProcesses(
+  store: Store,
+  generation: number,
+  say: (line: string) => void = console.error,
+): Promise<number> {
+  const startedMs = performance.now();
+  let said = '';
+  for (;;) {
+    const processes = await liveProcesses(store);
+    const late = processes.filter((process) => process.generation < generation);
+    if (late.length === 0) return processes.length;
+    const names = late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ');
+    const line = `Waiting for ${names} to take it up; the log there says why it does not.`;
+    if (line !== said && performance.now() - startedMs > silentMs) {
+      say(line);
+      said = line;
+    }
+    await sleep(pollMs);
+  }
+}
+
+/** Until the rebuild for a generation is done. @throws CommandStop when a job failed or something stays in its way */
+export async function waitForRebuild(
+  store: Store,
+  queue: RebuildJobs,
+  generation: number,
+  bar: PercentBar,
+): Promise<void> {
+  await waitForJobs(store, 'rebuild', bar, async () => {
+    const state = await rebuildState(store, queue, generation);
+    bar.show(
+      state.percent,
+      `rebuilt for generation ${generation}: ${state.scanned.toLocaleString('en-US')} entities looked at, ` +
+        `${state.marked.toLocaleString('en-US')} of them rebuilt`,
+    );
+    if (state.isDone && state.isEnqueued) return true;
+    const failure = state.failures.find(({ isFinal }) => isFinal);
+    if (failure === undefined) return false;
+    throw new CommandStop(
+      `The rebuild of partition ${failure.partition} failed for good: ${failure.reason}. Run npm run apply again to try once more.`,
+    );
+  });
+}
+
+/**
+ * Until jobs are done. @param work what they do, as in "The rebuild does not go on"
+ * @param bar told at once what is in their way
+ * @param isDone a look at them. @throws CommandStop when something stays in their way
+ */
+export async function waitForJobs(
+  store: Store,
+  work: string,
+  bar: Pick<PercentBar, 'say'>,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
+  const startedMs = performance.now();
+  let freeMs = startedMs;
+  let obstacle: string | null = null;
+  while (!(await isDone())) {
+    const former: string | null = obstacle;
+    obstacle = await obstacleOf(store);
+    if (obstacle === null) freeMs = performance.now();
+    else if (performance.now() - freeMs > obstacleMs) {
+      throw new CommandStop(`The ${work} does not go on because ${obstacle}; it goes on by itself then.`);
+    } else if (obstacle !== former) {
+      bar.say(`The ${work} waits because ${obstacle}. Waiting for up to ${obstacleMs / 1000} s.`);
+    }
+    const waitedMs = performance.now() - startedMs;
+    await sleep(Math.min(pollMsMax, Math.max(pollMs, waitedMs * pollShare)));
+  }
+}
+
+/** What keeps a rebuild from going on, and what to do; null when nothing does. @throws StoreUnavailableError */
+export async function obstacleOf(store: Store): Promise<string | null> {
+  const missing = missingRole(await liveProcesses(store));
+  if (missing !== null) return `no ${missing} process runs: start one (npm run ${missing})`;
+  return (await findShortages(store)).isFull
+    ? 'Redis is full: give it more memory (maxmemory) or delete entities'
+    : null;
+}
+
+function missingRole(processes: readonly ProcessBeat[]): 'jobs' | 'worker' | null {
+  const roles = new Set(processes.map(({ role }) => role));
+  if (!roles.has('jobs')) return 'jobs';
+  return roles.has('worker') ? null : 'worker';
+}

@@ -1,0 +1,91 @@
+import type { Settings } from '../../config/settings/settings.ts';
+import { NoReplicaError } from '../../store/redis/confirming-master.ts';
+import { type RedisAddress, StoreFullError, StoreUnavailableError } from '../../store/redis/connection.ts';
+import { isMismatch, openStore, type Store, type StoreOptions } from '../../store/store.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+import { shownAddress } from './redis-address.ts';
+
+const openTimeoutMs = 5_000;
+
+/** What a command opens a store with. */
+export type StoreSettings = Pick<Settings, 'partitions' | 'confirmReplicas' | 'replicaWaitMs'>;
+
+/**
+ * Opens the store of a command, hands it over and closes it.
+ * @param commandTimeoutMs longest command of the store
+ * @throws CommandStop when Redis does not answer, or no longer does, or the store has another number of partitions
+ */
+export async function withStore<T>(
+  address: RedisAddress,
+  settings: StoreSettings,
+  commandTimeoutMs: number,
+  act: (store: Store) => Promise<T>,
+): Promise<T> {
+  const { partitions, confirmReplicas, replicaWaitMs } = settings;
+  const options = { address, partitionCount: partitions, confirmReplicas, replicaWaitMs, commandTimeoutMs };
+  const store = await openNow(options);
+  try {
+    return await act(store);
+  } catch (error) {
+    if (error instanceof StoreFullError) {
+      throw new CommandStop(
+        `Redis at ${shownAddress(address)} is full: give it more memory (maxmemory) or delete entities, then run this command again.`,
+      );
+    }
+    if (error instanceof NoReplicaError) {
+      const without = confirmReplicas > 0 ? ', or set CONFIRM_REPLICAS=0' : '';
+      throw new CommandStop(
+        `Redis at ${shownAddress(address)} has too few replicas that keep up (${error.message}): ` +
+          `attach one${without}, then run this command again.`,
+      );
+    }
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new CommandStop(
+      `Redis at ${shownAddress(address)} stopped answering (${error.message}). Run this command again.`,
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Opens a store for whoever cannot begin without it.
+ * @throws CommandStop with one line when Redis does not answer for 5 s, or its store is another one
+ */
+export async function openNow(options: StoreOptions): Promise<Store> {
+  try {
+    return await withinTime(openStore(options), openTimeoutMs);
+  } catch (error) {
+    if (isMismatch(error)) throw new CommandStop(error.message);
+    throw noAnswer(options.address, error);
+  }
+}
+
+/** One line for the person who typed the command. */
+function noAnswer(address: RedisAddress, error: unknown): CommandStop {
+  const reason = error instanceof Error ? error.message : String(error);
+  const place = `Redis at ${shownAddress(address)}`;
+  if (/\b(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
+    return new CommandStop(
+      `${place} refuses this login (${reason}). Correct the user and password in REDIS_URL.`,
+    );
+  }
+  // The client library's words name its own options, which nobody can set here.
+  const shown = /max retries per request/.test(reason) ? 'no connection could be made' : reason;
+  return new CommandStop(
+    `${place} does not answer (${shown}). ` +
+      'Start it, or correct REDIS_URL or REDIS_CLUSTER; without either, npm start runs a Redis of its own.',
+  );
+}
+
+async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came within ${timeoutMs / 1000} s`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,37 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import type { Settings } from '../../config/settings/settings.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+
+/** What a client has to know besides the usual authorities; empty when those are enough. */
+export type Trust = Pick<ConnectionOptions, 'ca' | 'allowPartialTrustChain' | 'checkServerIdentity'>;
+
+/**
+ * Trust in the fronts of these settings and in nobody else. A command on the same machine asks for 127.0.0.1, which no
+ * certificate of a public host names, and its own certificate may be signed by itself; so it takes that one certificate.
+ * @throws CommandStop when the file cannot be read
+ */
+export function ownTrust({ tls }: Pick<Settings, 'tls'>): Trust {
+  if (tls === null) return {};
+  const { pem, fingerprint } = readCertificate(tls.certFile);
+  return {
+    ca: pem,
+    allowPartialTrustChain: true,
+    checkServerIdentity: (_host, { fingerprint256 }) =>
+      fingerprint256 === fingerprint
+        ? undefined
+        : new Error('another certificate than that of TLS_CERT answers'),
+  };
+}
+
+function readCertificate(certFile: string): { pem: Buffer; fingerprint: string } {
+  try {
+    const pem = readFileSync(certFile);
+    return { pem, fingerprint: new X509Certificate(pem).fingerprint256 };
+  } catch (error) {
+    throw new CommandStop(
+      `TLS_CERT: the certificate cannot be read (${error instanceof Error ? error.message : error})`,
+    );
+  }
+}

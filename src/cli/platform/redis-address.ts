@@ -1,0 +1,30 @@
+import type { Settings } from '../../config/settings/settings.ts';
+import type { RedisAddress } from '../../store/redis/connection.ts';
+import { privateRedisUrl } from '../start/private-redis.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+
+/**
+ * The Redis that these settings mean; without one of their own, the private Redis of an `npm start` beside this command.
+ * @throws CommandStop when there never was one
+ */
+export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
+  if (redis.kind === 'url') return { kind: 'single', url: redis.url };
+  if (redis.kind === 'cluster') return redis;
+  const url = privateRedisUrl(dataDir);
+  if (url !== null) return { kind: 'single', url };
+  throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
+}
+
+/** The Redis for messages between processes; null: the same as for everything else. */
+export function messagesAddress({ messagesUrl }: Settings): RedisAddress | null {
+  return messagesUrl === null ? null : { kind: 'single', url: messagesUrl };
+}
+
+/** The address as it may be shown: without user and password. */
+export function shownAddress(address: RedisAddress): string {
+  if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');
+  const url = new URL(address.url);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject, type Json, setOwn } from '../../contract/json.ts';
+import type { ConfigDocuments } from '../configuration.ts';
+import { hashedForm } from '../tenant/api-key.ts';
+import { documentPlace } from './document-path.ts';
+import { withSortedMembers } from './json-path.ts';
+import { parseJsonText } from './json-text.ts';
+
+/**
+ * The documents as they are stored and travel: plain API keys replaced by their hashes, white space gone, tenant files
+ * ordered by member name (a schema keeps its order: its views show it). Documents that are broken, and keys that no
+ * client could send, stay as they are: `loadConfiguration` refuses them with their place, so they never travel.
+ */
+export function hashKeys(documents: ConfigDocuments): ConfigDocuments {
+  return new Map([...documents].map(([path, text]) => [path, canonicalText(path, text)]));
+}
+
+/** Digest of documents, 64 hex digits; neither the order of files nor white space nor the form of keys matters. */
+export function digestOf(documents: ConfigDocuments): string {
+  const entries = [...hashKeys(documents)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(entries)).digest('hex');
+}
+
+function canonicalText(path: string, text: string): string {
+  const parsed = parseJsonText(text);
+  if (!parsed.ok) return text;
+  if (documentPlace(path)?.kind !== 'tenant') return JSON.stringify(parsed.json);
+  return JSON.stringify(withSortedMembers(withHashedKeys(parsed.json)));
+}
+
+/** Replaces every `apiKeys` list, wherever it stands, so that a misplaced key is hidden too. */
+function withHashedKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withHashedKeys);
+  if (!isJsonObject(value)) return value;
+  const copy = {};
+  for (const [name, member] of Object.entries(value)) {
+    const keys = name === 'apiKeys' && Array.isArray(member);
+    setOwn(copy, name, keys ? member.map(hashedItem) : withHashedKeys(member));
+  }
+  return copy;
+}
+
+function hashedItem(item: Json): Json {
+  return typeof item === 'string' ? (hashedForm(item) ?? item) : item;
+}

@@ -1,0 +1,26 @@
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
+
+/**
+ * Issues as people read them: one block a file, each issue as `file: path: message` and its advice on the next line.
+ * Issues of one file must stand together, as `loadConfiguration` gives them.
+ */
+export function issueText(issues: readonly ConfigIssue[]): string {
+  const lines: string[] = [];
+  let file: string | null = null;
+  for (const issue of issues) {
+    if (file !== null && issue.file !== file) lines.push('');
+    file = issue.file;
+    lines.push(`${issue.file}: ${issue.path}: ${issue.message}`, `    ${issue.advice}`);
+  }
+  return lines.join('\n');
+}
+
+/** The same for findings that stop nothing. */
+export function warningsText(warnings: readonly ConfigIssue[]): string {
+  return issueText(warnings.map((warning) => ({ ...warning, message: `warning: ${warning.message}` })));
+}
+
+/** `1 mistake`, `2 mistakes` */
+export function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}

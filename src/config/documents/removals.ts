@@ -1,0 +1,148 @@
+/** What a configuration no longer has that the one before it had: by these names people know what they lose. Pure. */
+import type { Configuration, Source, Tenant } from '../configuration.ts';
+
+/** What is known of something that was made of an entity, to tell what it belongs to. */
+export interface MadeOf {
+  readonly sourceId: string;
+  readonly environmentId: string;
+  readonly kind: 'view' | 'item';
+  /** Schema alias, or `indexName`. */
+  readonly name: string;
+}
+
+export interface Removal {
+  readonly tenant: string;
+  readonly kind:
+    | 'tenant'
+    | 'source group'
+    | 'source'
+    | 'environment'
+    | 'source in an environment'
+    | 'schema'
+    | 'index'
+    | 'auto-index';
+  /** As people wrote it: `blog`, `production`; empty for a tenant. */
+  readonly name: string;
+  /** Ids of the sources whose entities nobody can reach any more. */
+  readonly sourceIds: ReadonlySet<string>;
+  /** True for what was made in the tenant and goes with it. */
+  readonly takes: (made: MadeOf) => boolean;
+}
+
+/**
+ * The widest come first: what goes with a tenant is not told again as its sources and schemas.
+ * @param itemIndex as `indexName`, whose room is above this one
+ */
+export function removalsBetween(
+  before: Configuration,
+  after: Configuration,
+  itemIndex: {
+    readonly schema: (alias: string) => string;
+    readonly auto: (group: string, type: string) => string;
+  },
+): Removal[] {
+  return [...before.tenants.values()].flatMap((tenant) => {
+    const next = after.tenants.get(tenant.alias);
+    if (next === undefined) return [wholeTenant(tenant)];
+    return [
+      ...groupsAndSources(tenant, next),
+      ...environments(tenant, next),
+      ...uses(tenant, next),
+      ...gone(tenant.schemas, next.schemas).map((alias) =>
+        removal(tenant, 'schema', alias, ({ kind, name }) => kind === 'view' && name === alias),
+      ),
+      ...gone(tenant.indexes, next.indexes).map((alias) =>
+        removal(
+          tenant,
+          'index',
+          alias,
+          ({ kind, name }) => kind === 'item' && name === itemIndex.schema(alias),
+        ),
+      ),
+      ...autoIndexes(tenant, next, itemIndex.auto),
+    ];
+  });
+}
+
+function removal(
+  { alias: tenant }: Tenant,
+  kind: Removal['kind'],
+  name: string,
+  takes: Removal['takes'],
+  sourceIds: Iterable<string> = [],
+): Removal {
+  return { tenant, kind, name, takes, sourceIds: new Set(sourceIds) };
+}
+
+function wholeTenant(tenant: Tenant): Removal {
+  return removal(tenant, 'tenant', '', () => true, tenant.sources.keys());
+}
+
+function gone(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): string[] {
+  return [...before.keys()].filter((name) => !after.has(name));
+}
+
+/** Sources that went with their group are told as the group; one that is in another group now is there still. */
+function groupsAndSources(tenant: Tenant, next: Tenant): Removal[] {
+  const lost = [...tenant.sources.values()].filter(({ id }) => !next.sources.has(id));
+  const ofGroup = (group: string) => lost.filter(({ sourceGroup }) => sourceGroup === group);
+  const goneGroups = gone(tenant.sourceGroups, next.sourceGroups).filter(
+    (group) => ofGroup(group).length > 0,
+  );
+  return [
+    ...goneGroups.map((group) => ofSources(tenant, 'source group', group, ofGroup(group))),
+    ...lost
+      .filter(({ sourceGroup }) => !goneGroups.includes(sourceGroup))
+      .map((source) => ofSources(tenant, 'source', source.name, [source])),
+  ];
+}
+
+function ofSources(tenant: Tenant, kind: Removal['kind'], name: string, sources: readonly Source[]): Removal {
+  const ids = new Set(sources.map(({ id }) => id));
+  return removal(tenant, kind, name, ({ sourceId }) => ids.has(sourceId), ids);
+}
+
+function environments(tenant: Tenant, next: Tenant): Removal[] {
+  const kept = new Set(next.environments.map(({ id }) => id));
+  return tenant.environments
+    .filter(({ id }) => !kept.has(id))
+    .map(({ id, alias }) =>
+      removal(tenant, 'environment', alias, ({ environmentId }) => environmentId === id),
+    );
+}
+
+/** Sources that an environment no longer uses, though both are there. */
+function uses(tenant: Tenant, next: Tenant): Removal[] {
+  return [...tenant.sources.values()].flatMap((source) => {
+    const after = next.sources.get(source.id);
+    if (after === undefined) return [];
+    return source.environments
+      .filter(({ id }) => !after.environments.some((kept) => kept.id === id))
+      .map(({ id, alias }) =>
+        removal(
+          tenant,
+          'source in an environment',
+          `${source.name} in ${alias}`,
+          (made) => made.sourceId === source.id && made.environmentId === id,
+        ),
+      );
+  });
+}
+
+/** Also of a group that is gone while its sources are in another one, which has indexes of its own. */
+function autoIndexes(
+  tenant: Tenant,
+  next: Tenant,
+  indexOf: (group: string, type: string) => string,
+): Removal[] {
+  return [...tenant.sourceGroups.values()]
+    .filter(({ alias, autoIndex }) => autoIndex && next.sourceGroups.get(alias)?.autoIndex !== true)
+    .map(({ alias }) =>
+      removal(
+        tenant,
+        'auto-index',
+        alias,
+        ({ kind, name }) => kind === 'item' && name.startsWith(indexOf(alias, '')),
+      ),
+    );
+}

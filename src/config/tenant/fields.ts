@@ -1,0 +1,55 @@
+/** The fields that several parts of a tenant file have: ids, aliases, names of other things, API keys. */
+import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
+import type { Cursor } from '../documents/cursor.ts';
+import { isAlias, isId } from '../documents/document-path.ts';
+import type { Names } from '../documents/names.ts';
+import { quote } from '../documents/quote.ts';
+import { hashedForm } from './api-key.ts';
+
+/** A key as a file gives it: its hash, and its place for when another place has it too. */
+export interface WrittenKey {
+  /** `sha256:<hex>` */
+  readonly hash: string;
+  readonly at: Cursor;
+}
+
+const keyAdvice =
+  `Write the key itself (visible ASCII characters without spaces, at most ${apiKeyCharactersMax}) ` +
+  'or "sha256:" and 64 hex digits.';
+
+/** Null with an issue when the text is none. */
+export function readId(at: Cursor): string | null {
+  const text = at.text();
+  if (text === null || isId(text)) return text;
+  at.issue(`${quote(text)} is not an id`, nameAdvice('-, _ and .'));
+  return null;
+}
+
+/** Null with an issue when the text is none. */
+export function readAlias(at: Cursor): string | null {
+  const text = at.text();
+  if (text === null || isAlias(text)) return text;
+  at.issue(`${quote(text)} is not an alias`, nameAdvice('- and _'));
+  return null;
+}
+
+export function nameAdvice(marks: string): string {
+  return `Use letters, digits, ${marks}; at most ${configNameCharactersMax} characters.`;
+}
+
+/** The thing that a field names; null with an issue when there is none. */
+export function readNamed<T>(at: Cursor, names: Names<T>): T | null {
+  const name = at.text();
+  return name === null ? null : names.find(name, at);
+}
+
+export function readKeys(list: Cursor): WrittenKey[] {
+  return list.items().flatMap((at) => {
+    const text = at.text();
+    if (text === null) return [];
+    const hash = hashedForm(text);
+    // The message must not repeat the key: it may be a secret with one wrong character.
+    if (hash === null) at.issue('not an API key', keyAdvice);
+    return hash === null ? [] : [{ hash, at }];
+  });
+}

@@ -1,0 +1,54 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { apiKeyCharactersMax } from '../../contract/limits.ts';
+import type { Principal } from '../configuration.ts';
+import type { Cursor } from '../documents/cursor.ts';
+import type { WrittenKey } from './fields.ts';
+
+/**
+ * All keys of all tenants (contract section 2: unique, compared in constant time).
+ *
+ * A key that comes in is hashed first, which takes the same time for any two texts of one length, and everything after
+ * sees the hash alone. The map's lookup may take longer or shorter from one hash to another, but whoever measures that
+ * learns about the hash of the text that he sent himself; to turn it into a step towards a valid key he would have to
+ * choose texts by their SHA-256, that is, to break it. The last comparison does not stop at the first difference, so
+ * the map's own equality is not what is relied on.
+ *
+ * Keys that were proven so are remembered as texts, which spares the hash at every further request. That lookup goes by
+ * the engine's hash of the whole text, seeded anew for each process, and compares texts only when it is equal: a
+ * guess that shares its beginning with a key is told apart as fast as one that shares nothing.
+ */
+export class KeyRing {
+  readonly #holders = new Map<string, { readonly hash: Buffer; readonly principal: Principal }>();
+  readonly #places = new Map<string, Cursor>();
+  /** Keys that were found good, as sent. It never holds a wrong one, so its lookup tells nothing about those. */
+  readonly #proven = new Map<string, Principal>();
+
+  get size(): number {
+    return this.#holders.size;
+  }
+
+  /** Gives a key to a principal; a key that is taken is an issue at the second place. */
+  add(key: WrittenKey, principal: Principal): void {
+    const first = this.#places.get(key.hash);
+    if (first !== undefined) {
+      const where = first.file === key.at.file ? first.path : `${first.path} of ${first.file}`;
+      key.at.issue('this API key is given twice', `${where} has it too: keys are unique over all tenants.`);
+      return;
+    }
+    const hex = key.hash.slice('sha256:'.length);
+    this.#places.set(key.hash, key.at);
+    this.#holders.set(hex, { hash: Buffer.from(hex, 'hex'), principal });
+  }
+
+  /** Whom a key speaks for; null for one that nobody has. */
+  authenticate(apiKey: string): Principal | null {
+    const proven = this.#proven.get(apiKey);
+    if (proven !== undefined) return proven;
+    if (apiKey.length > apiKeyCharactersMax) return null;
+    const hash = createHash('sha256').update(apiKey).digest();
+    const holder = this.#holders.get(hash.toString('hex'));
+    if (holder === undefined || !timingSafeEqual(holder.hash, hash)) return null;
+    this.#proven.set(apiKey, holder.principal);
+    return holder.principal;
+  }
+}

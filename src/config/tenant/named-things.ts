@@ -1,0 +1,82 @@
+/**
+ * Source groups and aliases that schema files name as plain text. The schemas room compiles files one tenant at a time
+ * without knowing its groups, so what they name is checked here, on the files, and also in files with other mistakes.
+ */
+import type { Json } from '../../contract/json.ts';
+import { getOwn, isJsonObject } from '../../contract/json.ts';
+import { adviceForUnknown } from '../../schemas/language/suggest.ts';
+import type { Cursor } from '../documents/cursor.ts';
+import type { SchemaFolder } from '../documents/document-path.ts';
+import { quote } from '../documents/quote.ts';
+
+/** What a tenant has to offer to the names in its schema files. */
+export interface KnownNames {
+  readonly sourceGroups: ReadonlySet<string>;
+  readonly aliases: Readonly<Record<SchemaFolder, ReadonlySet<string>>>;
+}
+
+/**
+ * Checks the names in one schema file: an unknown source group is a mistake; an unknown schema or partial a warning,
+ * for data is delivered without it (contract section 2: null and a diagnostic).
+ */
+export function checkNames(root: Cursor, known: KnownNames): void {
+  checkTriggers(root.member('triggers'), known);
+  checkDefinitions(root.member('properties'), known);
+  const actions = root.member('actions');
+  if (!Array.isArray(actions.json)) return;
+  for (const action of actions.items()) {
+    checkGroup(action.member('source'), known);
+    checkAlias(action.member('alias'), 'schema', known.aliases.schemas);
+  }
+}
+
+function checkTriggers(triggers: Cursor, known: KnownNames): void {
+  if (!isJsonObject(triggers.json)) return;
+  for (const group of Object.keys(triggers.json)) {
+    if (known.sourceGroups.has(group)) continue;
+    triggers
+      .member(group)
+      .issue(`unknown source group ${quote(group)}`, adviceForUnknown(group, known.sourceGroups));
+  }
+}
+
+function checkDefinitions(properties: Cursor, known: KnownNames): void {
+  if (!isJsonObject(properties.json)) return;
+  for (const name of Object.keys(properties.json)) checkDefinition(properties.member(name), known);
+}
+
+/** Follows the grammar, so that a property that happens to be called `source` is not taken for a group. */
+function checkDefinition(definition: Cursor, known: KnownNames): void {
+  if (!isJsonObject(definition.json)) return;
+  checkGroup(definition.member('input').member('$lookup').member('source'), known);
+  const type = getOwn(definition.json, 'type');
+  if (type === 'array') checkDefinition(definition.member('items'), known);
+  if (type === 'object') checkDefinitions(definition.member('properties'), known);
+  if (type === 'reference') {
+    checkGroup(definition.member('source'), known);
+    checkAlias(definition.member('alias'), 'schema', known.aliases.schemas);
+  }
+  if (type === 'partial') checkAlias(definition.member('alias'), 'partial', known.aliases.partials);
+}
+
+function checkGroup(written: Cursor, known: KnownNames): void {
+  const at = expressionAt(written);
+  if (!isPlainText(at.json) || known.sourceGroups.has(at.json)) return;
+  at.issue(`unknown source group ${quote(at.json)}`, adviceForUnknown(at.json, known.sourceGroups));
+}
+
+function checkAlias(written: Cursor, kind: string, aliases: ReadonlySet<string>): void {
+  const at = expressionAt(written);
+  if (!isPlainText(at.json) || aliases.has(at.json)) return;
+  at.warning(`there is no ${kind} ${quote(at.json)}`, adviceForUnknown(at.json, aliases));
+}
+
+/** `{"$exp": text}` is the text. */
+function expressionAt(at: Cursor): Cursor {
+  return isJsonObject(at.json) ? at.member('$exp') : at;
+}
+
+/** A text without holes, which is known before any entity comes. */
+function isPlainText(json: Json | undefined): json is string {
+  return typeof json === 'string' && json !== '' && !/[{}]/.test(json);
+}

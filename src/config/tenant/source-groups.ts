@@ -1,0 +1,77 @@
+import type { Environment, Source, SourceGroup } from '../configuration.ts';
+import type { Cursor } from '../documents/cursor.ts';
+import { Names } from '../documents/names.ts';
+import { quote } from '../documents/quote.ts';
+import { readAlias, readId, readKeys, readNamed, type WrittenKey } from './fields.ts';
+
+export interface SourceEntry {
+  readonly source: Source;
+  readonly keys: readonly WrittenKey[];
+  readonly at: Cursor;
+}
+
+export interface SourceGroups {
+  readonly sourceGroups: ReadonlyMap<string, SourceGroup>;
+  readonly sources: readonly SourceEntry[];
+}
+
+/** Reads `sourceGroups` of a tenant file. */
+export function readSourceGroups(list: Cursor, environments: Names<Environment>): SourceGroups {
+  const groups = new Names<SourceGroup>('source group');
+  const sourceIds = new Names<true>('source id');
+  const sources: SourceEntry[] = [];
+  for (const at of list.items()) {
+    if (!at.hasMembers(['alias', 'autoIndex', 'sources'])) continue;
+    const alias = readAlias(at.member('alias'));
+    const entries = readSources(at.member('sources'), alias ?? '', environments, sourceIds);
+    for (const entry of entries) sources.push(entry);
+    const group = {
+      alias: alias ?? '',
+      autoIndex: at.member('autoIndex').optionalBoolean(false),
+      sources: entries.map((entry) => entry.source),
+    };
+    if (alias !== null) groups.add(alias, group, at.member('alias'));
+  }
+  return { sourceGroups: new Map(groups), sources };
+}
+
+function readSources(
+  list: Cursor,
+  sourceGroup: string,
+  environments: Names<Environment>,
+  sourceIds: Names<true>,
+): SourceEntry[] {
+  // Environment alias -> name of the source of this group that uses it.
+  const users = new Map<string, string>();
+  return list.items().flatMap((at) => {
+    if (!at.hasMembers(['id', 'name', 'environments', 'apiKeys'])) return [];
+    const id = readId(at.member('id'));
+    if (id !== null) sourceIds.add(id, true, at.member('id'));
+    const name = at.member('name').optionalText(id ?? '');
+    const used = readEnvironmentsOf(name, at.member('environments'), environments, users);
+    const source = { id: id ?? '', name, sourceGroup, environments: used };
+    return [{ source, keys: readKeys(at.member('apiKeys')), at }];
+  });
+}
+
+/** In one source group an environment is used by at most one source, so that the two name one source. */
+function readEnvironmentsOf(
+  sourceName: string,
+  list: Cursor,
+  environments: Names<Environment>,
+  users: Map<string, string>,
+): Environment[] {
+  if (list.json === undefined) {
+    list.issue('missing', 'List the aliases of the environments that use this source.');
+  }
+  return list.items().flatMap((at) => {
+    const environment = readNamed(at, environments);
+    if (environment === null) return [];
+    const user = users.get(environment.alias);
+    users.set(environment.alias, user ?? sourceName);
+    if (user === undefined) return [environment];
+    const message = `environment "${environment.alias}" is used by source ${quote(user)} of this group`;
+    at.issue(message, 'In one source group an environment is used by at most one source: remove one.');
+    return [];
+  });
+}

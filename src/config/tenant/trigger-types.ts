@@ -1,0 +1,56 @@
+/**
+ * Entity types that are hardly meant as they are written. A source group takes any type, so a file alone cannot tell: but a
+ * type that one file names, and that looks like one that others name, is most likely a slip.
+ */
+
+import { isJsonObject } from '../../contract/json.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import { nearestName } from '../../schemas/language/suggest.ts';
+import type { Cursor } from '../documents/cursor.ts';
+import { quote } from '../documents/quote.ts';
+
+interface NamedType {
+  readonly group: string;
+  readonly type: string;
+  readonly at: Cursor;
+}
+
+/** @param roots of all schemas and indexes of a tenant, in the order of their files */
+export function warnOfLonelyTypes(roots: readonly Cursor[]): void {
+  const named = roots.flatMap(typesIn);
+  for (const ofGroup of groupBy(named, ({ group }) => group).values()) {
+    const uses = groupBy(ofGroup, ({ type }) => type);
+    const known: string[] = [];
+    // Of two that are alike the one that is named less is the slip; of two that are named once each, the later one.
+    const byUse = [...uses].sort(([, a], [, b]) => b.length - a.length);
+    for (const [type, [first, ...others]] of byUse) {
+      const nearest = nearestName(
+        type,
+        known.filter((other) => !differInNumbersAlone(type, other)),
+      );
+      known.push(type);
+      if (first === undefined || others.length > 0 || nearest === null) continue;
+      first.at.warning(
+        `no other schema of source group ${quote(first.group)} names the entity type ${quote(type)}`,
+        `Did you mean ${quote(nearest)}? Leave it if both are meant.`,
+      );
+    }
+  }
+}
+
+function typesIn(root: Cursor): NamedType[] {
+  const triggers = root.member('triggers');
+  if (!isJsonObject(triggers.json)) return [];
+  return Object.keys(triggers.json).flatMap((group) => {
+    const list = triggers.member(group);
+    if (!Array.isArray(list.json)) return [];
+    return list
+      .items()
+      .flatMap((at) => (typeof at.json === 'string' && at.json !== '' ? [{ group, type: at.json, at }] : []));
+  });
+}
+
+/** `level1` and `level2` are two types. */
+function differInNumbersAlone(a: string, b: string): boolean {
+  return a.replace(/[0-9]+/g, '0') === b.replace(/[0-9]+/g, '0');
+}

@@ -1,0 +1,183 @@
+/** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
+import { parseViewId } from '../../contract/ids.ts';
+import type { ServedClaims } from '../../store/derived/claim-records.ts';
+import { placeOfView, viewTarget } from '../../store/derived/views.ts';
+import type { HashField } from '../../store/redis/field-reader.ts';
+import type { Store } from '../../store/store.ts';
+import type { Claim, EnvironmentScope, ViewTarget } from '../../store/types.ts';
+import type { LargeAnswers } from './large-answers.ts';
+import { type DeliveryPlan, keyOfView } from './plan.ts';
+import { type LoadedView, type MissingReference, Rendering } from './render.ts';
+import type { DeliveryRequest } from './request.ts';
+import { claimOnUrl } from './served-claim.ts';
+import { LoadedViews } from './view-loading.ts';
+
+/** An answer and what it was made of. A class: functions that are made anew for each answer would be named each time. */
+export class Delivered {
+  /** @param body JSON text in UTF-8 */
+  constructor(
+    readonly body: Buffer,
+    private readonly store: Store,
+    private readonly plan: DeliveryPlan,
+    private readonly views: LoadedViews,
+  ) {}
+
+  /**
+   * Keys of everything that was read, found or missing, as the changes streams announce it: the answer stays true until
+   * one of them changes (design promise 10).
+   */
+  reads(): readonly string[] {
+    const { claimKeys, scope } = this.plan;
+    return [...claimKeys, ...this.views.met.map((view) => keyOfView(scope, view))];
+  }
+
+  /** Where all of it lies. */
+  places(): readonly HashField[] {
+    const { scope, claimFields, places } = this.plan;
+    return [
+      ...places.slice(0, claimFields.length),
+      ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target)),
+    ];
+  }
+}
+
+const nobody = () => {};
+
+/** What a key of `views` stands for. */
+interface AskedView {
+  readonly key: string;
+  readonly target: ViewTarget;
+}
+
+/**
+ * @param withRoute a GET, whose answer has a `route`
+ * @param onRead called with every read of the store, in its turn of the event loop, or when it is done
+ * @throws StoreUnavailableError; ProblemError 422 beyond a limit
+ */
+export async function deliver(
+  store: Store,
+  large: LargeAnswers,
+  plan: DeliveryPlan,
+  withRoute: boolean,
+  onRead: () => void = nobody,
+): Promise<Delivered> {
+  const { principal, request, scope, url } = plan;
+  const reading = store.fields.read(plan.places);
+  onRead();
+  const stored = await reading;
+  const views = new LoadedViews(large, principal, onRead);
+  try {
+    const served = putAhead(plan, stored, views);
+    const ofUrl = url === null ? undefined : served.shift();
+    const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
+    const claim = found instanceof Promise ? await found : found;
+    // Not with the read: this one goes its own way, and what tells how far changes are heard of must not overtake it.
+    if (found instanceof Promise) onRead();
+    const asked = askedViews(request, scope, served);
+    const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
+    const targets = routeTarget === null ? [] : [routeTarget];
+    for (const { target } of asked) targets.push(target);
+    const loading = views.load(store, scope, targets);
+    if (loading !== null) await loading;
+    plan.foresee(views.met);
+    const routeView = routeTarget === null ? null : views.get(routeTarget);
+    const body = bodyOf({ request, scope, withRoute, claim, routeView, asked, views });
+    return new Delivered(body, store, plan, views);
+  } finally {
+    views.release();
+  }
+}
+
+/** Takes in the views that were foreseen. @returns what is served, by claim field. @param stored as it was read */
+function putAhead(
+  plan: DeliveryPlan,
+  stored: readonly (Buffer | null)[],
+  views: LoadedViews,
+): ServedClaims[] {
+  const { claimFields, foreseen } = plan;
+  views.putAhead(foreseen, stored, claimFields.length);
+  const served: ServedClaims[] = [];
+  for (let at = 0; at < claimFields.length; at += 1) served.push(plan.servedIn(at, stored[at]));
+  return served;
+}
+
+/** Ids before handles, in the order asked; ids of other environments and garbage name no view. */
+function askedViews(
+  { ids, handles }: DeliveryRequest,
+  { environmentId }: EnvironmentScope,
+  servedOfHandles: readonly ServedClaims[],
+): AskedView[] {
+  const asked: AskedView[] = [];
+  if (ids.length === 0 && servedOfHandles.length === 0) return asked;
+  for (const id of new Set(ids)) {
+    const target = parseViewId(id);
+    if (target !== null && target.environmentId === environmentId)
+      asked.push({ key: id, target: viewTarget(target) });
+  }
+  handles.forEach((handle, index) => {
+    const claim = servedOfHandles[index]?.claims[0];
+    if (claim !== undefined) asked.push({ key: handle, target: viewTarget(claim.view) });
+  });
+  return asked;
+}
+
+interface AnswerParts {
+  readonly request: DeliveryRequest;
+  readonly scope: EnvironmentScope;
+  readonly withRoute: boolean;
+  readonly claim: Claim | null;
+  readonly routeView: LoadedView | null;
+  readonly asked: readonly AskedView[];
+  readonly views: LoadedViews;
+}
+
+const routeStart = Buffer.from(',"route":');
+const noRoute = Buffer.from('null');
+const viewsStart = Buffer.from(',"views":{');
+const end = Buffer.from('}}');
+/** What nearly every answer begins with. */
+const plainMeta = Buffer.from(metaText(200, null, []));
+
+function bodyOf({ request, scope, withRoute, claim, routeView, asked, views }: AnswerParts): Buffer {
+  const rendering = new Rendering(scope.environmentId, (target) => views.get(target));
+  if (withRoute) {
+    rendering.write(routeStart);
+    if (routeView === null) rendering.write(noRoute);
+    else rendering.view(routeView, 'route');
+  }
+  rendering.write(viewsStart);
+  if (asked.length > 0) writeViews(rendering, request.includeDuplicateViews, asked, views);
+  rendering.write(end);
+  const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
+  const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
+  const { missing, pieces } = rendering;
+  const isPlain = status === 200 && missing.length === 0;
+  const meta = isPlain ? plainMeta : Buffer.from(metaText(status, redirect, missing));
+  return Buffer.concat([meta, ...pieces]);
+}
+
+function metaText(
+  status: number,
+  redirect: string | null,
+  missingViewReferences: readonly MissingReference[],
+): string {
+  return `{"meta":${JSON.stringify({ status, redirect, missingViewReferences })}`;
+}
+
+function writeViews(
+  rendering: Rendering,
+  includeDuplicates: boolean,
+  asked: readonly AskedView[],
+  views: LoadedViews,
+): void {
+  const delivered = new Set<string>();
+  const keys = new Set<string>();
+  for (const { key, target } of asked) {
+    const view = views.get(target);
+    if (view === null || keys.has(key) || (!includeDuplicates && delivered.has(target.field))) continue;
+    rendering.write(Buffer.from(`${keys.size === 0 ? '' : ','}${JSON.stringify(key)}:`));
+    rendering.view(view, `views['${key.replaceAll(/[\\']/g, '\\$&')}']`);
+    keys.add(key);
+    delivered.add(target.field);
+  }
+}

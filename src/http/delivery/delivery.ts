@@ -1,0 +1,132 @@
+/** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { announcementWaitMs, smallBodyBytesMax } from '../../contract/limits.ts';
+import type { VersionVector } from '../../store/types.ts';
+import { type Horizon, readHorizon } from '../../store/visibility/high-water-mark.ts';
+import type { Answer } from '../answer.ts';
+import type { AnswerCache } from '../cache/answer-cache.ts';
+import { renewPages } from '../cache/renewed-pages.ts';
+import { type ComputedAnswer, sharedAnswer } from '../cache/shared-answers.ts';
+import type { Call } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import { parseJson } from '../ingest/entity-reading.ts';
+import type { Services } from '../services.ts';
+import { headerBytes } from '../uws/header-bytes.ts';
+import { codingFor } from './content-coding.ts';
+import { type Delivered, deliver } from './deliver.ts';
+import { namesTag } from './etag.ts';
+import { FinishedAnswer } from './finished-answer.ts';
+import { askedVersion, waitForVersion } from './min-version.ts';
+import { DeliveryPlan, type QueryPlan, QueryPlans } from './plan.ts';
+import { requestOfBody } from './request.ts';
+
+const tooLarge = new ProblemError(
+  problems.deliveryBodyInvalid([`It may have at most ${smallBodyBytesMax} bytes`]),
+);
+
+export function deliverByQuery(services: Services): Handler {
+  const plans = new QueryPlans(services.store);
+  renewPages(services.cache, async (principal, query) => planned(services, plans.of(principal, query)));
+  return (call) => {
+    const version = askedVersion(call, 422);
+    return version === null
+      ? answerOfQuery(services, plans, call)
+      : answerOfVersion(services, plans, call, version);
+  };
+}
+
+// What only some requests need stands apart, as functions of its own: closures in the way of a cached answer would cost
+// each of them an allocation.
+async function answerOfVersion(
+  services: Services,
+  plans: QueryPlans,
+  call: Call,
+  version: VersionVector,
+): Promise<Answer> {
+  await waitForVersion(services, call.client.tenant.alias, version);
+  return answerOfQuery(services, plans, call);
+}
+
+/** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
+function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answer | Promise<Answer> {
+  const { cache } = services;
+  const known = cache.find(call.client, call.query);
+  return known === null ? missingAnswer(services, plans, call) : inItsForm(cache, call, known);
+}
+
+function missingAnswer(services: Services, plans: QueryPlans, call: Call): Promise<Answer> {
+  return planned(services, plans.of(call.client, call.query)).then((answer) =>
+    inItsForm(services.cache, call, answer),
+  );
+}
+
+function planned(services: Services, plan: QueryPlan): Promise<FinishedAnswer> {
+  return sharedAnswer(services.cache, plan, () => computedAnswer(services, plan));
+}
+
+async function computedAnswer(services: Services, plan: QueryPlan): Promise<ComputedAnswer> {
+  return new AnswerOfDelivery(await deliveredInOrder(services, plan, true));
+}
+
+class AnswerOfDelivery implements ComputedAnswer {
+  readonly answer: FinishedAnswer;
+
+  constructor(private readonly delivered: Delivered) {
+    this.answer = new FinishedAnswer(delivered.body);
+  }
+
+  reads(): readonly string[] {
+    return this.delivered.reads();
+  }
+}
+
+/**
+ * An answer that was just read can show what the cache has not heard of. It is held back until older answers that show
+ * the same are out of the cache: whoever has seen it must not be given one of those afterwards.
+ */
+function deliveredInOrder(services: Services, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
+  const { store, cache, largeAnswers } = services;
+  return cache.isOn
+    ? deliveredOnceHeard(services, plan, withRoute)
+    : deliver(store, largeAnswers, plan, withRoute);
+}
+
+async function deliveredOnceHeard(
+  { store, cache, largeAnswers, progress }: Services,
+  plan: DeliveryPlan,
+  withRoute: boolean,
+): Promise<Delivered> {
+  let caughtUp: Promise<Horizon | null> | null = null;
+  const delivered = await deliver(store, largeAnswers, plan, withRoute, () => {
+    caughtUp = progress.catchUp();
+  });
+  const horizon = (await caughtUp) ?? (await readHorizon(store, delivered.places()));
+  if (!(await progress.waitUntilHeard(horizon, announcementWaitMs))) cache.empty();
+  return delivered;
+}
+
+export function deliverByBody(services: Services): Handler {
+  return async (call) => {
+    const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+    const body = parseJson(bytes);
+    if (body === undefined) throw new ProblemError(problems.deliveryBodyInvalid(['It is no JSON in UTF-8']));
+    const request = requestOfBody(call.query, body);
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
+    const plan = new DeliveryPlan(services.store, call.client, request);
+    const delivered = await deliveredInOrder(services, plan, false);
+    return inItsForm(services.cache, call, new FinishedAnswer(delivered.body));
+  };
+}
+
+const ifNoneMatch = headerBytes('if-none-match');
+const acceptEncoding = headerBytes('accept-encoding');
+
+/** The form that the client asked for: nothing new, compressed, or the body as it is. */
+function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answer | Promise<Answer> {
+  const tags = call.header(ifNoneMatch);
+  if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
+  const coding = codingFor(answer.body, call.header(acceptEncoding));
+  if (coding === 'identity') return answer;
+  return answer.coded(coding, (bytes) => cache.noteGrown(answer, bytes));
+}

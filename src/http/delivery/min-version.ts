@@ -1,0 +1,38 @@
+/** "Read your own writes" (contract section 3): waits for the state that a Min-Version header asks for. */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { VersionVector } from '../../store/types.ts';
+import { parseVersion } from '../../store/visibility/version.ts';
+import type { Call } from '../call.ts';
+import type { Services } from '../services.ts';
+
+let lastToken = '';
+let lastVersion: VersionVector | null = null;
+
+/** Who wrote reads with the same version again and again. */
+function versionOf(token: string): VersionVector | null {
+  if (token !== lastToken) {
+    lastVersion = parseVersion(token);
+    lastToken = token;
+  }
+  return lastVersion;
+}
+
+/** The version that a call asks for, or null. @throws ProblemError of that status, in its interface's words, when the token is not ours */
+export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVector | null {
+  const token = call.prefixedHeader('min-version');
+  if (token === '') return null;
+  const version = versionOf(token);
+  if (version !== null) return version;
+  const { versionInvalid, queryInvalid } = problems;
+  throw new ProblemError(invalidStatus === 422 ? versionInvalid : queryInvalid([versionInvalid.message]));
+}
+
+/** @throws ProblemError `versionNotReached` when it is not visible in time */
+export async function waitForVersion(
+  { progress, limits }: Services,
+  tenant: string,
+  version: VersionVector,
+): Promise<void> {
+  if (await progress.waitFor(tenant, version, limits.minVersionWaitMs)) return;
+  throw new ProblemError(problems.versionNotReached);
+}

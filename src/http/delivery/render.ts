@@ -1,0 +1,123 @@
+/**
+ * Puts views together with the views that they reference (contract section 5): concatenates stored bytes, parses nothing.
+ * Pure; the views have been loaded. Work is bounded by the limits of an answer, not by the number of ways through a graph.
+ */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { formatViewId } from '../../contract/ids.ts';
+import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limits.ts';
+import type { StoredBody, StoredReference } from '../../store/types.ts';
+
+/** The stored body of a reference's target; null when there is none. */
+export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedView | null;
+
+export interface LoadedView {
+  /** One per view: what tells that a view is being rendered within itself. */
+  readonly key: string;
+  readonly body: StoredBody;
+}
+
+export interface MissingReference {
+  readonly path: string;
+  readonly viewId: string;
+}
+
+/** A view that is being written: `next` is the reference to come after `texts[next]`. */
+interface Frame {
+  readonly view: LoadedView;
+  /** Path of the view within its parent. */
+  readonly path: string;
+  next: number;
+}
+
+const nullBytes = Buffer.from('null');
+
+/** Gathers the bytes of one answer and counts what its limits count. */
+export class Rendering {
+  readonly #environmentId: string;
+  readonly #viewOf: ViewOf;
+  readonly #pieces: Uint8Array[] = [];
+  readonly #missing: MissingReference[] = [];
+  #bytes = 0;
+  #references = 0;
+
+  constructor(environmentId: string, viewOf: ViewOf) {
+    this.#environmentId = environmentId;
+    this.#viewOf = viewOf;
+  }
+
+  get missing(): readonly MissingReference[] {
+    return this.#missing;
+  }
+
+  get pieces(): readonly Uint8Array[] {
+    return this.#pieces;
+  }
+
+  /** Adds JSON text. @throws ProblemError `answerTooLarge` */
+  write(bytes: Uint8Array): void {
+    this.#count(bytes.length);
+    this.#pieces.push(bytes);
+  }
+
+  /**
+   * Adds a view with its references replaced, at any depth.
+   * @param path where it stands in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
+   */
+  view(view: LoadedView, path: string): void {
+    if (this.#writeLeaf(view)) return;
+    const above = new Set([view.key]);
+    const frames: Frame[] = [{ view, path, next: 0 }];
+    for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+      const { texts, references } = frame.view.body;
+      const text = texts[frame.next];
+      if (text !== undefined) this.write(text);
+      const reference = references[frame.next];
+      frame.next += 1;
+      if (reference === undefined) {
+        frames.pop();
+        above.delete(frame.view.key);
+        continue;
+      }
+      const inner = this.#resolve(reference, frames);
+      if (inner === null || above.has(inner.key)) {
+        this.write(nullBytes);
+        continue;
+      }
+      if (this.#writeLeaf(inner)) continue;
+      above.add(inner.key);
+      frames.push({ view: inner, path: reference.path, next: 0 });
+    }
+  }
+
+  /** Writes a view that has no references, as most that are referenced; false when it has some. */
+  #writeLeaf({ body: { texts, references } }: LoadedView): boolean {
+    const [text] = texts;
+    if (references.length > 0 || text === undefined) return false;
+    this.write(text);
+    return true;
+  }
+
+  #resolve(reference: StoredReference, frames: readonly Frame[]): LoadedView | null {
+    this.#references += 1;
+    if (this.#references > deliveryReferencesMax) throw new ProblemError(problems.tooManyReferences);
+    const { target } = reference;
+    const view = target === null ? null : this.#viewOf(target);
+    if (view === null) this.#addMissing(reference, frames);
+    return view;
+  }
+
+  #addMissing({ target, viewId, path }: StoredReference, frames: readonly Frame[]): void {
+    const environmentId = this.#environmentId;
+    const missing = {
+      path: frames.map((frame) => frame.path).join('') + path,
+      viewId: target === null ? (viewId ?? '') : formatViewId({ environmentId, ...target }),
+    };
+    this.#count(missing.path.length + missing.viewId.length);
+    this.#missing.push(missing);
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > deliveryBodyBytesMax) throw new ProblemError(problems.answerTooLarge);
+  }
+}

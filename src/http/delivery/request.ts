@@ -1,0 +1,91 @@
+/** What a delivery request asks for (specification endpoints 4 and 5, contract section 5). */
+import { normalizeUrl } from '../../config/urls/url.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { deliveryKeysMax, mistakesListedMax, urlCharactersMax } from '../../contract/limits.ts';
+import { deliveryBodyShape } from '../../contract/shapes-read.ts';
+import { mistakesOf } from '../routing/validate.ts';
+import { queryParameters } from '../uws/text-decoding.ts';
+
+export interface DeliveryRequest {
+  /** Null when no URL is asked for. */
+  readonly url: string | null;
+  readonly ids: readonly string[];
+  readonly handles: readonly string[];
+  readonly includeDuplicateViews: boolean;
+}
+
+/** The request of a GET. @throws ProblemError 422 */
+export function requestOfQuery(query: string): DeliveryRequest {
+  const parameters = parametersOf(query);
+  const valuesOf = (name: string) =>
+    parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
+  const urls = valuesOf('url');
+  const request: DeliveryRequest = {
+    url: urls[0] ?? null,
+    ids: valuesOf('id'),
+    handles: valuesOf('handle'),
+    includeDuplicateViews: duplicatesFlag(parameters),
+  };
+  if (urls.length > 1) throw new ProblemError(problems.severalUrls);
+  checkUrl(request.url);
+  checkKeys(request);
+  return request;
+}
+
+/** The request of a POST. @throws ProblemError 422 */
+export function requestOfBody(query: string, body: Json): DeliveryRequest {
+  const mistakes = mistakesOf(deliveryBodyShape, body, mistakesListedMax);
+  const request: DeliveryRequest = {
+    url: null,
+    ids: textsOf(body, 'ids'),
+    handles: textsOf(body, 'handles'),
+    includeDuplicateViews: duplicatesFlag(parametersOf(query)),
+  };
+  if (request.ids.length + request.handles.length > deliveryKeysMax) {
+    throw new ProblemError(problems.tooManyKeys);
+  }
+  if (mistakes.length > 0) {
+    throw new ProblemError(problems.deliveryBodyInvalid(mistakes.map(({ text }) => text)));
+  }
+  checkKeys(request);
+  return request;
+}
+
+function parametersOf(query: string): [string, string][] {
+  const parameters = queryParameters(query);
+  if (parameters === null) throw new ProblemError(problems.queryStringInvalid);
+  return parameters;
+}
+
+function textsOf(body: Json, name: string): string[] {
+  const list = isJsonObject(body) ? getOwn(body, name) : undefined;
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+}
+
+function duplicatesFlag(parameters: readonly (readonly [string, string])[]): boolean {
+  const written = parameters.findLast(([name]) => name === 'includeDuplicateViews')?.[1].toLowerCase() ?? '';
+  if (written === 'true') return true;
+  if (written === 'false' || written === '') return false;
+  throw new ProblemError(problems.duplicatesFlagInvalid);
+}
+
+function checkUrl(url: string | null): void {
+  if (url === null) return;
+  // Characters are code points; a text of that many UTF-16 units cannot have more.
+  if (url.length > urlCharactersMax && [...url].length > urlCharactersMax) {
+    throw new ProblemError(problems.urlTooLong);
+  }
+  if (normalizeUrl(url) === null) throw new ProblemError(problems.urlInvalid);
+}
+
+function checkKeys({ url, ids, handles }: DeliveryRequest): void {
+  if (url === null && ids.length === 0 && handles.length === 0) {
+    throw new ProblemError(problems.nothingAsked);
+  }
+  const known = new Set<string>();
+  for (const handle of handles) {
+    if (known.has(handle)) throw new ProblemError(problems.handleTwice(handle));
+    known.add(handle);
+  }
+}

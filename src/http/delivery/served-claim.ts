@@ -1,0 +1,83 @@
+/** The claim that answers on a URL, also where more hosts claim it than the record of its path holds. */
+
+import type { Domain } from '../../config/configuration.ts';
+import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
+import type { NormalUrl } from '../../config/urls/url.ts';
+import type { ServedClaims } from '../../store/derived/claim-records.ts';
+import { readFirstOfHostnames, readFirstOfHosts, scanFirstOfHosts } from '../../store/derived/rivals.ts';
+import { claimField } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import type { Claim, EnvironmentScope } from '../../store/types.ts';
+import { servedClaim } from './claim-choice.ts';
+
+const everyHost = '*';
+
+/**
+ * The claim that answers; a promise where the record of the path does not tell. Pages stand in it before redirects, the
+ * latest first: so of the claims on hosts the one that it has is the best there is.
+ * @param record of the path. @throws StoreUnavailableError
+ */
+export function claimOnUrl(
+  store: Store,
+  scope: EnvironmentScope,
+  url: NormalUrl,
+  domains: readonly Domain[],
+  record: ServedClaims,
+): Claim | null | Promise<Claim | null> {
+  const found = servedClaim(record.claims, url.host, domains);
+  const isCertain = !record.hasMore || (found !== null && found.host !== null);
+  return isCertain ? found : readClaimOnUrl(store, scope, url, domains);
+}
+
+/** Reads what the hostnames of one domain need, however many hosts there are. */
+async function readClaimOnUrl(
+  store: Store,
+  scope: EnvironmentScope,
+  { host, path }: NormalUrl,
+  domains: readonly Domain[],
+): Promise<Claim | null> {
+  const domain = domainOf(domains, host);
+  if (domain === null) return null;
+  const field = claimField.url(path);
+  const [[everywhere = null], onHost] = await Promise.all([
+    readFirstOfHosts(store, scope, [{ field, host: null }]),
+    domain.hostnames.includes(everyHost)
+      ? firstInDomain(store, scope, field, host, domains)
+      : firstOnHostnames(store, scope, field, domain, domains),
+  ]);
+  // A page comes before a redirect, whatever else.
+  const claims = [everywhere, onHost].filter((claim) => claim !== null);
+  return servedClaim(
+    claims.sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'page' ? -1 : 1)),
+    host,
+    domains,
+  );
+}
+
+/** The best on a host of a domain that takes every host: only those that other domains name are passed over. */
+async function firstInDomain(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+  host: string | null,
+  domains: readonly Domain[],
+): Promise<Claim | null> {
+  for await (const claims of scanFirstOfHosts(store, scope, field)) {
+    const found = claims.find((claim) => claim.host !== null && routeAnswers(claim.host, host, domains));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** The best on a host that a domain names; of two domains that name one host the first has it. */
+async function firstOnHostnames(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+  domain: Domain,
+  domains: readonly Domain[],
+): Promise<Claim | null> {
+  const hostnames = domain.hostnames.filter((name) => domainOf(domains, name) === domain);
+  const [first = null] = await readFirstOfHostnames(store, scope, field, hostnames);
+  return first;
+}

@@ -1,0 +1,30 @@
+/** What the endpoints of the ingest interface have in common. */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { VersionVector } from '../../store/types.ts';
+import { formatVersion } from '../../store/visibility/version.ts';
+import type { HeaderField } from '../answer.ts';
+import type { Call } from '../call.ts';
+import type { Services } from '../services.ts';
+import { percentDecoded } from '../uws/text-decoding.ts';
+
+/** The version token under the first prefix and under the platform's own name (contract section 3). */
+export function versionHeaders(services: Services, version: VersionVector): HeaderField[] {
+  const token = formatVersion(version);
+  const names = new Set([`${services.headerPrefixes[0] ?? 'X-Service'}-Version`, 'X-Service-Version']);
+  return [...names].map((name) => [name, token]);
+}
+
+/** The path's originId. @throws ProblemError when it is not percent-encoded UTF-8 */
+export function pathOriginId(call: Call): string {
+  const originId = percentDecoded(call.parameters[0] ?? '');
+  if (originId !== null) return originId;
+  throw new ProblemError(
+    problems.requestInvalid({ originId: 'The originId in the path must be percent-encoded UTF-8' }),
+  );
+}
+
+/** Why an entity cannot take another type (specification "Errors"). */
+export function typeConflictText(services: Services): string {
+  const header = `${services.headerPrefixes[0] ?? 'X-Service'}-Force-Type`;
+  return `The type of an entity cannot change: send the header ${header}: true, or delete the entity and ingest it again`;
+}

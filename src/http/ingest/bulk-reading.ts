@@ -1,0 +1,137 @@
+/**
+ * Reads the body of a bulk save. A small one is parsed in one go; a large one is cut into its entities as it arrives, and
+ * never held as a whole.
+ */
+import { isUtf8 } from 'node:buffer';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { Json } from '../../contract/json.ts';
+import {
+  bulkBodyBytesMax,
+  bulkEntitiesMax,
+  entityBytesMax,
+  inlineBodyBytesMax,
+} from '../../contract/limits.ts';
+import type { RequestBody } from '../uws/body.ts';
+import { ArraySplitter, SplitError } from './array-splitter.ts';
+import type { EntityReader } from './entity-reader.ts';
+import {
+  type EntityForm,
+  type EntityReading,
+  type KnownFields,
+  readEntity,
+  readEntityValue,
+} from './entity-reading.ts';
+import { peekOriginId } from './peek-origin-id.ts';
+
+const form: EntityForm = { kind: 'bulk' };
+/** Made once: with each request it would write down a stack. */
+const tooLarge = new ProblemError(problems.bulkTooLarge);
+
+/**
+ * Every element of the body, in order. Must be called before the handler's first await.
+ * @throws ProblemError 413, 422; AbortedError
+ */
+export async function readBulk(
+  body: RequestBody,
+  reader: EntityReader,
+  known: KnownFields | null,
+): Promise<EntityReading[]> {
+  if (body.announcedBytes > bulkBodyBytesMax) throw tooLarge;
+  const readings = await (body.announcedBytes <= inlineBodyBytesMax
+    ? readSmall(body, reader, known)
+    : readInPieces(body, reader, known));
+  if (readings.some(({ kind }) => kind === 'broken')) throw new ProblemError(problems.bodyNotJson);
+  return readings;
+}
+
+async function readSmall(
+  body: RequestBody,
+  reader: EntityReader,
+  known: KnownFields | null,
+): Promise<EntityReading[]> {
+  const bytes = await body.bytes(inlineBodyBytesMax, tooLarge);
+  return await reader.here.run(() => readWhole(bytes, known));
+}
+
+/** What is wrong with a body that cannot be read in one go is found as in large ones. */
+function readWhole(bytes: Uint8Array, known: KnownFields | null): EntityReading[] {
+  const text = isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : null;
+  const values = text === null ? null : parseArray(text);
+  if (values !== null && values.length <= bulkEntitiesMax) {
+    return values.map((value) => readEntityValue(value, form, known));
+  }
+  const readings: EntityReading[] = [];
+  split((element) => readings.push(readEntity(element, form, known)), bytes);
+  return readings;
+}
+
+function parseArray(text: string): Json[] | null {
+  try {
+    const value = JSON.parse(text) as Json;
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function split(element: (bytes: Uint8Array<ArrayBuffer>) => void, bytes: Uint8Array): void {
+  const splitter = new ArraySplitter(
+    { element },
+    { elementsMax: bulkEntitiesMax, elementBytesMax: entityBytesMax },
+  );
+  try {
+    splitter.push(bytes);
+    splitter.end();
+  } catch (error) {
+    throw problemOf(error);
+  }
+}
+
+async function readInPieces(
+  body: RequestBody,
+  reader: EntityReader,
+  known: KnownFields | null,
+): Promise<EntityReading[]> {
+  const readings: (EntityReading | Promise<EntityReading>)[] = [];
+  const splitter = new ArraySplitter(
+    {
+      element: (bytes, _, whole) => {
+        if (!whole) readings.push(tooLargeReading(bytes));
+        else readings.push(settledLater(reader.readElsewhere(bytes, form, known)));
+      },
+    },
+    { elementsMax: bulkEntitiesMax, elementBytesMax: entityBytesMax },
+  );
+  try {
+    await body.read((piece) => splitter.push(piece));
+    splitter.end();
+  } catch (error) {
+    throw problemOf(error);
+  }
+  return await Promise.all(readings);
+}
+
+const splitProblems = {
+  notArray: problems.bulkNotArray,
+  broken: problems.bodyNotJson,
+  tooMany: problems.bulkTooMany,
+};
+
+function problemOf(error: unknown): unknown {
+  return error instanceof SplitError ? new ProblemError(splitProblems[error.kind]) : error;
+}
+
+/** A failure is noticed when all are awaited; until then it must not count as unhandled. */
+function settledLater(reading: Promise<EntityReading>): Promise<EntityReading> {
+  reading.catch(() => {});
+  return reading;
+}
+
+function tooLargeReading(firstBytes: Uint8Array): EntityReading {
+  const { message } = problems.entityTooLarge;
+  return {
+    kind: 'invalid',
+    originId: peekOriginId(firstBytes),
+    mistakes: [{ field: '', text: message }],
+  };
+}

@@ -1,0 +1,117 @@
+/** `DELETE /ingest/v2/{originId}` and `DELETE /ingest/v2` (specification endpoint 3, contract section 3). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
+import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
+import { removeEntities } from '../../store/entities/entities.ts';
+import type { VersionVector } from '../../store/types.ts';
+import { jsonAnswer, jsonType } from '../answer.ts';
+import type { Call } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import { type Mistake, mistakesOf } from '../routing/validate.ts';
+import type { Services } from '../services.ts';
+import { pathOriginId, versionHeaders } from './answer.ts';
+import { BulkOutcomes } from './bulk-outcomes.ts';
+import { parseJson } from './entity-reading.ts';
+import { isWellFormed } from './inspect-json.ts';
+import type { WriteKind } from './waiting-writes.ts';
+
+export function deleteEntity(services: Services): Handler {
+  return async (call) => {
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
+    const originId = pathOriginId(call);
+    const [mistake] = mistakesOf(originIdShape, originId, 1, 'originId');
+    if (mistake !== undefined) {
+      throw new ProblemError(problems.requestInvalid({ originId: mistake.text }));
+    }
+    const { removed, version } = await remove(services, call, 'single', [originId]);
+    if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
+    const message = 'Deletion of the entity has begun';
+    return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
+  };
+}
+
+const tooLarge = new ProblemError({
+  status: 413,
+  message: `The body may have at most ${smallBodyBytesMax} bytes`,
+  errorCode: 's-1007',
+});
+
+export function deleteEntities(services: Services): Handler {
+  return async (call) => {
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
+    const body = parseJson(await call.body.bytes(smallBodyBytesMax, tooLarge));
+    if (body === undefined) throw new ProblemError(problems.bodyNotJson);
+    const items = itemsOf(body);
+    const outcomes = new BulkOutcomes();
+    const asked = new Set<string>();
+    items.forEach((item, index) => {
+      const text = mistakeIn(item);
+      if (text === null) asked.add(String(item));
+      else outcomes.refused(typeof item === 'string' && item !== '' ? item : `originIds[${index}]`, [text]);
+    });
+    if (asked.size === 0 && items.length > 0) {
+      return { status: 422, body: bodyText(422, [], [], outcomes), contentType: jsonType };
+    }
+    const originIds = [...asked];
+    const { removed, version } = await remove(services, call, 'bulk', originIds);
+    const deleted = originIds.filter((_, index) => removed[index] === true);
+    const notFound = originIds.filter((_, index) => removed[index] !== true);
+    return {
+      status: 200,
+      body: bodyText(200, deleted, notFound, outcomes),
+      contentType: jsonType,
+      headers: versionHeaders(services, version),
+    };
+  };
+}
+
+async function remove(
+  services: Services,
+  call: Call,
+  kind: WriteKind,
+  originIds: readonly string[],
+): Promise<{ removed: readonly boolean[]; version: VersionVector }> {
+  const { tenant, source } = call.source;
+  const write = { kind, tenant: tenant.alias, work: originIds.length };
+  const { removed, version } = await services.pace.accept(write, async () => {
+    const taken = await removeEntities(services.store, {
+      tenant: tenant.alias,
+      sourceId: source.id,
+      originIds,
+    });
+    return { ...taken, changedShare: taken.removed.filter(Boolean).length / Math.max(1, originIds.length) };
+  });
+  return { removed, version: services.progress.noteWritten(tenant.alias, version) };
+}
+
+/** The items of the list; mistakes of single items are told per item, all others refuse the request. */
+function itemsOf(body: Json): readonly Json[] {
+  const list = isJsonObject(body) ? getOwn(body, 'originIds') : undefined;
+  const mistakes = mistakesOf(bulkDeleteBodyShape, body, mistakesListedMax);
+  const ofRequest = mistakes.filter(({ text }) => !text.startsWith('originIds['));
+  if (ofRequest.length > 0 || !Array.isArray(list)) {
+    throw new ProblemError(problems.requestInvalid(errorsOf(ofRequest)));
+  }
+  return list;
+}
+
+function errorsOf(mistakes: readonly Mistake[]): Record<string, string> {
+  return Object.fromEntries(mistakes.map(({ field, text }) => [field === '' ? 'body' : field, text]));
+}
+
+function mistakeIn(item: Json): string | null {
+  const [mistake] = mistakesOf(originIdShape, item, 1, 'originId');
+  if (mistake !== undefined) return mistake.text;
+  return typeof item === 'string' && !isWellFormed(item) ? 'originId holds half a surrogate pair' : null;
+}
+
+function bodyText(
+  status: number,
+  deletedSourceEntities: readonly string[],
+  notFoundSourceEntities: readonly string[],
+  outcomes: BulkOutcomes,
+): string {
+  const lists = JSON.stringify({ status, deletedSourceEntities, notFoundSourceEntities });
+  return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson}}`;
+}

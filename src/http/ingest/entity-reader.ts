@@ -1,0 +1,103 @@
+/**
+ * Reads entities without keeping other requests waiting: small bodies here, large ones in a thread of their own.
+ * Parsing, comparing and encoding 5 MB takes a multiple of the 50 ms that a request may block others (contract section 8).
+ */
+import { Worker } from 'node:worker_threads';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { TimeSlices } from '../../lib/time-slices.ts';
+import type { Log } from '../operations/log.ts';
+import { type EntityForm, type EntityReading, type KnownFields, readEntity } from './entity-reading.ts';
+import type { ReadingResult, ReadingTask, SentEntity } from './entity-thread.ts';
+
+/** Heap of the thread: some hundred times the largest entity. */
+const threadHeapMegabytes = 768;
+
+interface Pending {
+  readonly resolve: (reading: EntityReading) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class EntityReader {
+  #thread: Worker | null = null;
+  #lastTask = 0;
+  /** For what is read on this thread. */
+  readonly here = new TimeSlices();
+  readonly #pending = new Map<number, Pending>();
+
+  constructor(private readonly log: Log) {}
+
+  /** Reads on this thread, when it has time: in the order asked. */
+  readHere(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): Promise<EntityReading> {
+    return this.here.run(() => readEntity(bytes, form, known));
+  }
+
+  /**
+   * Reads on the other thread. The bytes are given away: their buffer is empty afterwards.
+   * @throws ProblemError `unavailable` when the thread dies; the next call starts another
+   */
+  readElsewhere(
+    bytes: Uint8Array<ArrayBuffer>,
+    form: EntityForm,
+    known: KnownFields | null,
+  ): Promise<EntityReading> {
+    this.#thread ??= this.#start();
+    const thread = this.#thread;
+    this.#lastTask += 1;
+    const task: ReadingTask = { task: this.#lastTask, bytes, form, isIndexed: known !== null };
+    return new Promise((resolve, reject) => {
+      this.#pending.set(task.task, { resolve, reject });
+      thread.ref();
+      thread.postMessage(task, [bytes.buffer]);
+    });
+  }
+
+  async close(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = null;
+    await thread?.terminate();
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL('./entity-thread-start.mjs', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: threadHeapMegabytes },
+    });
+    thread.on('message', ({ task, reading }: ReadingResult) => {
+      const pending = this.#pending.get(task);
+      this.#pending.delete(task);
+      if (this.#pending.size === 0) thread.unref();
+      pending?.resolve(reading.kind === 'entity' ? withBuffers(reading) : reading);
+    });
+    const onEnd = (reason: unknown) => {
+      if (this.#thread !== thread) return;
+      this.log.error({ err: reason }, 'the thread that reads large entities ended');
+      this.#thread = null;
+      for (const { reject } of this.#pending.values()) reject(new ProblemError(problems.unavailable));
+      this.#pending.clear();
+    };
+    thread.on('error', onEnd);
+    thread.on('exit', onEnd);
+    thread.unref();
+    return thread;
+  }
+}
+
+/** Buffers cross threads as plain byte arrays. */
+function withBuffers(reading: SentEntity): EntityReading {
+  const { originId, type, size, contentHash, urlHash, body } = reading.entity;
+  const bytes = asBuffer(body);
+  return {
+    ...reading,
+    entity: {
+      originId,
+      type,
+      size,
+      contentHash: asBuffer(contentHash),
+      urlHash: asBuffer(urlHash),
+      encode: () => bytes,
+    },
+  };
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,152 @@
+/** From the bytes of one entity to what the store takes, or to every mistake in them (contract section 3). Pure. */
+import { isUtf8 } from 'node:buffer';
+import type { SourceEntity } from '../../contract/entity.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/shape.ts';
+import { bulkEntityShape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
+import { inferFieldType } from '../../search/columns/infer.ts';
+import type { FieldType } from '../../search/types.ts';
+import { encodeEntity } from '../../store/entities/entities.ts';
+import type { EncodedEntity } from '../../store/types.ts';
+import { type Mistake, mistakesOf } from '../routing/validate.ts';
+import { isWellFormed, unstorable } from './inspect-json.ts';
+
+/** What says the rest about the bytes. */
+export type EntityForm =
+  | { readonly kind: 'bulk' }
+  | { readonly kind: 'simplified'; readonly originId: string }
+  | {
+      readonly kind: 'raw';
+      readonly originId: string;
+      readonly type: string;
+      readonly url: string | null;
+      readonly originParentId: string | null;
+      readonly redirects: readonly string[];
+    };
+
+/** A property, and the type that its value gives it in an auto-indexed source group. */
+export type ShownField = readonly [name: string, type: FieldType];
+
+/** The fields of an entity type that need not be shown, null for a type without any. */
+export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType> | null;
+
+export type EntityReading =
+  | {
+      readonly kind: 'entity';
+      readonly entity: EncodedEntity;
+      /** Fields that were not known; empty when nobody asked. */
+      readonly shown: readonly ShownField[];
+    }
+  | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
+  /** Not JSON at all. */
+  | { readonly kind: 'broken' };
+
+/** @param known of an auto-indexed source group, null for any other */
+export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
+  const value = parseJson(bytes);
+  return value === undefined ? { kind: 'broken' } : readEntityValue(value, form, known);
+}
+
+/** As `readEntity`, of what is parsed already. */
+export function readEntityValue(value: Json, form: EntityForm, known: KnownFields | null): EntityReading {
+  const candidate = candidateOf(value, form);
+  const mistakes = mistakesOf(
+    shapeOf(form),
+    candidate,
+    mistakesListedMax,
+    form.kind === 'bulk' ? 'The entity' : 'The body',
+  );
+  if (mistakes.length === 0) {
+    const mistake = unstorableField(candidate);
+    if (mistake === null) return readingOf(entityOf(candidate), known);
+    mistakes.push(mistake);
+  }
+  return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
+}
+
+function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
+  const shown = known === null ? [] : shownFields(entity.properties, known(entity.type));
+  return { kind: 'entity', entity: encodeEntity(entity), shown };
+}
+
+function shownFields(properties: JsonObject, known: ReadonlyMap<string, FieldType> | null): ShownField[] {
+  const shown: ShownField[] = [];
+  for (const name of Object.keys(properties)) {
+    if (known?.has(name) === true) continue;
+    const type = inferFieldType(properties[name] ?? null);
+    if (type !== null) shown.push([name, type]);
+  }
+  return shown;
+}
+
+/** The value of JSON text in UTF-8, or undefined when it is none. */
+export function parseJson(bytes: Uint8Array): Json | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function shapeOf(form: EntityForm): Shape {
+  return form.kind === 'bulk' ? bulkEntityShape : rootedShape;
+}
+
+/** The single forms know their originId from the path; it is checked like the others. */
+const rootedShape: Shape = {
+  ...bulkEntityShape,
+  required: [...(simplifiedEntityShape.required ?? []), 'originId'],
+};
+
+function candidateOf(value: Json, form: EntityForm): Json {
+  if (form.kind === 'bulk') return value;
+  if (form.kind === 'raw') {
+    const { originId, type, url, originParentId, redirects } = form;
+    return { originId, type, url, originParentId, redirects: [...redirects], properties: value };
+  }
+  return isJsonObject(value) ? { ...value, originId: form.originId } : value;
+}
+
+function usableOriginId(candidate: Json): string | null {
+  if (!isJsonObject(candidate)) return null;
+  const originId = getOwn(candidate, 'originId');
+  if (originId === undefined || !isString(originId) || !isWellFormed(originId)) return null;
+  const shape = bulkEntityShape.properties?.originId ?? {};
+  return mistakesOf(shape, originId, 1).length === 0 ? originId : null;
+}
+
+function isString(value: Json): value is string {
+  return typeof value === 'string';
+}
+
+const storedFields = ['originId', 'type', 'url', 'originParentId', 'redirects', 'properties'] as const;
+
+function unstorableField(candidate: Json): Mistake | null {
+  if (!isJsonObject(candidate)) return null;
+  for (const field of storedFields) {
+    const text = unstorable(getOwn(candidate, field) ?? null, field, jsonDepthMax);
+    if (text !== null) return { field, text };
+  }
+  return null;
+}
+
+/** A checked candidate as the store's entity. */
+function entityOf(candidate: Json): SourceEntity {
+  const fields: JsonObject = isJsonObject(candidate) ? candidate : {};
+  const text = (name: string) => {
+    const value = getOwn(fields, name);
+    return typeof value === 'string' ? value : null;
+  };
+  const redirects = getOwn(fields, 'redirects');
+  const properties = getOwn(fields, 'properties');
+  return {
+    originId: text('originId') ?? '',
+    type: text('type') ?? '',
+    url: text('url'),
+    originParentId: text('originParentId'),
+    redirects: Array.isArray(redirects) ? redirects.filter(isString) : [],
+    properties: isJsonObject(properties) ? properties : {},
+  };
+}

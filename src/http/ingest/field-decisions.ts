@@ -1,0 +1,77 @@
+/**
+ * Types of the fields of auto-indexed source groups, decided before their entities are accepted. "The first value that
+ * is not null decides" (contract section 2): the first in the order of the requests and of the entities in them, an order
+ * that partitions do not keep among each other.
+ */
+import type { SourcePrincipal } from '../../config/configuration.ts';
+import type { FieldType } from '../../search/types.ts';
+import { readEntities } from '../../store/entities/entities.ts';
+import type { Services } from '../services.ts';
+import type { EntityReading, KnownFields } from './entity-reading.ts';
+
+/** What this front knows of the fields of a source; null when its group is not auto-indexed. */
+export function knownFields(
+  { autoFields }: Services,
+  { tenant, source }: SourcePrincipal,
+): KnownFields | null {
+  if (tenant.sourceGroups.get(source.sourceGroup)?.autoIndex !== true) return null;
+  return (entityType) => autoFields.known(tenant.alias, source.id, entityType);
+}
+
+/**
+ * Asks Redis only when an entity shows a field for the first time. One that will be refused for its type decides nothing.
+ * @param force the request lets entities change their type. @throws StoreUnavailableError
+ */
+export async function decideFields(
+  services: Services,
+  principal: SourcePrincipal,
+  readings: readonly EntityReading[],
+  force: boolean,
+): Promise<void> {
+  const { tenant, source } = principal;
+  const showing = readings.filter(isEntity).filter((reading) => showsNew(services, principal, reading));
+  if (showing.length === 0) return;
+  const deciding = force ? showing : await withoutConflicts(services, principal, showing);
+  for (const [type, candidates] of candidatesByType(deciding)) {
+    await services.autoFields.decide(tenant.alias, source.id, type, candidates);
+  }
+}
+
+type EntityShown = Extract<EntityReading, { kind: 'entity' }>;
+
+function isEntity(reading: EntityReading): reading is EntityShown {
+  return reading.kind === 'entity';
+}
+
+/** The thread that reads large entities does not know what is known. */
+function showsNew(
+  { autoFields }: Services,
+  { tenant, source }: SourcePrincipal,
+  { entity, shown }: EntityShown,
+): boolean {
+  if (shown.length === 0 || autoFields.isFull(tenant.alias, source.id, entity.type)) return false;
+  const known = autoFields.known(tenant.alias, source.id, entity.type);
+  return shown.some(([name]) => known?.has(name) !== true);
+}
+
+async function withoutConflicts(
+  { store }: Services,
+  { tenant, source }: SourcePrincipal,
+  readings: readonly EntityShown[],
+): Promise<EntityShown[]> {
+  const refs = readings.map(({ entity }) => ({ sourceId: source.id, originId: entity.originId }));
+  const stored = await readEntities(store, tenant.alias, refs);
+  return readings.filter(({ entity }, index) => (stored[index]?.type ?? entity.type) === entity.type);
+}
+
+function candidatesByType(readings: readonly EntityShown[]): Map<string, Map<string, FieldType>> {
+  const byType = new Map<string, Map<string, FieldType>>();
+  for (const { entity, shown } of readings) {
+    const candidates = byType.get(entity.type) ?? new Map<string, FieldType>();
+    byType.set(entity.type, candidates);
+    for (const [name, fieldType] of shown) {
+      if (!candidates.has(name)) candidates.set(name, fieldType);
+    }
+  }
+  return byType;
+}

@@ -1,0 +1,51 @@
+/** Finds in a parsed value what JSON's syntax allows and the platform does not (contract section 8). */
+import { isJsonObject, type Json } from '../../contract/json.ts';
+
+/**
+ * Why a value cannot be stored, or null when it can: nesting beyond `depthMax` (the value itself is level 1), a number
+ * beyond the range of a double, or a surrogate without its other half in a text or a name. Does not go deeper than `depthMax`.
+ * @param place how the message calls the value: `properties`
+ */
+export function unstorable(value: Json, place: string, depthMax: number): string | null {
+  if (typeof value === 'string') {
+    return isWellFormed(value)
+      ? null
+      : `${place} holds half a surrogate pair (\\ud800 to \\udfff): send whole characters`;
+  }
+  if (typeof value === 'number') {
+    return Number.isFinite(value)
+      ? null
+      : `${place} holds a number beyond the range of a 64-bit double: send it as text`;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  if (depthMax === 0) return `${place} is nested too deep: at most 100 levels are allowed`;
+  return Array.isArray(value)
+    ? unstorableItem(value, place, depthMax)
+    : unstorableMember(value, place, depthMax);
+}
+
+function unstorableItem(items: readonly Json[], place: string, depthMax: number): string | null {
+  for (const item of items) {
+    if (typeof item === 'boolean' || item === null) continue;
+    const reason = unstorable(item, place, depthMax - 1);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+function unstorableMember(value: Json, place: string, depthMax: number): string | null {
+  if (!isJsonObject(value)) return null;
+  for (const name of Object.keys(value)) {
+    if (!isWellFormed(name)) return `${place} holds a name with half a surrogate pair: send whole characters`;
+    const member = value[name];
+    if (member === undefined || member === null || typeof member === 'boolean') continue;
+    const reason = unstorable(member, place, depthMax - 1);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Whether every surrogate of a text has its other half, so that the text has a UTF-8 form. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
+}

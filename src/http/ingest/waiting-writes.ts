@@ -1,0 +1,115 @@
+/** What this front wrote and the workers have not taken in yet: stream entries of each partition, in their order. */
+import type { VersionVector } from '../../store/types.ts';
+
+/** Of one tenant, written in one call. */
+interface Entry {
+  readonly sequence: number;
+  readonly tenant: string;
+  readonly writtenMs: number;
+  readonly parts: Part[];
+}
+
+/** Share of a write. */
+export interface Part {
+  readonly kind: WriteKind;
+  readonly work: number;
+}
+
+export type WriteKind = 'single' | 'bulk';
+
+/** Called for what is done. @param waitedMs since it was written; null when it is lost, given up, or was there before */
+type DoneListener = (part: Part, waitedMs: number | null) => void;
+
+export class WaitingWrites {
+  readonly #partitions = new Map<number, Entry[]>();
+  readonly #checkpoints = new Map<number, number>();
+  /** Partition -> when its checkpoint was last seen to move. */
+  readonly #movedMs = new Map<number, number>();
+  /** Tenant -> partition -> entries. */
+  readonly #counts = new Map<string, Map<number, number>>();
+
+  constructor(private readonly onDone: DoneListener) {}
+
+  /** @param version where the write stands in the streams; its work is shared evenly among them */
+  note(tenant: string, version: VersionVector, { kind, work }: Part, nowMs: number): void {
+    const part = { kind, work: work / Math.max(1, version.size) };
+    for (const [partition, sequence] of version) this.#add(partition, sequence, tenant, part, nowMs);
+  }
+
+  /** Entries of a tenant that wait; the most over all partitions. */
+  entriesOf(tenant: string): number {
+    return Math.max(0, ...(this.#counts.get(tenant)?.values() ?? []));
+  }
+
+  /**
+   * Whoever should do what waits in a partition is away when nothing was done there since a moment: its work is not waited
+   * for any longer. Its entries are still there, and count for their tenants.
+   */
+  giveUpUnmoved(sinceMs: number): void {
+    for (const [partition, entries] of this.#partitions) {
+      const [first] = entries;
+      if (first === undefined) continue;
+      if (Math.max(first.writtenMs, this.#movedMs.get(partition) ?? 0) < sinceMs) this.#giveUp(entries);
+    }
+  }
+
+  /** What was given up before stands in front. */
+  #giveUp(entries: readonly Entry[]): void {
+    for (let at = entries.length - 1; at >= 0; at -= 1) {
+      const parts = entries[at]?.parts.splice(0) ?? [];
+      if (parts.length === 0) return;
+      for (const part of parts) this.onDone(part, null);
+    }
+  }
+
+  /** The workers took in a partition's entries up to this one. */
+  passed(partition: number, checkpoint: number, nowMs: number): void {
+    if (checkpoint !== this.#checkpoints.get(partition)) this.#movedMs.set(partition, nowMs);
+    this.#checkpoints.set(partition, checkpoint);
+    const entries = this.#partitions.get(partition) ?? [];
+    const count = entries.findIndex(({ sequence }) => sequence > checkpoint);
+    for (const entry of entries.splice(0, count < 0 ? entries.length : count)) {
+      this.#end(partition, entry, nowMs - entry.writtenMs);
+    }
+  }
+
+  /** A Redis that comes back without its last writes has forgotten entries, which would be waited for in vain. */
+  forgetBeyond(partition: number, last: number): void {
+    const entries = this.#partitions.get(partition) ?? [];
+    const from = entries.findIndex(({ sequence }) => sequence > last);
+    if (from < 0) return;
+    for (const entry of entries.splice(from)) this.#end(partition, entry, null);
+  }
+
+  #add(partition: number, sequence: number, tenant: string, part: Part, nowMs: number): void {
+    const entries = this.#partitions.get(partition) ?? [];
+    this.#partitions.set(partition, entries);
+    const last = entries.at(-1);
+    // The requests of one call share an entry.
+    if (sequence === last?.sequence && tenant === last.tenant) {
+      last.parts.push(part);
+      return;
+    }
+    // What changed nothing stands where others wrote, and what was done at once is heard of before its answer comes.
+    if (sequence <= (last?.sequence ?? this.#checkpoints.get(partition) ?? 0)) {
+      this.onDone(part, null);
+      return;
+    }
+    entries.push({ sequence, tenant, writtenMs: nowMs, parts: [part] });
+    this.#count(tenant, partition, 1);
+  }
+
+  #end(partition: number, { tenant, parts }: Entry, waitedMs: number | null): void {
+    this.#count(tenant, partition, -1);
+    for (const part of parts) this.onDone(part, waitedMs);
+  }
+
+  #count(tenant: string, partition: number, change: 1 | -1): void {
+    const counts = this.#counts.get(tenant) ?? new Map<number, number>();
+    this.#counts.set(tenant, counts);
+    const count = (counts.get(partition) ?? 0) + change;
+    if (count > 0) counts.set(partition, count);
+    else counts.delete(partition);
+    if (counts.size === 0) this.#counts.delete(tenant);
+  }
+}

@@ -1,0 +1,29 @@
+/** `GET /health/live`, `/health/ready` and `/metrics` (contract sections 1 and 8). */
+
+import { oneFlight } from '../../lib/one-flight.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+
+const alive = jsonAnswer(200, { status: 200 });
+
+export const live: Handler = () => alive;
+
+export function ready({ readiness }: Services): Handler {
+  return oneFlight(async () => {
+    const { waitingFor, degraded } = await readiness();
+    if (waitingFor.length > 0) return jsonAnswer(503, { status: 503, waitingFor });
+    if (degraded.length > 0) return jsonAnswer(200, { status: 'degraded', degraded });
+    return jsonAnswer(200, { status: 200, waitingFor });
+  });
+}
+
+export function metricsText({ metrics }: Services): Handler {
+  return oneFlight(
+    async (): Promise<Answer> => ({
+      status: 200,
+      body: await metrics.text(),
+      contentType: metrics.contentType,
+    }),
+  );
+}

@@ -1,0 +1,22 @@
+/** The log of a process: lines without keys, header values and bodies. */
+import { type DestinationStream, pino } from 'pino';
+import type { LogLevel } from '../../config/settings/settings.ts';
+
+export interface Log {
+  /** Whether `debug` writes anything: where it does not, nothing should be gathered for it. */
+  readonly writesDebug: boolean;
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/**
+ * @param name of the process: `web`
+ * @param target takes each line, which is JSON; absent: standard output
+ */
+export function createLog(name: string, level: LogLevel, target?: DestinationStream): Log {
+  const options = { name, level, base: { name, pid: process.pid } };
+  const log = target === undefined ? pino(options) : pino(options, target);
+  return Object.assign(log, { writesDebug: log.isLevelEnabled('debug') });
+}

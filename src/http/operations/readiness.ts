@@ -1,0 +1,73 @@
+/** What a front still waits for before it can serve, and what it serves without (contract sections 1 and 8, "/health/ready"). */
+import type { ActiveConfiguration } from '../../store/configuration/configuration.ts';
+import { liveProcesses, type ProcessBeat } from '../../store/partitions/registry.ts';
+import { findShortages, type Shortages } from '../../store/redis/shortages.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface ReadinessParts {
+  readonly store: Store;
+  readonly configuration: Pick<ActiveConfiguration, 'loaded'>;
+  readonly progress: { readonly ready: boolean };
+  readonly draining: () => boolean;
+}
+
+/** Reasons in words. */
+export interface Readiness {
+  /** Empty when ready: configuration, Redis, an owner of every partition, every index loaded. */
+  readonly waitingFor: readonly string[];
+  /** What is amiss while requests are answered; empty when nothing is. */
+  readonly degraded: readonly string[];
+}
+
+export async function readinessOf({
+  store,
+  configuration,
+  progress,
+  draining,
+}: ReadinessParts): Promise<Readiness> {
+  const waitingFor: string[] = [];
+  if (draining()) waitingFor.push('this front is stopping');
+  if (!configuration.loaded) waitingFor.push('the configuration');
+  if (!progress.ready) waitingFor.push('the state of the partitions');
+  try {
+    const [processes, shortages] = await Promise.all([liveProcesses(store), findShortages(store)]);
+    const workers = processes.filter(({ role }) => role === 'worker');
+    waitingFor.push(...unownedReasons(store.partitions.count, workers));
+    waitingFor.push(
+      ...workers.flatMap((worker) => worker.waitingFor.map((what) => `worker ${worker.id}: ${what}`)),
+    );
+    return { waitingFor, degraded: [...jobsReasons(processes), ...shortageReasons(shortages)] };
+  } catch {
+    return { waitingFor: [...waitingFor, 'Redis'], degraded: [] };
+  }
+}
+
+function unownedReasons(
+  count: number,
+  workers: readonly { readonly partitions: readonly number[] }[],
+): string[] {
+  const owned = new Set(workers.flatMap(({ partitions }) => partitions));
+  const unowned = Array.from({ length: count }, (_, partition) => partition).filter(
+    (partition) => !owned.has(partition),
+  );
+  if (unowned.length === 0) return [];
+  if (unowned.length === count) return ['a worker'];
+  return [`an owner of partition ${unowned.join(', ')}`];
+}
+
+function jobsReasons(processes: readonly ProcessBeat[]): string[] {
+  if (processes.some(({ role }) => role === 'jobs')) return [];
+  return ['no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'];
+}
+
+function shortageReasons({ isFull, areMessagesFull, missingReplicas }: Shortages): string[] {
+  const reasons: string[] = [];
+  if (isFull) reasons.push('Redis is full (maxmemory): saves are refused until it has room');
+  if (areMessagesFull) reasons.push('the Redis of MESSAGES_URL is full (maxmemory)');
+  if (missingReplicas > 0) {
+    reasons.push(
+      `${missingReplicas} of the replicas that CONFIRM_REPLICAS asks for are away: saves are refused until they are back`,
+    );
+  }
+  return reasons;
+}

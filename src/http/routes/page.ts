@@ -1,0 +1,22 @@
+/** What both route listings have in common (contract section 6). */
+import type { ClientPrincipal } from '../../config/configuration.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { EnvironmentScope, RouteEntry } from '../../store/types.ts';
+import { queryParameters } from '../uws/text-decoding.ts';
+
+export function scopeOf(principal: ClientPrincipal): EnvironmentScope {
+  return { tenant: principal.tenant.alias, environmentId: principal.environment.id };
+}
+
+/** Values of each query parameter that has one. @throws ProblemError `queryStringInvalid` */
+export function parameterValues(query: string): (name: string) => readonly string[] {
+  const parameters = queryParameters(query);
+  if (parameters === null) throw new ProblemError(problems.queryStringInvalid);
+  return (name) =>
+    parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
+}
+
+/** As it stands in an answer. */
+export function routeResult({ url, redirect, updatedAtMs }: RouteEntry): object {
+  return { url, redirect, updatedAt: new Date(updatedAtMs).toISOString() };
+}

@@ -1,0 +1,114 @@
+/** `GET /routes/v1`: all routes, paged by cursors (specification endpoint 6, contract section 6). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { routesPageMax, routesPageMin } from '../../contract/limits.ts';
+import { listRoutes, type RoutePage, type RoutePageRequest } from '../../store/derived/routes.ts';
+import type { Store } from '../../store/store.ts';
+import type { EnvironmentScope } from '../../store/types.ts';
+import { jsonAnswer } from '../answer.ts';
+import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { sealUrl, unsealUrl } from './cursor-token.ts';
+import { parameterValues, routeResult, scopeOf } from './page.ts';
+
+type Direction = RoutePageRequest['direction'];
+
+/** A page of the listing: `direction` is the listing's own, whichever side of the cursor is asked for. */
+interface PageRequest {
+  readonly direction: Direction;
+  readonly limit: number;
+  /** Only the page behind this URL in the listing. */
+  readonly after: string | null;
+  /** Only the page before this URL in the listing. */
+  readonly before: string | null;
+}
+
+export function listRoutesV1(services: Services): Handler {
+  return async (call) => {
+    const scope = scopeOf(call.client);
+    const list = `routes/v1:${scope.tenant}:${scope.environmentId}`;
+    const { store } = services;
+    const request = pageRequest(call.query, (token) => unsealUrl(store.secret, list, token));
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, scope.tenant, version);
+    const page = await readPage(store, scope, request);
+    const cursor = (url: string | undefined) => (url === undefined ? null : sealUrl(store.secret, list, url));
+    return jsonAnswer(200, {
+      total: page.total,
+      pageInfo: {
+        hasNextPage: page.hasNext,
+        hasPreviousPage: page.hasPrevious,
+        startCursor: cursor(page.entries.at(0)?.url),
+        endCursor: cursor(page.entries.at(-1)?.url),
+      },
+      results: page.entries.map(routeResult),
+    });
+  };
+}
+
+/** In digits: `Number` would also take `1e2` and `0x64`. */
+const wholeNumber = /^\d+$/;
+
+/** @throws ProblemError 422 */
+function pageRequest(query: string, unseal: (token: string) => string | null): PageRequest {
+  const valuesOf = parameterValues(query);
+  const [first, last] = [valuesOf('first'), valuesOf('last')];
+  const written = first[0] ?? last[0] ?? '';
+  const limit = wholeNumber.test(written) ? Number(written) : 0;
+  const sound = limit >= routesPageMin && limit <= routesPageMax;
+  if (first.length + last.length !== 1 || !sound) throw new ProblemError(problems.pageSizeInvalid);
+  const cursorOf = (name: string): string | null => {
+    const [token] = valuesOf(name);
+    const url = token === undefined ? null : unseal(token);
+    if (token !== undefined && url === null) throw new ProblemError(problems.cursorInvalid(name));
+    return url;
+  };
+  const [after, before] = [cursorOf('after'), cursorOf('before')];
+  if (after !== null && before !== null) throw new ProblemError(problems.severalCursors);
+  return { direction: first.length === 1 ? 'ascending' : 'descending', limit, after, before };
+}
+
+interface ListingPage {
+  readonly entries: RoutePage['entries'];
+  readonly total: number;
+  readonly hasNext: boolean;
+  readonly hasPrevious: boolean;
+}
+
+async function readPage(store: Store, scope: EnvironmentScope, request: PageRequest): Promise<ListingPage> {
+  const { direction, limit, after, before } = request;
+  if (before === null) {
+    const page = await listRoutes(store, scope, { ...beyond(direction, after), limit });
+    const start = page.entries.at(0)?.url ?? after;
+    const hasPrevious = after !== null && (await anyBeyond(store, scope, opposite(direction), start));
+    return { entries: page.entries, total: page.total, hasNext: page.hasMore, hasPrevious };
+  }
+  const page = await listRoutes(store, scope, { ...beyond(opposite(direction), before), limit });
+  const entries = [...page.entries].reverse();
+  const end = entries.at(-1)?.url ?? before;
+  const hasNext = await anyBeyond(store, scope, direction, end);
+  return { entries, total: page.total, hasNext, hasPrevious: page.hasMore };
+}
+
+/** What lies behind a URL when one goes in a direction; everything without one. */
+function beyond(
+  direction: Direction,
+  url: string | null,
+): Pick<RoutePageRequest, 'direction' | 'after' | 'before'> {
+  if (url === null) return { direction };
+  return direction === 'ascending' ? { direction, after: url } : { direction, before: url };
+}
+
+async function anyBeyond(
+  store: Store,
+  scope: EnvironmentScope,
+  direction: Direction,
+  url: string | null,
+): Promise<boolean> {
+  const { entries } = await listRoutes(store, scope, { ...beyond(direction, url), limit: 1 });
+  return entries.length > 0;
+}
+
+function opposite(direction: Direction): Direction {
+  return direction === 'ascending' ? 'descending' : 'ascending';
+}

@@ -1,0 +1,42 @@
+/** `GET /routes/v2`: all routes, 500 a page, paged by a continuation token (specification endpoint 7, contract section 6). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { routesPageMax } from '../../contract/limits.ts';
+import { listRoutes } from '../../store/derived/routes.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
+import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { headerBytes } from '../uws/header-bytes.ts';
+import { sealUrl, unsealUrl } from './cursor-token.ts';
+import { parameterValues, routeResult, scopeOf } from './page.ts';
+
+const continuationToken = headerBytes('x-continuation-token');
+
+export function listRoutesV2(services: Services): Handler {
+  return async (call) => {
+    const scope = scopeOf(call.client);
+    const list = `routes/v2:${scope.tenant}:${scope.environmentId}`;
+    const { store } = services;
+    const token = askedToken(call);
+    const after = token === '' ? null : unsealUrl(store.secret, list, token);
+    if (token !== '' && after === null) throw new ProblemError(problems.continuationTokenInvalid);
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, scope.tenant, version);
+    const { entries, hasMore } = await listRoutes(store, scope, {
+      direction: 'ascending',
+      limit: routesPageMax,
+      ...(after === null ? {} : { after }),
+    });
+    const last = entries.at(-1);
+    return jsonAnswer(200, {
+      continuationToken: hasMore && last !== undefined ? sealUrl(store.secret, list, last.url) : null,
+      results: entries.map(routeResult),
+    });
+  };
+}
+
+function askedToken(call: Call): string {
+  const header = call.header(continuationToken);
+  return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
+}

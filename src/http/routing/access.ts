@@ -1,0 +1,44 @@
+/** Who may call an endpoint (specification "Authentication", contract section 2 "scopes"). */
+import { timingSafeEqual } from 'node:crypto';
+import type { Configuration, Principal, Scope } from '../../config/configuration.ts';
+import { hashKey } from '../../config/tenant/api-key.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+
+export type Access =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'metrics' }
+  | { readonly kind: 'source' }
+  | { readonly kind: 'client'; readonly scope: Scope };
+
+/**
+ * Whom the key speaks for; null at an endpoint that speaks for nobody.
+ * @throws ProblemError 401 without a known key, 403 for a key of the wrong kind or without the scope
+ */
+export function authorize(access: Access, apiKey: string, configuration: Configuration): Principal | null {
+  if (access.kind === 'open' || access.kind === 'metrics') return null;
+  if (apiKey === '') throw new ProblemError(problems.keyMissing);
+  const principal = configuration.authenticate(apiKey);
+  if (principal === null) throw new ProblemError(problems.keyUnknown);
+  if (access.kind === 'source') {
+    if (principal.kind !== 'source') throw new ProblemError(problems.sourceKeyNeeded);
+    return principal;
+  }
+  if (principal.kind !== 'client') throw new ProblemError(problems.clientKeyNeeded);
+  if (!principal.scopes.has(access.scope)) throw new ProblemError(problems.scopeMissing(access.scope));
+  return principal;
+}
+
+const bearer = /^Bearer +/i;
+
+/**
+ * Whether the metrics, which name tenants, may be shown. Hashes are compared, so the time tells nothing about the key.
+ * @param wantedHash hashed form of the key; null: everybody may see them
+ * @throws ProblemError 401
+ */
+export function authorizeMetrics(wantedHash: string | null, authorization: string, apiKey: string): void {
+  if (wantedHash === null) return;
+  const sent = bearer.test(authorization) ? authorization.replace(bearer, '') : apiKey;
+  if (!timingSafeEqual(Buffer.from(hashKey(sent)), Buffer.from(wantedHash))) {
+    throw new ProblemError(problems.metricsKeyNeeded);
+  }
+}

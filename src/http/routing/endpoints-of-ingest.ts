@@ -1,0 +1,164 @@
+/** The ingest interface (specification endpoints 1 to 3, contract section 3). */
+import type { Json } from '../../contract/json.ts';
+import {
+  acceptedShape,
+  bulkAnswerShape,
+  bulkBodyShape,
+  bulkDeleteAnswerShape,
+  bulkDeleteBodyShape,
+  entityBodyShape,
+  originIdShape,
+} from '../../contract/shapes-ingest.ts';
+import { ingestProblemShape } from '../../contract/shapes-problems.ts';
+import type {
+  AnswerDefinition,
+  HeaderDefinition,
+  ParameterDefinition,
+  RouteDefinition,
+} from './route-definition.ts';
+
+const forceType: HeaderDefinition = {
+  name: 'Force-Type',
+  prefixed: true,
+  description: '`true`, `TRUE` or `1` lets the entity change its type',
+};
+const version: HeaderDefinition = {
+  name: 'Version',
+  prefixed: true,
+  description: 'Opaque token of the state that this write belongs to; see Min-Version',
+};
+
+const accepted = (message: string): AnswerDefinition => ({
+  description: 'Durable, in order for its entity, and it will be processed',
+  shape: acceptedShape,
+  example: { status: 200, message },
+  headers: [version],
+});
+
+const originIdParameter: ParameterDefinition = {
+  name: 'originId',
+  in: 'path',
+  required: true,
+  shape: originIdShape,
+  description: 'Percent-encoded',
+};
+
+const bulkExample: Json = [
+  {
+    originId: 'country-fr',
+    type: 'country',
+    url: '/europe/france',
+    redirects: ['/countries/FR'],
+    properties: { title: 'France' },
+  },
+];
+const bulkAnswerExample: Json = {
+  status: 200,
+  changedSourceEntities: ['country-fr'],
+  unchangedSourceEntities: [],
+  errors: {},
+  ingestMetadata: {
+    ingestVersion: 'v2',
+    ingestFormat: 'bulk',
+    systemInfo: null,
+    forceTypeOverwrite: false,
+  },
+};
+
+export const ingestEndpoints: readonly RouteDefinition[] = [
+  {
+    name: 'saveEntities',
+    method: 'post',
+    path: '/ingest/v2',
+    tag: 'ingest',
+    summary: 'Save up to 50 entities',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [],
+    headers: [
+      forceType,
+      { name: 'System-Information', prefixed: true, description: 'Echoed as ingestMetadata.systemInfo' },
+    ],
+    body: { shape: bulkBodyShape, description: 'At most 209,715,200 bytes', example: bulkExample },
+    answers: {
+      200: {
+        description: 'At least one entity was valid',
+        shape: bulkAnswerShape,
+        example: bulkAnswerExample,
+        headers: [version],
+      },
+      422: {
+        description: 'No entity was valid, or the request as a whole is not',
+        shape: { anyOf: [bulkAnswerShape, ingestProblemShape] },
+      },
+    },
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
+  },
+  {
+    name: 'saveEntity',
+    method: 'post',
+    path: '/ingest/v2/{originId}',
+    tag: 'ingest',
+    summary: 'Save one entity, raw (with the Type header) or simplified',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [originIdParameter],
+    headers: [
+      forceType,
+      { name: 'Type', prefixed: true, description: 'Makes the body raw: the properties alone' },
+      { name: 'Url', prefixed: true, description: 'Raw form: the url' },
+      { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
+      { name: 'Redirects', prefixed: true, description: 'Raw form: redirect URLs, separated by commas' },
+    ],
+    body: {
+      shape: entityBodyShape,
+      description: 'Simplified form; in raw form the properties alone. At most 5,242,880 bytes',
+      example: { type: 'country', url: '/europe/france', properties: { title: 'France' } },
+    },
+    answers: { 200: accepted('Processing of the entity has begun') },
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
+  },
+  {
+    name: 'deleteEntity',
+    method: 'delete',
+    path: '/ingest/v2/{originId}',
+    tag: 'ingest',
+    summary: 'Delete one entity',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [originIdParameter],
+    headers: [],
+    answers: { 200: accepted('Deletion of the entity has begun') },
+    problemStatuses: [401, 403, 404, 422, 429, 500, 503],
+  },
+  {
+    name: 'deleteEntities',
+    method: 'delete',
+    path: '/ingest/v2',
+    tag: 'ingest',
+    summary: 'Delete up to 50 entities',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [],
+    headers: [],
+    body: { shape: bulkDeleteBodyShape, example: { originIds: ['country-fr', 'country-xx'] } },
+    answers: {
+      200: {
+        description: 'Which entities were there',
+        shape: bulkDeleteAnswerShape,
+        example: {
+          status: 200,
+          deletedSourceEntities: ['country-fr'],
+          notFoundSourceEntities: ['country-xx'],
+          errors: {},
+        },
+        headers: [version],
+      },
+      422: {
+        description: 'No originId was valid, or the request as a whole is not',
+        shape: { anyOf: [bulkDeleteAnswerShape, ingestProblemShape] },
+      },
+    },
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
+  },
+];

@@ -1,0 +1,71 @@
+/** Health, metrics and the document (contract section 1). */
+import { liveShape, readyShape, waitingShape } from '../../contract/shapes-read.ts';
+import type { RouteDefinition } from './route-definition.ts';
+
+export const operationsEndpoints: readonly RouteDefinition[] = [
+  {
+    name: 'live',
+    method: 'get',
+    path: '/health/live',
+    tag: 'operations',
+    summary: '200 while the process runs',
+    access: { kind: 'open' },
+    problems: 'plain',
+    parameters: [],
+    headers: [],
+    answers: { 200: { description: 'It runs', shape: liveShape, example: { status: 200 } } },
+    problemStatuses: [429],
+  },
+  {
+    name: 'ready',
+    method: 'get',
+    path: '/health/ready',
+    tag: 'operations',
+    summary: '200 once everything that requests need is there',
+    access: { kind: 'open' },
+    problems: 'plain',
+    parameters: [],
+    headers: [],
+    answers: {
+      200: {
+        description: 'Ready; degraded says what is amiss meanwhile',
+        shape: readyShape,
+        example: { status: 200, waitingFor: [] },
+      },
+      503: {
+        description: 'Not yet; waitingFor says why',
+        shape: waitingShape,
+        example: { status: 503, waitingFor: ['partition 3 has no owner'] },
+      },
+    },
+    problemStatuses: [429],
+  },
+  {
+    name: 'metrics',
+    method: 'get',
+    path: '/metrics',
+    tag: 'operations',
+    summary: 'Prometheus text',
+    access: { kind: 'metrics' },
+    problems: 'plain',
+    parameters: [],
+    headers: [],
+    answers: {
+      200: { description: 'Prometheus text', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
+    },
+    problemStatuses: [401, 429, 500, 503],
+  },
+  {
+    name: 'openapi',
+    method: 'get',
+    path: '/openapi.json',
+    tag: 'operations',
+    summary: 'This document',
+    access: { kind: 'open' },
+    problems: 'plain',
+    parameters: [],
+    headers: [],
+    answers: { 200: { description: 'OpenAPI 3.1', shape: { type: 'object', additionalProperties: true } } },
+    problemStatuses: [429, 503],
+  },
+];

@@ -1,0 +1,111 @@
+/** The query interface (specification endpoints 8 to 10, contract section 7). */
+import { entityTypeShape } from '../../contract/shapes-ingest.ts';
+import {
+  autoQueryBodyShape,
+  multiQueryAnswerShape,
+  multiQueryBodyShape,
+  queryAnswerShape,
+  queryBodyShape,
+} from '../../contract/shapes-query.ts';
+import { minVersion, type RouteDefinition } from './route-definition.ts';
+
+const queryAnswerExample = {
+  status: 200,
+  totalResults: 1,
+  results: [
+    {
+      _originId: 'country-fr',
+      _sourceGuid: '32eb0c68-0f2c-4a52-9a5c-6f2f1f6c2d11',
+      _updatedAt: '2024-05-01T12:00:00.000Z',
+      title: 'France',
+    },
+  ],
+  facets: [],
+  nextPageToken: null,
+};
+
+export const queryEndpoints: readonly RouteDefinition[] = [
+  {
+    name: 'querySources',
+    method: 'post',
+    path: '/v1/source',
+    tag: 'query',
+    summary: 'Up to 5 queries over auto-indexed source groups',
+    access: { kind: 'client', scope: 'source' },
+    problems: 'multiQuery',
+    parameters: [],
+    headers: [minVersion],
+    body: {
+      shape: multiQueryBodyShape,
+      example: [{ name: 'all', sourceGroupAlias: 'cms', sourceEntityType: 'country' }],
+    },
+    answers: {
+      200: {
+        description: 'One result per query',
+        shape: multiQueryAnswerShape,
+        example: [
+          { ...queryAnswerExample, sourceGroupAlias: 'cms', sourceEntityType: 'country', name: 'all' },
+        ],
+      },
+    },
+    problemStatuses: [400, 401, 403, 408, 429, 500, 503],
+  },
+  {
+    name: 'querySourceGroup',
+    method: 'post',
+    path: '/v1/sourceGroupAlias/{sourceGroupAlias}/type/{sourceEntityType}',
+    tag: 'query',
+    summary: 'Query the entities of an auto-indexed source group',
+    access: { kind: 'client', scope: 'source' },
+    problems: 'query',
+    parameters: [
+      {
+        name: 'sourceGroupAlias',
+        in: 'path',
+        required: true,
+        shape: { type: 'string' },
+        description: 'Alias of the source group',
+      },
+      {
+        name: 'sourceEntityType',
+        in: 'path',
+        required: true,
+        shape: entityTypeShape,
+        description: 'Entity type',
+      },
+    ],
+    headers: [minVersion],
+    body: { shape: autoQueryBodyShape, example: {} },
+    answers: {
+      200: { description: 'The result', shape: queryAnswerShape, example: queryAnswerExample },
+    },
+    problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
+  },
+  {
+    name: 'queryIndex',
+    method: 'post',
+    path: '/v1/{indexAlias}',
+    tag: 'query',
+    summary: 'Query the items of an index',
+    access: { kind: 'client', scope: 'query' },
+    problems: 'query',
+    parameters: [
+      {
+        name: 'indexAlias',
+        in: 'path',
+        required: true,
+        shape: { type: 'string' },
+        description: 'Alias of the index',
+      },
+    ],
+    headers: [minVersion],
+    body: {
+      shape: queryBodyShape,
+      example: { filters: { and: [{ field: 'continent', operator: 'equals', value: 'Europe' }] } },
+    },
+    answers: {
+      200: { description: 'The result', shape: queryAnswerShape, example: queryAnswerExample },
+    },
+    problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
+  },
+];

@@ -1,0 +1,46 @@
+/** The named shapes of the OpenAPI document: each stands once among its components and is referred to by name elsewhere. */
+import type { Shape } from '../../contract/shape.ts';
+
+export class OpenapiComponents {
+  readonly #shapes = new Map<string, Shape>();
+  readonly #schemas = new Map<string, object>();
+
+  /**
+   * A shape as the document writes it where it is used: a reference where it has a name.
+   * @throws Error when two different shapes have one name
+   */
+  schemaOf(shape: Shape): object {
+    const { component } = shape;
+    if (component === undefined) return this.#written(shape);
+    const known = this.#shapes.get(component);
+    if (known !== undefined && known !== shape) throw new Error(`two shapes are called ${component}`);
+    if (known === undefined) {
+      this.#shapes.set(component, shape);
+      this.#schemas.set(component, this.#written(shape));
+    }
+    return { $ref: `#/components/schemas/${component}` };
+  }
+
+  /** Name -> schema of all that were used, in the order of their names. */
+  get schemas(): Record<string, object> {
+    return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #written({ component: _name, ...shape }: Shape): object {
+    const { anyOf, items, properties, additionalProperties } = shape;
+    const hasMemberShape = typeof additionalProperties === 'object';
+    return {
+      ...shape,
+      ...(anyOf !== undefined && { anyOf: anyOf.map((one) => this.schemaOf(one)) }),
+      ...(items !== undefined && { items: this.schemaOf(items) }),
+      ...(properties !== undefined && { properties: this.#members(properties) }),
+      ...(hasMemberShape && { additionalProperties: this.schemaOf(additionalProperties) }),
+    };
+  }
+
+  #members(properties: Readonly<Record<string, Shape>>): Record<string, object> {
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, shape]) => [name, this.schemaOf(shape)]),
+    );
+  }
+}

@@ -1,0 +1,231 @@
+/** The OpenAPI 3.1 document, made from the route table. */
+import { platformVersion } from '../../config/settings/platform-version.ts';
+import type { Shape } from '../../contract/shape.ts';
+import {
+  deliveryProblemShape,
+  ingestProblemShape,
+  multiQueryProblemShape,
+  plainProblemShape,
+  queryProblemShape,
+  queryRefusalShape,
+} from '../../contract/shapes-problems.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { OpenapiComponents } from './openapi-components.ts';
+import { problemStatusTexts } from './problem-texts.ts';
+import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from './route-definition.ts';
+import { routeTable } from './route-table.ts';
+
+const jsonMedia = 'application/json';
+/** What every endpoint with a body can answer besides. */
+export const bodyStatuses: readonly number[] = [411, 415];
+
+const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
+  ingest: 'Source entities, with the key of a data source',
+  delivery: 'Views by URL, id or handle, with the key of an environment client',
+  routes: 'Every URL of an environment, for sitemaps and static builds',
+  query: 'Filters, fuzzy search, sorting, facets and paging over indexes',
+  operations: 'Health, metrics and this document',
+};
+
+export function openapi({ headerPrefixes }: Services): Handler {
+  const answer: Answer = jsonAnswer(200, openapiDocument(headerPrefixes));
+  return () => answer;
+}
+
+/** @param headerPrefixes as the setting `HEADER_PREFIX`; the first one names the headers */
+export function openapiDocument(headerPrefixes: readonly string[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  const components = new OpenapiComponents();
+  for (const route of routeTable) {
+    const operations = paths[route.path] ?? {};
+    paths[route.path] = operations;
+    operations[route.method] = operationOf(route, { prefixes: headerPrefixes, components });
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Millrace',
+      version: platformVersion,
+      description: 'Ingest source entities; get views, routes and query results.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routeTable.map(({ tag }) => tag))].map((name) => ({
+      name,
+      description: tagTexts[name],
+    })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: {
+        sourceKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'API key of a data source',
+        },
+        environmentKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'API key of an environment client',
+        },
+        metricsBearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The key of the setting METRICS_KEY, where it is set',
+        },
+        metricsKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'The key of the setting METRICS_KEY, where it is set',
+        },
+      },
+    },
+  };
+}
+
+/** What all parts of one document share. */
+interface DocumentParts {
+  readonly prefixes: readonly string[];
+  readonly components: OpenapiComponents;
+}
+
+function operationOf(route: RouteDefinition, parts: DocumentParts): object {
+  const { prefixes, components } = parts;
+  const { name, tag, summary, access, body } = route;
+  const security = {
+    open: [],
+    metrics: [{}, { metricsBearer: [] }, { metricsKey: [] }],
+    source: [{ sourceKey: [] }],
+    client: [{ environmentKey: [] }],
+  }[access.kind];
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    security,
+    ...descriptionOf(route),
+    parameters: [
+      ...route.parameters.map((parameter) => ({
+        name: parameter.name,
+        in: parameter.in,
+        required: parameter.required ?? false,
+        description: parameter.description,
+        schema: components.schemaOf(parameter.shape),
+      })),
+      ...route.headers.map((header) => headerParameter(header, prefixes)),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            ...(body.description === undefined ? {} : { description: body.description }),
+            content: { [jsonMedia]: { schema: components.schemaOf(body.shape), ...exampleOf(body.example) } },
+          },
+        }),
+    responses: responsesOf(route, parts),
+  };
+}
+
+function descriptionOf({ access, problems }: RouteDefinition): object {
+  if (access.kind === 'client') return { description: `Needs the scope \`${access.scope}\`.` };
+  return problems === 'ingest'
+    ? { description: 'An internal error (500) is answered with a plain text.' }
+    : {};
+}
+
+function headerName({ name, prefixed }: HeaderDefinition, prefixes: readonly string[]): string {
+  return prefixed ? `${prefixes[0] ?? 'X-Service'}-${name}` : name;
+}
+
+function headerParameter(header: HeaderDefinition, prefixes: readonly string[]): object {
+  return {
+    name: headerName(header, prefixes),
+    in: 'header',
+    required: false,
+    description: header.description,
+    schema: { type: 'string' },
+  };
+}
+
+function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<string, object> {
+  const responses: Record<string, object> = {};
+  for (const [status, answer] of Object.entries(route.answers)) {
+    responses[status] = responseOf(answer, parts);
+  }
+  const own = [...route.problemStatuses, ...(route.body === undefined ? [] : bodyStatuses)];
+  for (const status of own.sort((a, b) => a - b)) {
+    const shape = problemShape(route, status);
+    // Clients made from the document make one type of all errors of an operation: a text among them would make the
+    // members of the others unreadable, so it is told in the operation's description.
+    if (shape !== null) responses[status] ??= problemResponse(status, shape, parts);
+  }
+  return responses;
+}
+
+function responseOf(answer: AnswerDefinition, { prefixes, components }: DocumentParts): object {
+  const { description, shape, contentType, example, headers } = answer;
+  const media = contentType ?? (shape === undefined ? null : jsonMedia);
+  return {
+    description,
+    ...(headers === undefined
+      ? {}
+      : {
+          headers: Object.fromEntries(
+            headers.map((header) => [
+              headerName(header, prefixes),
+              { description: header.description, schema: { type: 'string' } },
+            ]),
+          ),
+        }),
+    ...(media === null
+      ? {}
+      : {
+          content: {
+            [media]: { schema: components.schemaOf(shape ?? { type: 'string' }), ...exampleOf(example) },
+          },
+        }),
+  };
+}
+
+function problemResponse(status: number, shape: Shape, { components }: DocumentParts): object {
+  return {
+    description: problemStatusTexts.get(status) ?? 'Error',
+    ...(status === 429 || status === 503
+      ? {
+          headers: {
+            'Retry-After': { description: 'Seconds to wait', schema: { type: 'string' } },
+          },
+        }
+      : {}),
+    content: { [jsonMedia]: { schema: components.schemaOf(shape) } },
+  };
+}
+
+/** The shape in which `problemAnswer` writes an error of this status; null for plain text. */
+export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, status: number): Shape | null {
+  if (status === 411) return plainProblemShape;
+  const ofQuery = status === 400 || status === 404;
+  switch (problems) {
+    case 'plain':
+      return plainProblemShape;
+    case 'delivery':
+      return deliveryProblemShape;
+    case 'ingest':
+      if (status === 500) return null;
+      return status === 413 || status === 422 ? ingestProblemShape : plainProblemShape;
+    case 'query':
+      return ofQuery ? queryProblemShape : queryRefusalShape;
+    case 'multiQuery':
+      return ofQuery ? multiQueryProblemShape : queryRefusalShape;
+  }
+}
+
+function exampleOf(example: unknown): object {
+  return example === undefined ? {} : { example };
+}

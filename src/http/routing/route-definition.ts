@@ -1,0 +1,75 @@
+/** What one endpoint is: the columns of the route table. */
+import type { Json } from '../../contract/json.ts';
+import type { Shape } from '../../contract/shape.ts';
+import type { Access } from './access.ts';
+import type { ProblemStyle } from './problem-answer.ts';
+
+export interface ParameterDefinition {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly shape: Shape;
+  readonly description: string;
+}
+
+export interface HeaderDefinition {
+  /** Without prefix when `prefixed`. */
+  readonly name: string;
+  /** Read under every prefix of `HEADER_PREFIX`. */
+  readonly prefixed: boolean;
+  readonly description: string;
+}
+
+export interface AnswerDefinition {
+  readonly description: string;
+  /** Absent: no JSON body. */
+  readonly shape?: Shape;
+  readonly contentType?: string;
+  readonly example?: Json;
+  /** Response headers, named as under the first prefix. */
+  readonly headers?: readonly HeaderDefinition[];
+}
+
+export interface RouteDefinition {
+  readonly name: RouteName;
+  readonly method: 'get' | 'post' | 'delete';
+  /** OpenAPI form: `/ingest/v2/{originId}`. */
+  readonly path: string;
+  readonly tag: 'ingest' | 'delivery' | 'routes' | 'query' | 'operations';
+  readonly summary: string;
+  readonly access: Access;
+  readonly problems: ProblemStyle;
+  readonly parameters: readonly ParameterDefinition[];
+  readonly headers: readonly HeaderDefinition[];
+  /** Absent: the endpoint takes no body. */
+  readonly body?: { readonly shape: Shape; readonly description?: string; readonly example?: Json };
+  /** Statuses beside 400-range ones that `problemStatuses` names. */
+  readonly answers: Readonly<Record<number, AnswerDefinition>>;
+  /** Errors written in the style of `problems`. */
+  readonly problemStatuses: readonly number[];
+}
+
+export type RouteName =
+  | 'saveEntities'
+  | 'saveEntity'
+  | 'deleteEntity'
+  | 'deleteEntities'
+  | 'deliver'
+  | 'deliverKeys'
+  | 'listRoutesV1'
+  | 'listRoutesV2'
+  | 'queryIndex'
+  | 'querySourceGroup'
+  | 'querySources'
+  | 'live'
+  | 'ready'
+  | 'metrics'
+  | 'openapi';
+
+/** Header of every endpoint that reads (contract section 3). */
+export const minVersion: HeaderDefinition = {
+  name: 'Min-Version',
+  prefixed: true,
+  description:
+    'A token of an ingest answer: the answer shows at least that state (waits up to 5 s, then 503)',
+};

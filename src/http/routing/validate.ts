@@ -1,0 +1,169 @@
+/** Checks a JSON value against a shape and says every mistake in words. */
+import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import type { Shape, ShapeType } from '../../contract/shape.ts';
+
+export interface Mistake {
+  /** Member of the value itself that the mistake is in; '' for the value as a whole. */
+  readonly field: string;
+  /** A whole sentence: `url must begin with /`. */
+  readonly text: string;
+}
+
+const patterns = new Map<string, RegExp>();
+
+/**
+ * Every mistake of a value, in the order of its shape, at most `limit`.
+ * @param name how the texts call the value as a whole
+ */
+export function mistakesOf(shape: Shape, value: Json, limit: number, name = 'The body'): Mistake[] {
+  const found: Mistake[] = [];
+  check(shape, value, { field: '', place: '' }, { found, limit, name });
+  return found;
+}
+
+interface Place {
+  readonly field: string;
+  /** How the text calls it: `redirects[2]`. */
+  readonly place: string;
+}
+
+interface Findings {
+  readonly found: Mistake[];
+  readonly limit: number;
+  readonly name: string;
+}
+
+function tell({ found, limit, name }: Findings, { field, place }: Place, text: string): void {
+  if (found.length < limit) found.push({ field, text: `${place === '' ? name : place} ${text}` });
+}
+
+function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
+  if (findings.found.length >= findings.limit) return;
+  if (shape.type !== undefined && !hasType(shape.type, value)) {
+    tell(findings, at, `must be ${typeText(shape.type)}`);
+    return;
+  }
+  if (shape.enum !== undefined && !shape.enum.some((allowed) => allowed === value)) {
+    tell(findings, at, `must be one of ${shape.enum.join(', ')}`);
+    return;
+  }
+  if (shape.anyOf?.every((one) => mistakesOf(one, value, 1).length > 0) === true) {
+    tell(findings, at, 'has none of the allowed shapes');
+    return;
+  }
+  if (typeof value === 'string') checkString(shape, value, at, findings);
+  else if (typeof value === 'number') checkNumber(shape, value, at, findings);
+  else if (Array.isArray(value)) checkArray(shape, value, at, findings);
+  else if (isJsonObject(value)) checkObject(shape, value, at, findings);
+}
+
+function checkString(shape: Shape, value: string, at: Place, findings: Findings): void {
+  if (shape.minLength !== undefined && value.length < shape.minLength) {
+    tell(findings, at, 'must not be empty');
+  } else if (shape.maxLength !== undefined && value.length > shape.maxLength) {
+    tell(findings, at, `may have at most ${shape.maxLength} characters`);
+  } else if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value)) {
+    tell(findings, at, shape['x-rule'] ?? `must match ${shape.pattern}`);
+  }
+}
+
+function checkNumber(shape: Shape, value: number, at: Place, findings: Findings): void {
+  if (shape.minimum !== undefined && value < shape.minimum)
+    tell(findings, at, `must be at least ${shape.minimum}`);
+  if (shape.maximum !== undefined && value > shape.maximum)
+    tell(findings, at, `may be at most ${shape.maximum}`);
+}
+
+function checkArray(shape: Shape, value: readonly Json[], at: Place, findings: Findings): void {
+  if (shape.minItems !== undefined && value.length < shape.minItems) {
+    tell(findings, at, `must have at least ${shape.minItems} items`);
+  }
+  if (shape.maxItems !== undefined && value.length > shape.maxItems) {
+    tell(findings, at, `may have at most ${shape.maxItems} items`);
+    return;
+  }
+  if (shape.items === undefined) return;
+  for (let index = 0; index < value.length; index += 1) {
+    check(shape.items, value[index] ?? null, { field: at.field, place: `${at.place}[${index}]` }, findings);
+  }
+}
+
+function checkObject(shape: Shape, value: JsonObject, at: Place, findings: Findings): void {
+  for (const name of shape.required ?? []) {
+    if (!Object.hasOwn(value, name)) tell(findings, memberOf(at, name), 'is missing');
+  }
+  for (const [name, memberShape] of membersOf(shape)) {
+    const member = getOwn(value, name);
+    if (member !== undefined) check(memberShape, member, memberOf(at, name), findings);
+  }
+  if (shape.propertyNames !== undefined) checkNames(shape.propertyNames, value, at, findings);
+}
+
+const members = new WeakMap<Shape, readonly (readonly [string, Shape])[]>();
+
+function membersOf(shape: Shape): readonly (readonly [string, Shape])[] {
+  const known = members.get(shape) ?? Object.entries(shape.properties ?? {});
+  members.set(shape, known);
+  return known;
+}
+
+function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findings): void {
+  if (shape.pattern === undefined) return;
+  const pattern = patternOf(shape.pattern);
+  for (const name of Object.keys(value)) {
+    if (pattern.test(name)) continue;
+    const place = `The property name ${JSON.stringify(name.slice(0, 200))}`;
+    tell(findings, { field: at.field, place }, shape['x-rule'] ?? `must match ${shape.pattern}`);
+    if (findings.found.length >= findings.limit) return;
+  }
+}
+
+const topPlaces = new Map<string, Place>();
+
+/** @param name of the shape, so there is a bounded number of them */
+function memberOf(at: Place, name: string): Place {
+  if (at.place === '') {
+    const known = topPlaces.get(name) ?? { field: name, place: name };
+    topPlaces.set(name, known);
+    return known;
+  }
+  return { field: at.field === '' ? name : at.field, place: `${at.place}.${name}` };
+}
+
+function patternOf(source: string): RegExp {
+  const known = patterns.get(source);
+  if (known !== undefined) return known;
+  const pattern = new RegExp(source, 'u');
+  patterns.set(source, pattern);
+  return pattern;
+}
+
+function hasType(type: ShapeType | readonly ShapeType[], value: Json): boolean {
+  if (typeof type !== 'string') return type.some((one) => hasType(one, value));
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isJsonObject(value);
+    case 'integer':
+      return typeof value === 'number' && Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+const typeNames: Record<ShapeType, string> = {
+  null: 'null',
+  boolean: 'true or false',
+  number: 'a number',
+  integer: 'a whole number',
+  string: 'a text',
+  array: 'an array',
+  object: 'an object',
+};
+
+function typeText(type: ShapeType | readonly ShapeType[]): string {
+  return typeof type === 'string' ? typeNames[type] : type.map((one) => typeNames[one]).join(' or ');
+}

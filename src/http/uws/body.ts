@@ -1,0 +1,184 @@
+/**
+ * Request bodies as they arrive (contract sections 3 and 8): nothing is set aside for what is only announced, all bodies
+ * in flight share one budget, and a body that stands still ends its request.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { FrontLimits } from '../../contract/front-limits.ts';
+import { Roster } from '../../lib/slot-map.ts';
+
+/** The client went away; nobody waits for an answer. */
+export class AbortedError extends Error {
+  override readonly name = 'AbortedError';
+}
+
+const sweepMs = 1000;
+
+/** All bodies that one front is receiving or working on. */
+export class BodyIntake {
+  readonly #receiving = new Roster<RequestBody>();
+  #heldBytes = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(readonly limits: Pick<FrontLimits, 'bodiesInFlightBytes' | 'bodyIdleMs'>) {}
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** @throws ProblemError `unavailable` when the budget is used up */
+  take(bytes: number): void {
+    if (this.#heldBytes + bytes > this.limits.bodiesInFlightBytes)
+      throw new ProblemError(problems.unavailable);
+    this.#heldBytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+
+  /** Looks after a body that is coming. @returns its place among them, for `unwatch` */
+  watch(body: RequestBody): number {
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    return this.#receiving.add(body);
+  }
+
+  unwatch(place: number): void {
+    this.#receiving.remove(place);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    this.#receiving.each((body) => body.checkIdle(now));
+    // Not as soon as nobody is left: between two small requests that is so each time.
+    if (this.#receiving.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+export class RequestBody {
+  readonly #res: HttpResponse;
+  readonly #intake: BodyIntake;
+  #takenBytes = 0;
+  /** See `BodyIntake.watch`; null while it is not watched. */
+  #place: number | null = null;
+  #lastPieceAtMs = 0;
+  #reject: ((error: Error) => void) | null = null;
+
+  constructor(
+    res: HttpResponse,
+    intake: BodyIntake,
+    /** What `Content-Length` announces. */
+    readonly announcedBytes: number,
+  ) {
+    this.#res = res;
+    this.#intake = intake;
+  }
+
+  /**
+   * Hands over the body piece by piece. Must be called before the handler's first await; a piece is only valid during
+   * the call. @throws AbortedError; ProblemError; whatever `consume` throws
+   */
+  read(consume: (piece: Uint8Array) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#receive((piece, isLast) => {
+        if (piece.byteLength > 0) consume(new Uint8Array(piece));
+        if (isLast) resolve();
+      }, reject);
+    });
+  }
+
+  /** The whole body in one buffer of its own. As `read`; @throws ProblemError `tooLarge` beyond `bytesMax` */
+  async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
+    if (this.announcedBytes > bytesMax) throw tooLarge;
+    const pieces: Buffer[] = [];
+    await this.read((piece) => pieces.push(Buffer.from(piece)));
+    const whole = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const piece of pieces) at += piece.copy(whole, at);
+    return whole;
+  }
+
+  /**
+   * As `bytes`, told by calls: of `use` with the body, which is only valid during the call, or of `fail` with what
+   * `bytes` would throw or with what `use` throws.
+   */
+  whole(
+    bytesMax: number,
+    tooLarge: ProblemError,
+    use: (body: Buffer) => void,
+    fail: (error: Error) => void,
+  ): void {
+    if (this.announcedBytes > bytesMax) {
+      fail(tooLarge);
+      return;
+    }
+    const pieces: Buffer[] = [];
+    this.#receive((piece, isLast) => {
+      const bytes = Buffer.from(piece);
+      if (isLast && pieces.length === 0) use(bytes);
+      else {
+        pieces.push(Buffer.from(bytes));
+        if (isLast) use(Buffer.concat(pieces));
+      }
+    }, fail);
+  }
+
+  #receive(consume: (piece: ArrayBuffer, isLast: boolean) => void, fail: (error: Error) => void): void {
+    this.#reject = fail;
+    this.#lastPieceAtMs = performance.now();
+    this.#place = this.#intake.watch(this);
+    this.#res.onData((buffer, isLast) => {
+      if (this.#reject === null) return;
+      this.#lastPieceAtMs = performance.now();
+      try {
+        this.#intake.take(buffer.byteLength);
+        this.#takenBytes += buffer.byteLength;
+        if (isLast) this.#unwatch();
+        consume(buffer, isLast);
+      } catch (error) {
+        this.#fail(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+      if (isLast) this.#reject = null;
+    });
+  }
+
+  /** Called once a second while the body is incomplete. */
+  checkIdle(nowMs: number): void {
+    if (nowMs - this.#lastPieceAtMs >= this.#intake.limits.bodyIdleMs) {
+      this.#fail(new ProblemError(problems.bodyStoodStill));
+      return;
+    }
+    // uWebSockets.js closes a connection that sends less than 16 KB/s for about 10 s, without an answer. Pausing stops
+    // that clock, and resuming does not start it again.
+    this.#res.pause();
+    this.#res.resume();
+  }
+
+  /** The client went away. */
+  abort(): void {
+    this.#fail(new AbortedError('the client went away'));
+  }
+
+  /** Gives back what the body held; called when its request is over. */
+  release(): void {
+    this.#unwatch();
+    this.#intake.give(this.#takenBytes);
+    this.#takenBytes = 0;
+  }
+
+  #unwatch(): void {
+    if (this.#place === null) return;
+    this.#intake.unwatch(this.#place);
+    this.#place = null;
+  }
+
+  #fail(error: Error): void {
+    const reject = this.#reject;
+    this.#reject = null;
+    this.#unwatch();
+    reject?.(error);
+  }
+}

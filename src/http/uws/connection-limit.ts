@@ -1,0 +1,56 @@
+/** Connections that a front may have: a few less than the files that its process may open. */
+
+import type { HttpResponse } from 'uWebSockets.js';
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { filesReserveMax, filesReserveMin } from '../../contract/limits.ts';
+import type { Log } from '../operations/log.ts';
+
+/** How often a log may say the same. */
+const sayEveryMs = 10_000;
+
+/**
+ * uWebSockets.js has no answer to a process that may open no more files: it tries to take the connection that waits again and
+ * again, with all of a core, and whoever waits learns nothing. So the last connections that there is room for are taken and
+ * closed at once. Those that stay idle make room by themselves: the library closes them after 10 s.
+ */
+export class ConnectionLimit {
+  #open = 0;
+  #saidAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly connectionsMax: number,
+    private readonly log: Log,
+  ) {}
+
+  /** As the library tells it, of each connection. @param change 1: it has come; -1: it is gone */
+  changed(res: HttpResponse, change: number): void {
+    this.#open += change;
+    if (change < 0 || this.#open <= this.connectionsMax) return;
+    this.#say();
+    res.close();
+  }
+
+  #say(): void {
+    const now = performance.now();
+    if (now - this.#saidAtMs < sayEveryMs) return;
+    this.#saidAtMs = now;
+    this.log.warn(
+      { open: this.connectionsMax },
+      'connections are refused: this process may open no more files; raise its limit (ulimit -n) or add fronts',
+    );
+  }
+}
+
+/** How many connections this process has room for, beside what it has open and may come to need. */
+export function connectionsMax(): number {
+  const filesMax = filesMaxOfThisProcess();
+  const reserve = Math.min(filesReserveMax, Math.max(filesReserveMin, filesMax / 10));
+  return Math.max(1, Math.floor(filesMax - readdirSync('/dev/fd').length - reserve));
+}
+
+/** Node has raised it as far as it may; a process that it starts inherits it. Infinity where there is no limit. */
+function filesMaxOfThisProcess(): number {
+  const text = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
+}

@@ -1,0 +1,98 @@
+/** Writes an answer to the connection. What the client does not take at once is for `unsent-answers.ts`. */
+
+import type { HttpResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import { bodilessAnswersPerConnection, smallAnswerBytesMax } from '../../contract/limits.ts';
+import type { Answer, HeaderField } from '../answer.ts';
+
+const statusLines = new Map(
+  Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
+);
+const nothing = new Uint8Array(0);
+
+/** Headers as the lines of a head, for `headOf`. */
+export function headLines(headers: readonly HeaderField[]): string {
+  return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+}
+
+/**
+ * A head that is handed over in one piece: uWebSockets.js writes a status as it is, so the headers can stand behind it.
+ * Bytes, because a text would be encoded anew with each answer.
+ * @param lines from `headLines`
+ */
+export function headOf(status: number, lines: string): Uint8Array {
+  return Buffer.from(statusLine(status) + lines, 'latin1');
+}
+
+/**
+ * Writes an answer, within uWebSockets.js' own handlers or a cork. It hands over only what the connection takes: what is
+ * given to `end` would be copied for as long as the client likes, and the next request on the connection answered as well.
+ * @returns the body when the connection does not take all of it now, for `UnsentAnswers`; null when the answer is over
+ */
+export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | null {
+  writeHead(res, answer);
+  const { status, body, isHead } = answer;
+  if (status === 304 || isHead === true) {
+    writeBodiless(res, answer);
+    return null;
+  }
+  const bodyBytes = bodyBytesOf(answer);
+  if (answer.close === true && bodyBytes <= smallAnswerBytesMax) {
+    res.end(body, true);
+    return null;
+  }
+  const [, isOver] = res.tryEnd(body, bodyBytes);
+  if (isOver) return null;
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
+/** Of what is written behind the head. */
+export function bodyBytesOf({ body }: Answer): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+}
+
+function writeHead(res: HttpResponse, { status, headers, contentType, head }: Answer): void {
+  if (head !== undefined) {
+    res.writeStatus(head);
+    return;
+  }
+  // 200 is what uWebSockets.js writes by itself.
+  if (status !== 200) res.writeStatus(statusLine(status));
+  if (headers !== undefined) {
+    for (const [name, value] of headers) res.writeHeader(name, value);
+  }
+  if (status !== 304) res.writeHeader('Content-Type', contentType);
+}
+
+/**
+ * Of an answer without a body uWebSockets.js does not tell whether the client takes it. So one in so many ends its
+ * connection, as nginx does after 1,000 requests: whoever asks on and reads nothing is not answered without end.
+ */
+function writeBodiless(res: HttpResponse, answer: Answer): void {
+  const bodyBytes = bodyBytesOf(answer);
+  if (bodyBytes > 0 && Math.random() * bodilessAnswersPerConnection < 1) {
+    writeLastHead(res, bodyBytes);
+    return;
+  }
+  // Any argument, even undefined, is taken for a length that is then waited for; so such a connection stays until the
+  // server closes it.
+  if (answer.status !== 304) res.writeHeader('Content-Length', String(bodyBytes));
+  res.endWithoutBody();
+}
+
+/** Begins an answer that is never finished, and closes the connection when its head has left. */
+function writeLastHead(res: HttpResponse, bodyBytes: number): void {
+  let isGone = false;
+  res.onAborted(() => {
+    isGone = true;
+  });
+  res.writeHeader('Connection', 'close');
+  res.tryEnd(nothing, bodyBytes);
+  setImmediate(() => {
+    if (!isGone) res.close();
+  });
+}
+
+function statusLine(status: number): string {
+  return statusLines.get(status) ?? String(status);
+}

@@ -1,0 +1,132 @@
+/**
+ * Answers that wait for their clients to read them (contract section 8). A front holds so many bytes of them and no more,
+ * and a client that takes next to nothing is cut off. Until an answer is over uWebSockets.js answers nothing else on its
+ * connection; a request that is pipelined behind it ends the connection.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import { smallAnswerBytesMax } from '../../contract/limits.ts';
+import { Roster } from '../../lib/slot-map.ts';
+import { ReadingPace } from './reading-pace.ts';
+
+const sweepMs = 1000;
+
+/** What is counted of them. */
+export interface UnsentEvents {
+  readonly refused: { inc(): void };
+  readonly cutOff: { inc(): void };
+}
+
+export class UnsentAnswers {
+  readonly #waiting = new Roster<UnsentAnswer>();
+  #bytes = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param bytesMax of all that wait, each counted for every client that it waits for */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly events: UnsentEvents,
+  ) {}
+
+  /** That wait. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether an answer may be begun. One that no front could hold is not refused for ever: alone it may wait. */
+  admit(bodyBytes: number): boolean {
+    if (bodyBytes <= smallAnswerBytesMax || this.#bytes === 0) return true;
+    if (this.#bytes + bodyBytes <= this.bytesMax) return true;
+    this.events.refused.inc();
+    return false;
+  }
+
+  /**
+   * Sends the rest of an answer as its client takes it.
+   * @param body of which the connection has taken a part
+   * @param onSent called once the connection has taken all of it, never after `drop`
+   */
+  hold(res: HttpResponse, body: Uint8Array, onSent: () => void): UnsentAnswer {
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    return new UnsentAnswer(this, res, body, onSent);
+  }
+
+  /** @returns its place, for `leave` */
+  enter(answer: UnsentAnswer, bytes: number): number {
+    this.#bytes += bytes;
+    return this.#waiting.add(answer);
+  }
+
+  noteTaken(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  noteCutOff(): void {
+    this.events.cutOff.inc();
+  }
+
+  leave(place: number): void {
+    this.#waiting.remove(place);
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    this.#waiting.each((answer) => answer.check(nowMs));
+    if (this.#waiting.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** One of them. */
+export class UnsentAnswer {
+  /** Null when it waits no more. */
+  #place: number | null;
+  /** Bytes of the body that the connection has taken. */
+  #taken: number;
+  readonly #pace: ReadingPace;
+
+  constructor(
+    private readonly all: UnsentAnswers,
+    private readonly res: HttpResponse,
+    private readonly body: Uint8Array,
+    private readonly onSent: () => void,
+  ) {
+    this.#taken = res.getWriteOffset();
+    this.#pace = new ReadingPace(performance.now(), this.#taken);
+    this.#place = all.enter(this, body.length - this.#taken);
+    res.onWritable(() => this.#send());
+  }
+
+  /** The connection is gone. */
+  drop(): void {
+    if (this.#place === null) return;
+    this.all.leave(this.#place);
+    this.#place = null;
+    this.all.noteTaken(this.body.length - this.#taken);
+  }
+
+  /**
+   * Called once a second. It tries to send as well: the system says that a connection is writable only when a third of
+   * its buffer is free, and every try puts off the 10 s after which uWebSockets.js closes a connection by itself.
+   */
+  check(nowMs: number): void {
+    this.res.cork(() => this.#send());
+    if (this.#place === null) return;
+    if (!this.#pace.isTooSlow(nowMs, this.#taken)) return;
+    this.all.noteCutOff();
+    this.res.close();
+  }
+
+  /** @returns whether the connection took all that was left */
+  #send(): boolean {
+    const [isTaken, isOver] = this.res.tryEnd(this.body.subarray(this.#taken), this.body.length);
+    const taken = isOver ? this.body.length : this.res.getWriteOffset();
+    this.all.noteTaken(taken - this.#taken);
+    this.#taken = taken;
+    if (isOver) {
+      this.drop();
+      this.onSent();
+    }
+    return isTaken;
+  }
+}

@@ -1,0 +1,98 @@
+/** What a query may ask: finds the index of a target, and its fields as they are now. */
+import type { ClientPrincipal } from '../../config/configuration.ts';
+import type { FieldType } from '../../search/types.ts';
+import type { ScopedIndex } from '../../store/derived/items.ts';
+import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import { indexName } from '../../store/keys.ts';
+import type { EnvironmentScope } from '../../store/types.ts';
+import type { QueryTarget } from '../types.ts';
+import { autoDefinition } from './index-fields.ts';
+
+export interface ResolvedTarget extends ScopedIndex {
+  readonly kind: QueryTarget['kind'];
+  readonly fields: ReadonlyMap<string, FieldType>;
+}
+
+export type TargetResolution =
+  | { readonly ok: true; readonly target: ResolvedTarget }
+  | { readonly ok: false; readonly mistake: string };
+
+interface ReadFields {
+  readonly commitSum: number;
+  readonly fields: ReadonlyMap<string, FieldType> | null;
+}
+
+/** Entity types remembered; the oldest is forgotten beyond this. */
+const typesRemembered = 1000;
+
+export class Targets {
+  readonly #read = new Map<string, ReadFields>();
+
+  constructor(private readonly autoFields: AutoFields) {}
+
+  /**
+   * @param commitSum of all partitions: while it stays no item can have become visible, and so no field of one.
+   * @throws StoreUnavailableError
+   */
+  async resolve(
+    principal: ClientPrincipal,
+    target: QueryTarget,
+    commitSum: number,
+  ): Promise<TargetResolution> {
+    const scope = { tenant: principal.tenant.alias, environmentId: principal.environment.id };
+    return target.kind === 'index'
+      ? resolveIndex(principal, scope, target.alias)
+      : await this.#resolveAuto(principal, scope, target, commitSum);
+  }
+
+  async #resolveAuto(
+    { tenant, environment }: ClientPrincipal,
+    scope: EnvironmentScope,
+    { sourceGroup, type }: Extract<QueryTarget, { kind: 'auto' }>,
+    commitSum: number,
+  ): Promise<TargetResolution> {
+    if (!tenant.sourceGroups.has(sourceGroup)) {
+      return { ok: false, mistake: `No source group has the alias ${quote(sourceGroup)}` };
+    }
+    const definition = autoDefinition(tenant, environment.id, sourceGroup, type);
+    if (definition?.kind !== 'auto') {
+      const mistake = `The source group ${quote(sourceGroup)} is not auto-indexed in this environment`;
+      return { ok: false, mistake };
+    }
+    const fields = await this.#fields(definition.tenant, definition.sourceId, type, commitSum);
+    if (fields === null) {
+      const mistake = `The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`;
+      return { ok: false, mistake };
+    }
+    return { ok: true, target: { kind: 'auto', scope, index: indexName.auto(sourceGroup, type), fields } };
+  }
+
+  async #fields(
+    tenant: string,
+    sourceId: string,
+    type: string,
+    commitSum: number,
+  ): Promise<ReadonlyMap<string, FieldType> | null> {
+    const key = `${tenant}:${sourceId}:${type}`;
+    const read = this.#read.get(key);
+    if (read !== undefined && read.commitSum === commitSum) return read.fields;
+    const fields = await this.autoFields.read(tenant, sourceId, type);
+    // Types come from requests, so what is remembered of them must have an end.
+    this.#read.delete(key);
+    this.#read.set(key, { commitSum, fields });
+    const [oldest] = this.#read.keys();
+    if (this.#read.size > typesRemembered && oldest !== undefined) this.#read.delete(oldest);
+    return fields;
+  }
+}
+
+function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alias: string): TargetResolution {
+  const schema = tenant.indexes.get(alias);
+  if (schema === undefined) return { ok: false, mistake: `No index has the alias ${quote(alias)}` };
+  const index = indexName.schema(alias);
+  return { ok: true, target: { kind: 'index', scope, index, fields: schema.fields } };
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name.slice(0, 200));
+}

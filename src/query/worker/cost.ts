@@ -1,0 +1,67 @@
+/** Processor time of a query by what it went into, and the words for one that takes too much of it. */
+import type { Detail, Phase } from '../../search/pace.ts';
+
+const valueShownMax = 60;
+
+const names: Record<Phase, string> = {
+  filters: 'filters',
+  search: 'search',
+  facets: 'facets',
+  sort: 'sort',
+  page: 'the page',
+  shared: 'the index',
+};
+
+const advice: Record<Phase, string> = {
+  filters: 'use fewer conditions, above all with * or caseInsensitive, which look at every distinct value',
+  search: 'search for fewer words, or with "literal": true',
+  facets: 'ask for fewer facets, or on fields with fewer distinct values, or narrow the filters',
+  sort: 'sort by fewer fields or by shorter values, ask for an earlier page, or narrow the filters',
+  page: 'ask for a smaller pageSize',
+  shared: 'try again',
+};
+
+export class Cost {
+  #ms = 0;
+  readonly #phases = new Map<Phase, number>();
+  readonly #details = new Map<Detail, number>();
+
+  /** Without what is made once for all queries. */
+  get ms(): number {
+    return this.#ms;
+  }
+
+  add(phase: Phase, detail: Detail, ms: number): void {
+    if (phase === 'shared') return;
+    this.#ms += ms;
+    this.#phases.set(phase, (this.#phases.get(phase) ?? 0) + ms);
+    if (detail !== null) this.#details.set(detail, (this.#details.get(detail) ?? 0) + ms);
+  }
+
+  /** What took longest, and what to do about it; for a query that was stopped after so much processor time. */
+  explain(spentMs: number): string {
+    const [phase, ms] = largest(this.#phases) ?? ['filters', this.#ms];
+    const share = Math.min(100, Math.round((100 * ms) / Math.max(this.#ms, 1)));
+    const [detail, detailMs] = largest(this.#details) ?? [null, 0];
+    const isTold = detail !== null && (phase === 'filters') === (typeof detail !== 'string');
+    const most = isTold ? `, most of all ${shown(detail)} (${Math.ceil(detailMs)} ms)` : '';
+    return (
+      `${names[phase]}: the query was stopped after ${spentMs} ms of processor time in a worker, ` +
+      `of which this took ${share} %${most}; ${advice[phase]}`
+    );
+  }
+}
+
+function largest<K>(times: ReadonlyMap<K, number>): [K, number] | null {
+  let found: [K, number] | null = null;
+  for (const [what, ms] of times) if (found === null || ms > found[1]) found = [what, ms];
+  return found;
+}
+
+function shown(detail: NonNullable<Detail>): string {
+  if (typeof detail === 'string') return `the field ${JSON.stringify(detail)}`;
+  const { field, operator, value } = detail;
+  const text = JSON.stringify(value);
+  const excerpt = text.length > valueShownMax ? `${text.slice(0, valueShownMax)}…` : text;
+  return `${operator} ${excerpt} on the field ${JSON.stringify(field)}`;
+}

@@ -1,0 +1,166 @@
+/**
+ * The asks of one request, answered one after the other in slices of time, each within a budget of processor time. With
+ * the first one that takes more, the request ends.
+ */
+import { queryBudgetsPerRequest } from '../../contract/limits.ts';
+import { type Detail, type Maybe, type Phase, pace, Unfinished } from '../../search/pace.ts';
+import type { MessageBody } from '../../store/streams/message-body.ts';
+import { encodeRefusal, notRun } from '../protocol/wire.ts';
+import { Cost } from './cost.ts';
+
+/** A refusal has to reach the front before it gives up, and others have their turns in between. */
+const replyMs = 200;
+
+export class Evaluation<Ask> {
+  readonly #answers: MessageBody[] = [];
+  /** Of the ask under way; null before it began. */
+  #left: Unfinished<MessageBody> | null = null;
+  /** Of the ask under way; null while it has not taken long. */
+  #cost: Cost | null = null;
+  /** Processor time of the ask under way, and of those before it. */
+  #spentMs = 0;
+  #spentBeforeMs = 0;
+  #phase: Phase = 'filters';
+  #detail: Detail = null;
+  #slices = 0;
+  #refused = 0;
+  /** Until when costs were told apart, on the clock of `performance.now()`. */
+  #lookedMs = 0;
+  #endsMs = 0;
+
+  /** @param answer to an ask, by its place @param budgetMs processor time that each of them has */
+  constructor(
+    private readonly asks: readonly Ask[],
+    private readonly answer: (ask: Ask, at: number) => Maybe<MessageBody>,
+    private readonly budgetMs: number,
+  ) {}
+
+  /** Asks that took more than their budget. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /**
+   * Goes on for a slice.
+   * @param nowMs on the clock of `performance.now()`, as `endsMs` and `deadlineMs` are
+   * @param deadlineMs when nobody waits for the answers any more
+   * @returns all answers; null when there is more to do
+   */
+  run(nowMs: number, endsMs: number, deadlineMs: number): readonly MessageBody[] | null {
+    // Most requests end within their first slice, which this would make longer.
+    const usedBefore = this.#slices === 0 ? null : process.cpuUsage();
+    this.#lookedMs = nowMs;
+    this.#endsMs = endsMs;
+    pace.clock = this.#look;
+    pace.units = 0;
+    pace.enter(this.#phase, this.#detail);
+    let countedMs = this.#costMs;
+    while (this.#answers.length < this.asks.length) {
+      const answer = this.#goOn();
+      const isLast = this.#answers.length + 1 === this.asks.length;
+      // What nothing comes after is not counted.
+      if (!(answer instanceof Unfinished) && isLast) {
+        this.#answers.push(answer);
+        break;
+      }
+      this.#look();
+      if (!(answer instanceof Unfinished)) {
+        this.#spentMs += this.#costMs - countedMs;
+        countedMs = 0;
+        this.#settle(answer);
+        continue;
+      }
+      this.#slices += 1;
+      this.#phase = pace.phase;
+      this.#detail = pace.detail;
+      this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#lookedMs - nowMs);
+      if (this.#spentMs < this.#leftMs && !this.#isInVain(deadlineMs)) return null;
+      this.#refuse();
+    }
+    return this.#answers;
+  }
+
+  /** Lets go of what was done so far. */
+  abandon(): void {
+    this.#left?.steps.return(null);
+    this.#left = null;
+  }
+
+  /** The next answer, or what is left of it. */
+  #goOn(): Maybe<MessageBody> {
+    if (this.#left === null) {
+      const at = this.#answers.length;
+      const ask = this.asks[at];
+      if (ask === undefined) throw new TypeError('all asks have their answers');
+      const answer = this.answer(ask, at);
+      if (!(answer instanceof Unfinished)) return answer;
+      // Not all that is unfinished has to pause.
+      this.#left = answer;
+    }
+    const { done, value } = this.#left.steps.next();
+    return done ? value : this.#left;
+  }
+
+  /** Puts the time since the last look down to what it went into. @returns whether the slice is over */
+  readonly #look = (): boolean => {
+    const nowMs = performance.now();
+    this.#cost ??= new Cost();
+    this.#cost.add(pace.phase, pace.detail, nowMs - this.#lookedMs);
+    this.#lookedMs = nowMs;
+    return nowMs >= this.#endsMs;
+  };
+
+  get #costMs(): number {
+    return this.#cost?.ms ?? 0;
+  }
+
+  /** Processor time of all its queries. */
+  get #requestMs(): number {
+    return this.#spentBeforeMs + this.#spentMs;
+  }
+
+  get #leftMs(): number {
+    return Math.min(this.budgetMs, queryBudgetsPerRequest * this.budgetMs - this.#spentBeforeMs);
+  }
+
+  /**
+   * On a busy machine a costly query does not come to its budget before its front gives up, which would say nothing of
+   * what it cost, and whoever tries again would cost as much again.
+   */
+  #isInVain(deadlineMs: number): boolean {
+    return this.#lookedMs > deadlineMs - replyMs && this.#requestMs >= this.budgetMs / 2;
+  }
+
+  #refuse(): void {
+    const isRequests = this.#leftMs < this.budgetMs || this.#spentBeforeMs > this.#spentMs;
+    const requestMs = Math.min(queryBudgetsPerRequest * this.budgetMs, Math.ceil(this.#requestMs));
+    this.abandon();
+    this.#refused += 1;
+    this.#settle(
+      encodeRefusal(
+        isRequests
+          ? `the queries of this request were stopped after ${requestMs} ms of processor time in a worker; send them in several requests`
+          : (this.#cost ?? new Cost()).explain(Math.min(this.budgetMs, Math.ceil(this.#spentMs))),
+      ),
+    );
+    // One bad query makes the whole request a bad one: what the others would answer is for nobody.
+    while (this.#answers.length < this.asks.length) this.#settle(encodeRefusal(notRun));
+  }
+
+  #settle(answer: MessageBody): void {
+    this.#answers.push(answer);
+    this.#left = null;
+    this.#spentBeforeMs += this.#spentMs;
+    this.#spentMs = 0;
+    this.#cost = null;
+    this.#phase = 'filters';
+    this.#detail = null;
+  }
+}
+
+/** Of time that passed, what this process was not waiting for a processor. @param before null: not known */
+function shareOfTime(before: NodeJS.CpuUsage | null, passedMs: number): number {
+  if (before === null || passedMs <= 0) return 1;
+  const { user, system } = process.cpuUsage(before);
+  return Math.min(1, (user + system) / 1000 / passedMs);
+}

@@ -1,0 +1,110 @@
+/**
+ * Groups of facets as JSON text. Their values may be megabytes each, so they are counted while they are written, and
+ * written in steps.
+ */
+import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
+import type { FacetGroup, FacetGroups } from '../../search/types.ts';
+import type { QueryFacet } from '../types.ts';
+
+/** What a page and its facets may still take, in units of JSON text. */
+export class Room {
+  #left = queryPageUnitsMax;
+
+  /** More was taken than there was. */
+  get isExceeded(): boolean {
+    return this.#left < 0;
+  }
+
+  /** @returns false when that is more than there was */
+  take(units: number): boolean {
+    this.#left -= units;
+    return this.#left >= 0;
+  }
+}
+
+/** About what a group takes beside a text. */
+const unitsPerGroup = 40;
+/** Groups of so many units are written at once. */
+const unitsAtOnce = 65_536;
+
+/** Units of JSON text, roughly. */
+function unitsOf(groups: readonly FacetGroup[]): number {
+  let units = unitsPerGroup * groups.length;
+  for (let at = 0; at < groups.length; at += 1) {
+    const value = groups[at]?.value;
+    if (typeof value === 'string') units += value.length;
+  }
+  return units;
+}
+
+/** JSON text of groups; null when there is no room for it. */
+function groupsText(groups: readonly FacetGroup[], room: Room): Maybe<string | null> {
+  // Nobody reads what stands behind the first that had no room.
+  if (room.isExceeded) return null;
+  if (unitsOf(groups) <= unitsAtOnce) {
+    const text = JSON.stringify(groups);
+    return room.take(text.length) ? text : null;
+  }
+  const texts: string[] = [];
+  const written = repeat((at) => {
+    const text = JSON.stringify(groups[at]);
+    pace.units += unitsPerGroup + text.length;
+    if (!room.take(text.length + 1)) return false;
+    texts.push(text);
+    return texts.length < groups.length;
+  });
+  return chain(written, () => (texts.length < groups.length ? null : `[${texts.join()}]`));
+}
+
+/** As `JSON.stringify`; null when there is no room for it. */
+export function facetsTextOf(facets: readonly QueryFacet[], room: Room): Maybe<string | null> {
+  const texts = mapInTurn(facets, ({ name, field, groups, isValid }) =>
+    chain(groupsText(groups, room), (text) =>
+      text === null
+        ? null
+        : `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}}`,
+    ),
+  );
+  return chain(texts, listText);
+}
+
+/** Where one had no room, those after it have none either. */
+function listText(texts: readonly (string | null)[]): string | null {
+  return texts.includes(null) ? null : `[${texts.join()}]`;
+}
+
+/**
+ * Groups of a worker that is not alone, for the merge; null when there is no room for those that are asked for. What it
+ * sends beyond these, so that fewer questions are left open, it sends only while they are short.
+ * @param sizeOf how many groups of a facet, by its place, are asked for
+ */
+export function groupsTexts(
+  facets: readonly FacetGroups[],
+  sizeOf: (at: number) => number,
+  room: Room,
+): Maybe<string | null> {
+  const texts = mapInTurn(facets, (facet, at) => {
+    const { groups, restMax, isLong } = withoutLongRest(facet, sizeOf(at));
+    return chain(groupsText(groups, room), (text) => {
+      if (text === null) return null;
+      const rest = restMax === undefined ? '' : `,"restMax":${restMax}`;
+      return `{"groups":${text}${rest}${isLong === true ? ',"isLong":true' : ''}}`;
+    });
+  });
+  return chain(texts, listText);
+}
+
+function withoutLongRest(facet: FacetGroups, size: number): FacetGroups {
+  const { groups } = facet;
+  if (groups.length <= size || unitsOf(groups) <= unitsAtOnce) return facet;
+  let units = 0;
+  let kept = 0;
+  for (; kept < groups.length; kept += 1) {
+    units += unitsOf(groups.slice(kept, kept + 1));
+    if (kept >= size && units > unitsAtOnce) break;
+  }
+  return kept === groups.length
+    ? facet
+    : { ...facet, groups: groups.slice(0, kept), restMax: groups[kept]?.count ?? 0 };
+}

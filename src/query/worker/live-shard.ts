@@ -1,0 +1,201 @@
+/** One index of one environment in a worker's memory, and the loads that are filling it. */
+import { getOwn, type JsonObject, setOwn } from '../../contract/json.ts';
+import { fitField } from '../../search/columns/fit.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../search/pace.ts';
+import { Shard } from '../../search/shard.ts';
+import type { FieldType } from '../../search/types.ts';
+import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import type { StoredItem } from '../../store/types.ts';
+import { type IndexDefinition, knownFields } from '../front/index-fields.ts';
+
+/** A scan of one partition that is under way: what changed since it began is newer than what it finds. */
+export interface Fill {
+  readonly partition: number;
+  /** `itemKey` of the items that changed. */
+  readonly changed: Set<string>;
+}
+
+type Change =
+  | { readonly kind: 'put'; readonly partition: number; readonly item: StoredItem }
+  | { readonly kind: 'remove'; readonly sourceId: string; readonly originId: string }
+  | { readonly kind: 'drop'; readonly partition: number };
+
+export class LiveShard {
+  readonly shard: Shard;
+  readonly #fields: Map<string, FieldType>;
+  readonly #fills = new Set<Fill>();
+  /** Changes from `#done` on wait to be applied, in this order. */
+  readonly #changes: Change[] = [];
+  #done = 0;
+  /** Changes that are being applied. */
+  #applying: Steps<void> | null = null;
+  #pins = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    readonly definition: IndexDefinition,
+    private readonly autoFields: AutoFields,
+    /** Called when the last pin goes while changes wait. */
+    private readonly onUnpin: (live: LiveShard) => void,
+  ) {
+    this.#fields = new Map(knownFields(definition, autoFields));
+    this.shard = new Shard({ fields: new Map(this.#fields) });
+  }
+
+  /** False while changes wait that the shard should have by now: then it can answer nobody. */
+  get isCurrent(): boolean {
+    return this.#changes.length === 0;
+  }
+
+  /** Keeps the shard as it is, for a query that pauses. It must be current. @returns lets go of it; to be called once */
+  pin(): () => void {
+    this.#pins += 1;
+    return () => {
+      this.#pins -= 1;
+      if (this.#pins === 0 && !this.isCurrent) this.onUnpin(this);
+    };
+  }
+
+  get isPinned(): boolean {
+    return this.#pins > 0;
+  }
+
+  /**
+   * Applies what waits, unless it is pinned.
+   * @param endsMs on the clock of `performance.now()`; what is not done by then goes on waiting
+   * @returns whether nothing waits any more
+   */
+  advance(endsMs: number): boolean {
+    if (this.isCurrent) return true;
+    if (this.isPinned) return false;
+    pace.clock = () => performance.now() >= endsMs;
+    this.#applying ??= this.#applyAll();
+    if (!this.#applySome(this.#applying)) return false;
+    this.#applying = null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+    return true;
+  }
+
+  /** A change that breaks, a bug of ours, must not be in the way of all others. @returns whether that was all */
+  #applySome(applying: Steps<void>): boolean {
+    try {
+      return applying.next().done === true;
+    } catch (error) {
+      this.#applying = null;
+      this.#done += 1;
+      throw error;
+    }
+  }
+
+  /** Resolves when nothing waits to be applied. */
+  current(): Promise<void> {
+    return this.isCurrent ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  *#applyAll(): Steps<void> {
+    for (; this.#done < this.#changes.length; this.#done += 1) {
+      const change = this.#changes[this.#done];
+      const applied = change === undefined ? undefined : this.#apply(change);
+      if (applied instanceof Unfinished) yield* applied.steps;
+      if (pace.isOver()) yield;
+    }
+    this.#changes.length = 0;
+    this.#done = 0;
+  }
+
+  #apply(change: Change): Maybe<unknown> {
+    switch (change.kind) {
+      case 'put':
+        return this.#put(change.partition, change.item);
+      case 'remove':
+        return this.shard.take(change.sourceId, change.originId);
+      case 'drop':
+        return this.shard.dropPartition(change.partition);
+    }
+  }
+
+  /** Puts or removes the current state of an item, with the next `advance`. */
+  change(partition: number, sourceId: string, originId: string, item: StoredItem | null): void {
+    for (const fill of this.#fills) {
+      if (fill.partition === partition) fill.changed.add(itemKey(sourceId, originId));
+    }
+    this.#changes.push(
+      item === null ? { kind: 'remove', sourceId, originId } : { kind: 'put', partition, item },
+    );
+  }
+
+  /** Removes all items of a partition, with the next `advance`. */
+  drop(partition: number): void {
+    this.#changes.push({ kind: 'drop', partition });
+  }
+
+  /** A fill that sees every change from now on; `end` must follow. */
+  begin(partition: number): Fill {
+    const fill = { partition, changed: new Set<string>() };
+    this.#fills.add(fill);
+    return fill;
+  }
+
+  end(fill: Fill): void {
+    this.#fills.delete(fill);
+  }
+
+  /** Puts an item that a scan found, unless it changed since the fill began, with the next `advance`. */
+  found(fill: Fill, item: StoredItem): void {
+    if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
+    this.#changes.push({ kind: 'put', partition: fill.partition, item });
+  }
+
+  /** True when every field of the item has its type here, so that it can be put. */
+  knows({ fields }: StoredItem): boolean {
+    if (this.definition.kind === 'schema') return true;
+    return Object.keys(fields).every((name) => this.#fields.has(name));
+  }
+
+  #put(partition: number, item: StoredItem): Maybe<void> {
+    if (!this.knows(item)) this.#learnFields();
+    const { sourceId, originId, updatedAtMs, fieldsText } = item;
+    const fields = this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields);
+    const isWhole = fields === item.fields && fieldsText !== undefined;
+    const text = isWhole ? { fieldsText } : {};
+    return this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+  }
+
+  #isMadeForThis({ fittedTo }: StoredItem): boolean {
+    return this.definition.kind === 'schema' && fittedTo === this.definition.fields;
+  }
+
+  /**
+   * The item may have been made by another configuration than the one this shard follows: after a change of a field's
+   * type stored items go on having the former one until each is rebuilt.
+   */
+  #fitting(fields: JsonObject): JsonObject {
+    const names = Object.keys(fields);
+    if (names.every((name) => this.#fits(fields, name))) return fields;
+    const fitting: JsonObject = {};
+    for (const name of names) {
+      if (this.#fits(fields, name)) setOwn(fitting, name, getOwn(fields, name) ?? null);
+    }
+    return fitting;
+  }
+
+  #fits(fields: JsonObject, name: string): boolean {
+    const type = this.#fields.get(name);
+    return type !== undefined && fitField(type, getOwn(fields, name) ?? null).ok;
+  }
+
+  /** Takes over the fields that this process has learnt since. */
+  #learnFields(): void {
+    for (const [name, type] of knownFields(this.definition, this.autoFields)) {
+      if (this.#fields.has(name)) continue;
+      this.#fields.set(name, type);
+      this.shard.addField(name, type);
+    }
+  }
+}
+
+function itemKey(sourceId: string, originId: string): string {
+  return `${sourceId}:${originId}`;
+}

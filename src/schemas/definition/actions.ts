@@ -1,0 +1,54 @@
+import type { EntityRef } from '../../contract/ids.ts';
+import type { Json } from '../../contract/json.ts';
+import type { Build } from '../build.ts';
+import type { Cursor } from '../language/cursor.ts';
+import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
+import { compileSlot } from '../language/slot.ts';
+import { valueText } from '../language/value-text.ts';
+import { actionsPerBuildMax } from '../limits.ts';
+import type { ResolvedAction } from '../types.ts';
+
+type Resolve = (frame: Frame) => ResolvedAction[];
+
+/** `actions: [{type: "process", alias?, originId?, source?}]` (contract section 2): views to process again. */
+export function compileActions(at: Cursor, scope: Scope): Resolve {
+  if (at.isAbsent) return () => [];
+  if (!Array.isArray(at.json)) at.expected('an array of actions', 'Write [{"type": "process", …}].');
+  const actions = at.items().map((item) => compileAction(item, scope));
+  return (frame) => actions.flatMap((resolve) => resolve(frame)).slice(0, actionsPerBuildMax);
+}
+
+function compileAction(at: Cursor, scope: Scope): Resolve {
+  if (at.object(['type', 'alias', 'originId', 'source']) === null) return () => [];
+  if (at.member('type').json !== 'process')
+    at.member('type').expected('`process`', 'It is the only action there is.');
+  const alias = optionalText(at.member('alias'), scope);
+  const source = optionalText(at.member('source'), scope);
+  const originId = at.member('originId');
+  const originIds: Evaluate = originId.isAbsent ? ownOriginId : compileSlot(originId, scope).value;
+  return (frame) => {
+    const sourceId = sourceOf(frame.build, source, frame);
+    const entities = entitiesOf(originIds(frame), sourceId);
+    return entities.map((entity) => ({ ...entity, alias: alias?.(frame) || null }));
+  };
+}
+
+const ownOriginId: Evaluate = ({ build }) => build.input.entity.originId;
+
+function optionalText(at: Cursor, scope: Scope): EvaluateText | null {
+  return at.isAbsent ? null : compileSlot(at, scope).text;
+}
+
+/** The source meant; null when the group named has none in this environment. */
+function sourceOf({ input }: Build, source: EvaluateText | null, frame: Frame): string | null {
+  if (source === null) return input.entity.sourceId;
+  return input.resolveSource(source(frame) ?? '');
+}
+
+/** An array names several entities; what is null or empty names none. */
+function entitiesOf(value: Json, sourceId: string | null): EntityRef[] {
+  if (sourceId === null) return [];
+  const values = Array.isArray(value) ? value : [value];
+  const originIds = values.flatMap((item) => valueText(item) || []);
+  return originIds.map((originId) => ({ sourceId, originId }));
+}

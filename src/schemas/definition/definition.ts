@@ -1,0 +1,53 @@
+import type { Json } from '../../contract/json.ts';
+import type { BodyWriter } from '../body.ts';
+import type { Cursor } from '../language/cursor.ts';
+import type { Frame, Scope } from '../language/scope.ts';
+import type { LookupPlan } from '../types.ts';
+
+/** Writes a property's value. */
+export type Write = (frame: Frame, body: BodyWriter) => void;
+
+/** Makes a property's value: what its text says. Undefined when only the text can tell. */
+export type Read = (frame: Frame) => Json | undefined;
+
+/** A compiled property definition. */
+export interface Definition {
+  readonly write: Write;
+  /** For who wants values, not text; absent where only the text can tell. */
+  readonly read?: Read;
+  /** False when no reference can come of it, so that nobody needs to follow its path. */
+  readonly mayRefer: boolean;
+}
+
+/** What a file's definitions were found to need while they were compiled. */
+export class Needs {
+  readonly lookupPlans: LookupPlan[] = [];
+  /** Partials named by a text without holes. */
+  readonly partials = new Set<string>();
+  /** True when a partial's alias is known at run time alone: any of them may be meant. */
+  anyPartial = false;
+  /** Places of reference properties. */
+  readonly references: Cursor[] = [];
+}
+
+/** What the compilers of the property types share. */
+export interface DefinitionContext {
+  readonly scope: Scope;
+  readonly needs: Needs;
+  /** How diagnostics name a place of this file: `$.properties.x`, `partials/card $.properties.x`. */
+  readonly placeOf: (at: Cursor) => string;
+  /** Compiles a definition inside this one. */
+  readonly inner: (at: Cursor, scope: Scope) => Definition;
+}
+
+/** A definition whose value is no list and no object. */
+export function scalarDefinition(read: (frame: Frame) => string | number | boolean | null): Definition {
+  return { mayRefer: false, read, write: (frame, body) => body.value(scalarJson(read(frame))) };
+}
+
+function scalarJson(value: string | number | boolean | null): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+export const writeNull: Write = (_frame, body) => body.value('null');
+export const nullDefinition: Definition = { write: writeNull, mayRefer: false };

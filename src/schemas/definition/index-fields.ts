@@ -1,0 +1,61 @@
+import { builtInFields } from '../../contract/built-in-fields.ts';
+import type { Cursor } from '../language/cursor.ts';
+import { adviceForUnknown } from '../language/suggest.ts';
+import type { FieldTypeName, RangeFieldType, ScalarFieldType } from '../types.ts';
+
+const scalarTypes: readonly ScalarFieldType[] = [
+  'keyword',
+  'text',
+  'integer',
+  'long',
+  'float',
+  'double',
+  'boolean',
+  'date',
+];
+const rangeTypes: readonly RangeFieldType[] = [
+  'integerRange',
+  'longRange',
+  'floatRange',
+  'doubleRange',
+  'dateRange',
+];
+
+/** Every type that a field may have (contract section 2, "Index schema"). */
+export const fieldTypes: readonly FieldTypeName[] = [
+  ...scalarTypes,
+  ...scalarTypes.map((type) => `${type}[]` as const),
+  ...rangeTypes,
+  'object',
+];
+
+/**
+ * `index: {fields: {name: {type, metadata?}}, metadata?}`. That each has its property, and each property its field, is
+ * checked where files are read (`config/tenant/index-properties.ts`): of a stored configuration it need not be so.
+ */
+export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> {
+  const fields = new Map<string, FieldTypeName>();
+  if (at.object(['fields', 'metadata']) === null) return fields;
+  const list = at.member('fields');
+  if (list.expectObject('Write {"title": {"type": "text"}}.') === null) return fields;
+  for (const name of list.names()) {
+    const type = readField(list.member(name), name);
+    if (type !== null) fields.set(name, type);
+  }
+  return fields;
+}
+
+function readField(at: Cursor, name: string): FieldTypeName | null {
+  if (builtInFields.includes(name)) {
+    at.issue(`every item has ${name} by itself`, 'Choose another name for this field.');
+  }
+  if (at.object(['type', 'metadata']) === null) return null;
+  const type = at.member('type');
+  const text = type.expectText(`Write one of ${fieldTypes.join(', ')}.`);
+  if (text === null) return null;
+  const known = fieldTypes.find((fieldType) => fieldType === text);
+  if (known === undefined) {
+    type.issue(`there is no field type ${JSON.stringify(text)}`, adviceForUnknown(text, fieldTypes));
+  }
+  return known ?? null;
+}

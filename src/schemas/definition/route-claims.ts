@@ -1,0 +1,40 @@
+import type { Json } from '../../contract/json.ts';
+import { urlCharactersMax } from '../../contract/limits.ts';
+import type { Cursor } from '../language/cursor.ts';
+import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
+import { compileSlot } from '../language/slot.ts';
+import { valueText } from '../language/value-text.ts';
+import type { ViewClaims } from '../types.ts';
+
+/** `route: {url?, handles?}` (contract section 2): what a view is found by. */
+export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => ViewClaims {
+  if (at.isAbsent || at.object(['url', 'handles']) === null) return () => ({ url: null, handles: [] });
+  const url = at.member('url');
+  const urlOf: EvaluateText = url.isAbsent ? () => null : compileSlot(url, scope).text;
+  const handles = compileHandles(at.member('handles'), scope);
+  return (frame) => ({ url: usableUrl(urlOf(frame)), handles: usableHandles(handles, frame) });
+}
+
+function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
+  if (at.isAbsent) return [];
+  if (!Array.isArray(at.json)) at.expected('an array of expressions', 'Write ["{p.handle}"].');
+  return at.items().map((item) => compileSlot(item, scope).value);
+}
+
+const routable = /^(?:\/|https?:\/\/)/i;
+
+/** A URL that can be asked for; null for anything else. */
+function usableUrl(url: string | null): string | null {
+  return url !== null && url.length <= urlCharactersMax && routable.test(url) ? url : null;
+}
+
+function usableHandles(handles: readonly Evaluate[], frame: Frame): string[] {
+  const texts = handles.flatMap((handle) => handleTexts(handle(frame)));
+  return [...new Set(texts.filter((text) => text !== null && text !== ''))];
+}
+
+/** A hole that gives an array claims each of its items. */
+function handleTexts(value: Json): string[] {
+  const values = Array.isArray(value) ? value : [value];
+  return values.flatMap((item) => valueText(item) ?? []);
+}

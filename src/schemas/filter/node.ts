@@ -1,0 +1,55 @@
+import type { Json } from '../../contract/json.ts';
+import type { PropertyPath } from '../types.ts';
+
+/** Where a condition reads: from the entity, or from the variable of a lambda around it. */
+export interface FilterPath {
+  /** Name of the lambda's variable; null for the entity, whose path starts with one of its own fields. */
+  readonly variable: string | null;
+  readonly steps: PropertyPath;
+}
+
+/** A value that a condition compares with; its place in the list of values that a query is made of. */
+export interface Operand {
+  readonly slot: number;
+  /** The value when it is written out; undefined for a hole. */
+  readonly constant: Json | undefined;
+}
+
+export const comparisonNames = ['eq', 'ne', 'gt', 'ge', 'lt', 'le'] as const;
+export type ComparisonName = (typeof comparisonNames)[number];
+export const textTests = ['contains', 'startswith', 'endswith'] as const;
+export type TextTest = (typeof textTests)[number];
+
+/** The condition of a `$lookup`, of either form. */
+export type FilterNode =
+  | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
+  | { readonly kind: 'not'; readonly node: FilterNode }
+  | {
+      readonly kind: 'compare';
+      readonly path: FilterPath;
+      readonly operator: ComparisonName;
+      readonly operand: Operand;
+    }
+  /** `spread`: the one operand is a hole whose array holds the values. */
+  | {
+      readonly kind: 'in';
+      readonly path: FilterPath;
+      readonly operands: readonly Operand[];
+      readonly spread: boolean;
+    }
+  | { readonly kind: 'text'; readonly test: TextTest; readonly path: FilterPath; readonly operand: Operand }
+  | {
+      readonly kind: 'any' | 'all';
+      readonly path: FilterPath;
+      readonly variable: string;
+      readonly node: FilterNode;
+    }
+  /** Property match: the first of `paths` at which the entity has something counts. */
+  | {
+      readonly kind: 'match';
+      readonly operator: 'equals' | 'contains';
+      readonly paths: readonly PropertyPath[];
+      readonly operand: Operand;
+    }
+  /** A type known at run time alone; `*` and null are all types. */
+  | { readonly kind: 'ofType'; readonly operand: Operand };

@@ -1,0 +1,262 @@
+import type { Json } from '../../contract/json.ts';
+import { isEntityField } from '../language/entity-value.ts';
+import { joinParts } from '../language/expression.ts';
+import { parseHole } from '../language/expression-parser.ts';
+import type { Reader } from '../language/reader.ts';
+import type { Evaluate, Scope } from '../language/scope.ts';
+import { adviceForUnknown } from '../language/suggest.ts';
+import type { Slots } from '../lookup/slots.ts';
+import {
+  type ComparisonName,
+  comparisonNames,
+  type FilterNode,
+  type FilterPath,
+  type Operand,
+  type TextTest,
+  textTests,
+} from './node.ts';
+
+const pathAdvice = 'Paths start at the matched entity: `properties.title`, `type`, `originId`.';
+const entityNames = ['properties', 'p', 'type', 'originId', 'originParentId', 'url', 'redirects', 'id'];
+const operatorWords = [...comparisonNames, 'in'];
+
+/**
+ * Parses the filter language of contract section 2:
+ *
+ *     or      = and { "or" and }
+ *     and     = not { "and" not }
+ *     not     = [ "not" ] ( "(" or ")" | function "(" path "," operand ")" | path condition )
+ *     condition = comparison operand | "in" ( "(" operand { "," operand } ")" | hole )
+ *               | "/" ( "any" | "all" ) "(" variable ":" or ")"
+ *     operand = "'" text "'" | number | "true" | "false" | "null" | hole
+ *
+ * A hole becomes a value of the tree, so nothing that an entity holds can change what the filter means.
+ */
+export class FilterParser {
+  readonly #reader: Reader;
+  readonly #scope: Scope;
+  readonly #slots: Slots;
+  readonly #variables: string[] = [];
+
+  constructor(reader: Reader, scope: Scope, slots: Slots) {
+    this.#reader = reader;
+    this.#scope = scope;
+    this.#slots = slots;
+  }
+
+  /** @throws SyntaxMistake */
+  parseWhole(): FilterNode {
+    const node = this.#parseOr();
+    if (!this.#reader.atEnd) throw this.#reader.expected('`and`, `or` or the end of the filter');
+    return node;
+  }
+
+  #parseOr(): FilterNode {
+    return this.#parseJoined('or', () => this.#parseJoined('and', () => this.#parseNot()));
+  }
+
+  #parseJoined(kind: 'and' | 'or', parse: () => FilterNode): FilterNode {
+    const first = parse();
+    const nodes = [first];
+    while (this.#takeWord(kind)) nodes.push(parse());
+    return nodes.length === 1 ? first : { kind, nodes };
+  }
+
+  /** White space is skipped behind every token, so that each parser starts at something. */
+  #takeWord(word: string): boolean {
+    const taken = this.#reader.takeWord(word);
+    if (taken) this.#reader.skipSpace();
+    return taken;
+  }
+
+  #take(token: string): boolean {
+    const taken = this.#reader.take(token);
+    if (taken) this.#reader.skipSpace();
+    return taken;
+  }
+
+  #expect(token: string, what?: string): void {
+    this.#reader.expect(token, what);
+    this.#reader.skipSpace();
+  }
+
+  #parseNot(): FilterNode {
+    this.#reader.skipSpace();
+    if (this.#takeWord('not')) return { kind: 'not', node: this.#reader.nested(() => this.#parseNot()) };
+    if (!this.#take('(')) return this.#parseCondition();
+    const node = this.#reader.nested(() => this.#parseOr());
+    this.#expect(')', '`and`, `or` or the closing parenthesis `)`');
+    return node;
+  }
+
+  #parseCondition(): FilterNode {
+    const start = this.#reader.position;
+    const name = this.#reader.takeIdentifier();
+    if (name === null) throw this.#reader.expected('a path, `not`, `(` or a function');
+    this.#reader.skipSpace();
+    if (this.#take('(')) return this.#parseFunction(name, start);
+    return this.#parsePathCondition(this.#parsePath(name, start));
+  }
+
+  #parseFunction(name: string, start: number): FilterNode {
+    const test = textTests.find((known) => known === name);
+    if (test === undefined) {
+      throw this.#reader.mistake(
+        `there is no function \`${name}\``,
+        adviceForUnknown(name, textTests),
+        start,
+      );
+    }
+    return this.#parseTextTest(test);
+  }
+
+  #parseTextTest(test: TextTest): FilterNode {
+    const start = this.#reader.position;
+    const name = this.#reader.takeIdentifier();
+    if (name === null) throw this.#reader.expected('a path');
+    const path = this.#parsePath(name, start);
+    this.#expect(',');
+    const operand = this.#parseOperand();
+    this.#expect(')');
+    return { kind: 'text', test, path, operand };
+  }
+
+  #parsePath(first: string, start: number): FilterPath {
+    const steps: string[] = [];
+    for (let step = this.#takeStep(); step !== null; step = this.#takeStep()) steps.push(step);
+    this.#reader.skipSpace();
+    if (this.#variables.includes(first)) return { variable: first, steps };
+    if (first === 'p') return { variable: null, steps: ['properties', ...steps] };
+    if (isEntityField(first)) return { variable: null, steps: [first, ...steps] };
+    const known = [...this.#variables, ...entityNames];
+    const advice = `${pathAdvice} ${adviceForUnknown(first, known)}`;
+    throw this.#reader.mistake(`an entity has no field \`${first}\``, advice, start);
+  }
+
+  /** The next `.name`, `/name` or `['name']`; null at the path's end, and before `/any(` and `/all(`. */
+  #takeStep(): string | null {
+    const reader = this.#reader;
+    if (this.#quantifierHere() !== null) return null;
+    if (reader.take('[')) {
+      if (reader.next !== "'") throw reader.expected('a name in quotes');
+      const name = this.#takeQuoted(false);
+      reader.expect(']');
+      return name.join('');
+    }
+    if (!reader.take('.') && !reader.take('/')) return null;
+    const name = reader.takeIdentifier();
+    if (name === null) throw reader.expected('a name');
+    return name;
+  }
+
+  #quantifierHere(): 'any' | 'all' | null {
+    if (this.#reader.startsWith('/any(')) return 'any';
+    return this.#reader.startsWith('/all(') ? 'all' : null;
+  }
+
+  #parsePathCondition(path: FilterPath): FilterNode {
+    const quantifier = this.#quantifierHere();
+    if (quantifier !== null) return this.#parseLambda(path, quantifier);
+    const start = this.#reader.position;
+    const word = this.#reader.takeIdentifier();
+    this.#reader.skipSpace();
+    if (word === 'in') return this.#parseIn(path);
+    const operator = comparisonNames.find((known) => known === word);
+    if (operator !== undefined) return this.#parseComparison(path, operator);
+    if (word === null) throw this.#reader.expected(`one of ${operatorWords.join(', ')}`, start);
+    throw this.#reader.mistake(
+      `there is no operator \`${word}\``,
+      adviceForUnknown(word, operatorWords),
+      start,
+    );
+  }
+
+  #parseComparison(path: FilterPath, operator: ComparisonName): FilterNode {
+    return { kind: 'compare', path, operator, operand: this.#parseOperand() };
+  }
+
+  #parseLambda(path: FilterPath, kind: 'any' | 'all'): FilterNode {
+    this.#expect(`/${kind}(`);
+    const start = this.#reader.position;
+    const variable = this.#reader.takeIdentifier();
+    if (variable === null) throw this.#reader.expected('a variable: `any(x: x eq 1)`');
+    if (this.#variables.includes(variable) || entityNames.includes(variable)) {
+      throw this.#reader.mistake(`\`${variable}\` means something else here`, 'Choose another name.', start);
+    }
+    this.#reader.skipSpace();
+    this.#expect(':');
+    this.#variables.push(variable);
+    const node = this.#reader.nested(() => this.#parseOr());
+    this.#variables.pop();
+    this.#expect(')', '`and`, `or` or the closing parenthesis `)`');
+    return { kind, path, variable, node };
+  }
+
+  #parseIn(path: FilterPath): FilterNode {
+    if (this.#reader.next === '{')
+      return { kind: 'in', path, operands: [this.#parseOperand()], spread: true };
+    this.#expect('(', '`(` or a hole');
+    const operands: Operand[] = [];
+    do operands.push(this.#parseOperand());
+    while (this.#take(','));
+    this.#expect(')', '`,` or `)`');
+    return { kind: 'in', path, operands, spread: false };
+  }
+
+  #parseOperand(): Operand {
+    const operand = this.#takeOperand();
+    this.#reader.skipSpace();
+    return operand;
+  }
+
+  #takeOperand(): Operand {
+    const reader = this.#reader;
+    if (reader.next === '{') return this.#slots.add(parseHole(reader, this.#scope));
+    if (reader.next === "'") return this.#textOperand(this.#takeQuoted(true));
+    const number = reader.takeNumber();
+    if (number !== null) return this.#slots.addConstant(Number(number));
+    const start = reader.position;
+    const literal = literalWords.get(reader.takeIdentifier() ?? '');
+    if (literal !== undefined) return this.#slots.addConstant(literal);
+    throw reader.expected("a value: `'text'`, a number, true, false, null or a hole `{…}`", start);
+  }
+
+  #textOperand(parts: readonly (string | Evaluate)[]): Operand {
+    const text = parts.every((part) => typeof part === 'string') ? parts.join('') : null;
+    if (text !== null) return this.#slots.addConstant(text);
+    return this.#slots.add((frame) => joinParts(parts, frame));
+  }
+
+  /** A text in single quotes, a quote in it doubled; holes in it are filled with their text. */
+  #takeQuoted(mayHaveHoles: boolean): (string | Evaluate)[] {
+    const reader = this.#reader;
+    const start = reader.position;
+    reader.expect("'");
+    const parts: (string | Evaluate)[] = [];
+    let literal = '';
+    while (!reader.atEnd) {
+      if (reader.take("''")) literal += "'";
+      else if (reader.take("'")) return [...parts, literal];
+      else if (reader.take('{{')) literal += '{';
+      else if (reader.take('}}')) literal += '}';
+      else if (mayHaveHoles && reader.next === '{') {
+        parts.push(literal, parseHole(reader, this.#scope));
+        literal = '';
+      } else {
+        literal += reader.next;
+        reader.position += 1;
+      }
+    }
+    throw reader.mistake(
+      'the text in quotes does not end',
+      "Close it with '; a quote inside is doubled.",
+      start,
+    );
+  }
+}
+
+const literalWords: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);

@@ -1,0 +1,109 @@
+import { JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
+import type { Json } from '../../contract/json.ts';
+import { refuseLongText } from '../language/expression.ts';
+import { parseHole } from '../language/expression-parser.ts';
+import { listOf } from '../language/member.ts';
+import { Reader } from '../language/reader.ts';
+import type { Evaluate, Frame, Scope } from '../language/scope.ts';
+import { adviceForUnknown } from '../language/suggest.ts';
+import type { SyntaxMistake } from '../language/syntax-mistake.ts';
+import { PathEnvironment } from './environment.ts';
+import { OutOfSteps } from './run.ts';
+import { nodeValue } from './selectors.ts';
+import { type PathText, readPathText, withoutHoleMarks } from './text.ts';
+import { PathTree } from './tree.ts';
+
+/** A compiled path selector (contract section 2, "dynamic and `$path`"). */
+export interface PathSelector {
+  /** All values selected, in order. */
+  readonly list: (frame: Frame) => readonly Json[];
+  /** The single value; null for none; an array for several. */
+  readonly value: Evaluate;
+}
+
+/**
+ * Compiles a path selector: RFC 9535 JSONPath over the names that expressions have, its leading `$.` optional. `$` is
+ * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
+ * A text that is one hole alone is that hole's value.
+ *
+ * The library `json-p3` parses the path, checks its types and walks the values; what it cannot know (names, holes, the
+ * budget) and what it does otherwise than RFC 9535 is put into the parsed path by `PathTree`.
+ * @throws SyntaxMistake
+ */
+export function compilePath(text: string, scope: Scope): PathSelector {
+  refuseLongText(text);
+  const reader = new Reader(text);
+  if (text.startsWith('{')) return wholeHole(reader, scope);
+  const environment = new PathEnvironment();
+  const query = compileQuery(environment, reader, scope);
+  const list = (frame: Frame) => environment.within(frame, () => select(query, frame));
+  return { list, value: (frame) => single(list(frame)) };
+}
+
+function wholeHole(reader: Reader, scope: Scope): PathSelector {
+  const value = parseHole(reader, scope);
+  if (!reader.atEnd) throw reader.expected('the end of the path');
+  return { value, list: (frame) => listOf(value(frame)) };
+}
+
+function compileQuery(environment: PathEnvironment, reader: Reader, scope: Scope): JSONPathQuery {
+  const path = readPathText(reader, scope);
+  const tree = new PathTree({
+    environment,
+    holes: path.holes,
+    find: (name) => scope.find(name),
+    unknownName: (name, place) => unknownName(reader, path, scope, name, place),
+  });
+  return tree.adapt(parse(environment, reader, path), '$');
+}
+
+/** @throws SyntaxMistake */
+function parse(environment: PathEnvironment, reader: Reader, path: PathText): JSONPathQuery {
+  try {
+    return environment.compile(path.jsonPath);
+  } catch (error) {
+    if (error instanceof JSONPathError) throw syntaxMistake(error, reader, path);
+    throw error;
+  }
+}
+
+function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): SyntaxMistake {
+  const { token } = error;
+  const place = Math.min(path.writtenPlace(token.index), reader.text.length);
+  const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
+  // At the end the library may have stepped back beyond what it read, and says that.
+  const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
+  return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', place);
+}
+
+/** A message of the library without the excerpt and place at its end, which are of the text with marks for holes. */
+function readable(message: string): string {
+  return withoutHoleMarks(message)
+    .replace(/ \('.{0,9}':\d+\)$/s, '')
+    .replace(/TOKEN_([A-Z_]+)/g, (_, kind: string) => kind.toLowerCase().replaceAll('_', ' '));
+}
+
+function unknownName(
+  reader: Reader,
+  path: PathText,
+  scope: Scope,
+  name: string,
+  place: number,
+): SyntaxMistake {
+  const advice = `A property of the entity is written \`$.p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
+  return reader.mistake(`nothing is called \`${name}\` here`, advice, path.writtenPlace(place));
+}
+
+/** The values selected; none once the build has no steps left, which the build tells. */
+function select(query: JSONPathQuery, frame: Frame): Json[] {
+  try {
+    return Array.from(query.lazyQuery(frame.self), nodeValue);
+  } catch (error) {
+    if (error instanceof OutOfSteps) return [];
+    throw error;
+  }
+}
+
+function single(nodes: readonly Json[]): Json {
+  return nodes.length > 1 ? [...nodes] : (nodes[0] ?? null);
+}

@@ -1,0 +1,188 @@
+/**
+ * Patterns of the JSONPath functions `match` and `search`. Pattern and text may both come from an entity, so they run
+ * as a set of states that moves over the text once (Thompson): work is at most states times characters, where a
+ * backtracking engine, such as the one that the JSONPath library uses, can need a power of two of it.
+ */
+
+import { SyntaxMistake } from '../language/syntax-mistake.ts';
+import { languageTextCharactersMax, patternStatesMax } from '../limits.ts';
+import { type PatternNode, parsePattern, type TakesCodePoint } from './pattern-parser.ts';
+
+type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;
+
+type State =
+  | { readonly kind: 'take'; readonly takes: TakesCodePoint }
+  /** Goes on at the next state and at `to`. */
+  | { readonly kind: 'fork'; to: number }
+  | { readonly kind: 'jump'; to: number }
+  | { readonly kind: 'start' | 'end' | 'match' };
+
+export interface Pattern {
+  readonly states: readonly State[];
+}
+
+const cachedPatternsMax = 256;
+const cache = new Map<string, Pattern | null>();
+
+/** The compiled pattern, or null when the text is none or would need too many states. */
+export function compilePattern(text: string): Pattern | null {
+  if (text.length > languageTextCharactersMax) return null;
+  const known = cache.get(text);
+  if (known !== undefined) return known;
+  const pattern = compileNew(text);
+  const [oldest] = cache.keys();
+  if (cache.size >= cachedPatternsMax && oldest !== undefined) cache.delete(oldest);
+  cache.set(text, pattern);
+  return pattern;
+}
+
+function compileNew(text: string): Pattern | null {
+  try {
+    const states: State[] = [];
+    emit(parsePattern(text), states);
+    push(states, { kind: 'match' });
+    return { states };
+  } catch (error) {
+    if (error instanceof SyntaxMistake) return null;
+    throw error;
+  }
+}
+
+function push<S extends State>(states: State[], state: S): S {
+  if (states.length >= patternStatesMax) {
+    throw new SyntaxMistake(`the pattern needs more than ${patternStatesMax} states`, 0, 'Simplify it.');
+  }
+  states.push(state);
+  return state;
+}
+
+function emit(node: PatternNode, states: State[]): void {
+  switch (node.kind) {
+    case 'take':
+      push(states, { kind: 'take', takes: node.takes });
+      return;
+    case 'start':
+    case 'end':
+      push(states, { kind: node.kind });
+      return;
+    case 'sequence':
+      for (const part of node.nodes) emit(part, states);
+      return;
+    case 'choice':
+      emitChoice(node.nodes, states);
+      return;
+    case 'repeat':
+      emitRepeat(node, states);
+  }
+}
+
+function emitChoice(nodes: readonly PatternNode[], states: State[]): void {
+  const exits: { to: number }[] = [];
+  for (const node of nodes.slice(0, -1)) {
+    const fork = push(states, { kind: 'fork', to: 0 });
+    emit(node, states);
+    exits.push(push(states, { kind: 'jump', to: 0 }));
+    fork.to = states.length;
+  }
+  const last = nodes.at(-1);
+  if (last !== undefined) emit(last, states);
+  for (const exit of exits) exit.to = states.length;
+}
+
+function emitRepeat({ node, min, max }: RepeatNode, states: State[]): void {
+  for (let i = 0; i < min; i++) emitCopy(node, states);
+  if (max === Number.POSITIVE_INFINITY) {
+    const loop = states.length;
+    const fork = push(states, { kind: 'fork', to: 0 });
+    emit(node, states);
+    push(states, { kind: 'jump', to: loop });
+    fork.to = states.length;
+    return;
+  }
+  const exits: { to: number }[] = [];
+  for (let i = min; i < max; i++) {
+    exits.push(push(states, { kind: 'fork', to: 0 }));
+    emit(node, states);
+  }
+  for (const exit of exits) exit.to = states.length;
+}
+
+/** A copy takes at least one state, so that `(){1000000000}` ends at the states' limit like any other. */
+function emitCopy(node: PatternNode, states: State[]): void {
+  const before = states.length;
+  emit(node, states);
+  if (states.length === before) push(states, { kind: 'jump', to: before + 1 });
+}
+
+/**
+ * Whether the pattern takes the whole text (`match`) or a part of it (`search`).
+ * @param spend is told the states tried; it throws when there is no more to spend
+ */
+export function patternTakes(
+  pattern: Pattern,
+  text: string,
+  extent: 'whole' | 'part',
+  spend: (steps: number) => void,
+): boolean {
+  const run = new StateSet(pattern, text.length);
+  let current: number[] = [];
+  run.enter(0, 0, current);
+  for (let at = 0; at < text.length; ) {
+    if (extent === 'part' && run.matched) return true;
+    const codePoint = text.codePointAt(at) ?? 0;
+    at += codePoint > 0xffff ? 2 : 1;
+    spend(current.length + 1);
+    const next: number[] = [];
+    run.advance();
+    for (const index of current) {
+      const state = pattern.states[index];
+      if (state?.kind === 'take' && state.takes(codePoint)) run.enter(index + 1, at, next);
+    }
+    if (extent === 'part') run.enter(0, at, next);
+    else if (next.length === 0 && !run.matched) return false;
+    current = next;
+  }
+  return run.matched;
+}
+
+/** The states that can be reached at one place of the text. */
+class StateSet {
+  /** A match was reached at the current place. */
+  matched = false;
+  readonly #pattern: Pattern;
+  readonly #textLength: number;
+  readonly #seen: Uint32Array;
+  readonly #open: number[] = [];
+  #place = 1;
+
+  constructor(pattern: Pattern, textLength: number) {
+    this.#pattern = pattern;
+    this.#textLength = textLength;
+    this.#seen = new Uint32Array(pattern.states.length + 1);
+  }
+
+  advance(): void {
+    this.#place += 1;
+    this.matched = false;
+  }
+
+  /** Adds `first` and all states that follow it without taking a character; those that take one go to `into`. */
+  enter(first: number, at: number, into: number[]): void {
+    this.#open.push(first);
+    for (let index = this.#open.pop(); index !== undefined; index = this.#open.pop()) {
+      if (this.#seen[index] === this.#place) continue;
+      this.#seen[index] = this.#place;
+      this.#follow(index, at, into);
+    }
+  }
+
+  #follow(index: number, at: number, into: number[]): void {
+    const state = this.#pattern.states[index];
+    if (state === undefined) return;
+    if (state.kind === 'take') into.push(index);
+    else if (state.kind === 'match') this.matched = true;
+    else if (state.kind === 'jump') this.#open.push(state.to);
+    else if (state.kind === 'fork') this.#open.push(index + 1, state.to);
+    else if (state.kind === 'start' ? at === 0 : at === this.#textLength) this.#open.push(index + 1);
+  }
+}

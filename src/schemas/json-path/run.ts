@@ -1,0 +1,29 @@
+import type { Json } from '../../contract/json.ts';
+import type { Evaluate, Frame } from '../language/scope.ts';
+
+/** Thrown inside a path's evaluation when the build may do no more work; caught where the evaluation began. */
+export class OutOfSteps extends Error {}
+
+/** One evaluation of a path: where its holes and its `$` are read, and what it may still spend. */
+export class PathRun {
+  readonly frame: Frame;
+  readonly #filled = new Map<Evaluate, Json>();
+
+  constructor(frame: Frame) {
+    this.frame = frame;
+  }
+
+  /** @throws OutOfSteps */
+  readonly spend = (steps: number): void => {
+    if (!this.frame.build.spend(steps)) throw new OutOfSteps();
+  };
+
+  /** The value of a hole, the same for the whole run: a filter over many nodes must not put a long text together anew. */
+  filled(hole: Evaluate): Json {
+    const known = this.#filled.get(hole);
+    if (known !== undefined) return known;
+    const value = hole(this.frame);
+    this.#filled.set(hole, value);
+    return value;
+  }
+}

@@ -1,0 +1,185 @@
+import { joinParts } from '../language/expression.ts';
+import { parseHole } from '../language/expression-parser.ts';
+import type { Reader } from '../language/reader.ts';
+import type { Evaluate, Scope } from '../language/scope.ts';
+import { valueText } from '../language/value-text.ts';
+import { pathMarksMax, pathNestingMax } from '../limits.ts';
+
+/** Stands around the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
+const holeMark = '\udc00';
+
+/** A path's text as plain JSONPath: each hole is a quoted literal, or part of one, that names it. */
+export interface PathText {
+  readonly jsonPath: string;
+  readonly holes: readonly Evaluate[];
+  /** Place in the written text of a place in `jsonPath`. */
+  readonly writtenPlace: (place: number) => number;
+}
+
+/**
+ * Makes the text of a path a JSONPath that stays the same whatever its holes hold, so that it is compiled once and no
+ * value can become syntax. (The library could not read every value: it refuses `"\u0001"`.)
+ * @throws SyntaxMistake
+ */
+export function readPathText(reader: Reader, scope: Scope): PathText {
+  return new PathTextReader(reader, scope).read();
+}
+
+class PathTextReader {
+  readonly #reader: Reader;
+  readonly #scope: Scope;
+  readonly #holes: Evaluate[] = [];
+  /** Where what was written at one place went in the JSONPath; both ascend. */
+  readonly #places: { readonly written: number; readonly made: number }[] = [];
+  #made = '';
+  #marks = 0;
+  #nesting = 0;
+
+  constructor(reader: Reader, scope: Scope) {
+    this.#reader = reader;
+    this.#scope = scope;
+  }
+
+  read(): PathText {
+    const reader = this.#reader;
+    this.#refuseLoneSurrogates();
+    this.#made = this.#missingRoot();
+    this.#notePlace();
+    while (!reader.atEnd) {
+      if (reader.next === "'" || reader.next === '"') this.#readQuoted();
+      else if (reader.next === '{') this.#fill((literal) => `'${literal}'`, parseHole(reader, this.#scope));
+      else this.#readMark();
+    }
+    const places = this.#places;
+    return { jsonPath: this.#made, holes: this.#holes, writtenPlace: (place) => placeBefore(places, place) };
+  }
+
+  /** RFC 9535 section 2.1: a path consists of Unicode scalar values. */
+  #refuseLoneSurrogates(): void {
+    const place = this.#reader.text.search(/\p{Surrogate}/u);
+    if (place >= 0) throw this.#reader.mistake('half a character stands here', 'Remove it.', place);
+  }
+
+  /** The leading `$.` is optional (contract section 2). */
+  #missingRoot(): string {
+    const { next } = this.#reader;
+    if (next === '$') return '';
+    return next === '[' || next === '.' ? '$' : '$.';
+  }
+
+  /** Bounds what the library reads by recursion, and what it evaluates so. */
+  #readMark(): void {
+    const { next } = this.#reader;
+    if (next === '(' || next === '[') this.#nesting += 1;
+    if (next === ')' || next === ']') this.#nesting -= 1;
+    if (this.#nesting > pathNestingMax) {
+      throw this.#reader.mistake(`nested deeper than ${pathNestingMax} levels`, 'Write it flatter.');
+    }
+    if ('.[(!&|,'.includes(next)) this.#marks += 1;
+    if (this.#marks > pathMarksMax) {
+      throw this.#reader.mistake(
+        `more than ${pathMarksMax} dots, brackets and operators`,
+        'Write it shorter.',
+      );
+    }
+    this.#take(1);
+  }
+
+  /** Copies a text in quotes, in which holes are filled with their text; `{{` and `}}` are braces. */
+  #readQuoted(): void {
+    const reader = this.#reader;
+    const start = reader.position;
+    const quote = reader.next;
+    this.#take(1);
+    while (reader.next !== quote) {
+      if (reader.atEnd)
+        throw reader.mistake('the text in quotes does not end', `Close it with ${quote}.`, start);
+      this.#readQuotedPart();
+    }
+    this.#take(1);
+  }
+
+  #readQuotedPart(): void {
+    const reader = this.#reader;
+    if (reader.startsWith('{{') || reader.startsWith('}}')) {
+      reader.position += 1;
+      this.#notePlace();
+      this.#take(1);
+    } else if (reader.next === '{') {
+      const hole = parseHole(reader, this.#scope);
+      this.#fill(
+        (literal) => literal,
+        (frame) => joinParts([hole], frame),
+      );
+    } else if (reader.next === '\\') {
+      this.#readEscape();
+    } else {
+      this.#take(1);
+    }
+  }
+
+  /** RFC 9535 allows the escapes of control characters, which the library refuses: they are filled in like holes. */
+  #readEscape(): void {
+    const reader = this.#reader;
+    const control = /^\\u(00[01][0-9a-fA-F])/.exec(
+      reader.text.slice(reader.position, reader.position + 6),
+    )?.[1];
+    if (control === undefined) {
+      this.#take(2);
+      return;
+    }
+    reader.position += 6;
+    const character = String.fromCharCode(Number.parseInt(control, 16));
+    this.#fill(
+      (literal) => literal,
+      () => character,
+    );
+  }
+
+  #fill(written: (literal: string) => string, hole: Evaluate): void {
+    this.#made += written(`${holeMark}${this.#holes.length}${holeMark}`);
+    this.#holes.push(hole);
+    this.#notePlace();
+  }
+
+  #take(characters: number): void {
+    const { text, position } = this.#reader;
+    this.#made += text.slice(position, position + characters);
+    this.#reader.position = Math.min(position + characters, text.length);
+  }
+
+  #notePlace(): void {
+    this.#places.push({ written: this.#reader.position, made: this.#made.length });
+  }
+}
+
+function placeBefore(places: readonly { written: number; made: number }[], place: number): number {
+  const before = places.findLast(({ made }) => made <= place);
+  return before === undefined ? 0 : before.written + place - before.made;
+}
+
+/**
+ * What a literal of the path means: its own text (null), or what each run fills in. A hole alone keeps the type of a
+ * scalar, arrays and objects become their JSON text; a hole within text is text.
+ */
+export function filledLiteral(literal: string, holes: readonly Evaluate[]): Evaluate | null {
+  if (!literal.includes(holeMark)) return null;
+  // Every second piece is the number of a hole.
+  const parts = literal
+    .split(holeMark)
+    .map((piece, index) => (index % 2 === 0 ? piece : (holes[Number(piece)] ?? '')))
+    .filter((part) => part !== '');
+  const [first] = parts;
+  if (parts.length !== 1 || typeof first !== 'function') return (frame) => joinParts(parts, frame);
+  return (frame) => {
+    const value = first(frame);
+    return typeof value === 'object' ? valueText(value) : value;
+  };
+}
+
+/** A message about the JSONPath as it may be shown; the library writes the marks raw or escaped. */
+export function withoutHoleMarks(message: string): string {
+  return message
+    .replaceAll(`\\u${holeMark.charCodeAt(0).toString(16)}`, holeMark)
+    .replace(/\udc00\d+\udc00/g, '{…}');
+}

@@ -1,0 +1,25 @@
+import type { Json } from '../../contract/json.ts';
+import { EntityValue } from './entity-value.ts';
+
+/** The member of an object, or undefined; of an entity `p` is `properties` (contract section 2, "Expression"). */
+export function ownMember(value: Json, name: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (Object.hasOwn(value, name)) return value[name];
+  return name === 'p' && value instanceof EntityValue ? value.properties : undefined;
+}
+
+/** The member of an object; null where there is none, whatever `value` is. */
+export function member(value: Json, name: string): Json {
+  return ownMember(value, name) ?? null;
+}
+
+/** The element of an array; null where there is none, whatever `value` is. */
+export function element(value: Json, index: number): Json {
+  return Array.isArray(value) ? (value[index] ?? null) : null;
+}
+
+/** A value as the list that an array maps: null is nothing, what is no array is the only element (contract section 2). */
+export function listOf(value: Json): readonly Json[] {
+  if (value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { lookupResultsMax } from '../../contract/limits.ts';
+import type { DefinitionContext } from '../definition/definition.ts';
+import type { FilterNode } from '../filter/node.ts';
+import { FilterParser } from '../filter/parser.ts';
+import type { Cursor } from '../language/cursor.ts';
+import { EntityValue } from '../language/entity-value.ts';
+import { refuseLongText } from '../language/expression.ts';
+import { Reader } from '../language/reader.ts';
+import type { Frame, Scope } from '../language/scope.ts';
+import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
+import { parseJsonNumber } from '../property/rounding.ts';
+import { propertyPaths } from './path.ts';
+import { CompiledLookup, type Order } from './query.ts';
+import { Slots } from './slots.ts';
+
+const commonKeys = ['orderBy', 'top', 'source'];
+const filterKeys = ['filter', ...commonKeys];
+const matchKeys = ['operator', 'sourceEntityProperty', 'matchValue', 'sourceEntityType', ...commonKeys];
+const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
+
+/** Compiles a `$lookup` of either form (specification, "`$lookup` forms"); the result gives the matched entities. */
+export function compileLookup(at: Cursor, context: DefinitionContext): (frame: Frame) => readonly Json[] {
+  const isFilter = !at.member('filter').isAbsent;
+  if (at.object(isFilter ? filterKeys : matchKeys) === null) return () => [];
+  const slots = new Slots();
+  const condition = isFilter
+    ? compileFilter(at.member('filter'), context.scope, slots)
+    : compileMatch(at, context.scope, slots);
+  const lookup = new CompiledLookup({
+    place: context.placeOf(at),
+    digest: createHash('sha256')
+      .update(canonicalJson(at.json ?? null))
+      .digest('hex')
+      .slice(0, 32),
+    sourceGroup: readSource(at.member('source')),
+    condition,
+    order: readOrder(at.member('orderBy')),
+    slots,
+    top: compileTop(at.member('top'), context.scope),
+  });
+  context.needs.lookupPlans.push(lookup.plan);
+  return (frame) => frame.build.lookup(lookup.query(frame)).map((entity) => new EntityValue(entity));
+}
+
+function compileFilter(at: Cursor, scope: Scope, slots: Slots): FilterNode {
+  const text = at.expectText("Write a filter: `type eq 'article' and properties.tag eq {p.tag}`.");
+  if (text === null) return nothingMatches;
+  const parse = () => {
+    refuseLongText(text);
+    return new FilterParser(new Reader(text), scope, slots).parseWhole();
+  };
+  return at.parse(parse) ?? nothingMatches;
+}
+
+function compileMatch(at: Cursor, scope: Scope, slots: Slots): FilterNode {
+  const property = at
+    .member('sourceEntityProperty')
+    .expectText('Name the property that is compared: `category`.');
+  const matchValue = compileRequiredSlot(at.member('matchValue'), scope);
+  const operator = readOperator(at.member('operator'));
+  const match: FilterNode = {
+    kind: 'match',
+    operator,
+    paths: propertyPaths(property ?? ''),
+    operand: slots.add(matchValue.value),
+  };
+  const type = compileType(at.member('sourceEntityType'), scope, slots);
+  return type === null ? match : { kind: 'and', nodes: [type, match] };
+}
+
+function readOperator(at: Cursor): 'equals' | 'contains' {
+  if (at.json === 'equals' || at.json === 'contains') return at.json;
+  at.expected('`equals` or `contains`', 'Write one of them, or give the lookup a `filter` instead.');
+  return 'equals';
+}
+
+function compileType(at: Cursor, scope: Scope, slots: Slots): FilterNode | null {
+  if (at.isAbsent) return null;
+  const { constant, text } = compileSlot(at, scope);
+  if (constant === '*') return null;
+  if (constant === null) return { kind: 'ofType', operand: slots.add(text) };
+  const path = { variable: null, steps: ['type'] };
+  return { kind: 'compare', path, operator: 'eq', operand: slots.addConstant(constant) };
+}
+
+function readOrder(at: Cursor): Order | null {
+  if (at.isAbsent || at.object(['property', 'sort']) === null) return null;
+  const property = at.member('property').expectText('Name the property to order by: `title`.');
+  const sort = at.member('sort');
+  if (!sort.isAbsent && sort.json !== 'asc' && sort.json !== 'desc') {
+    sort.expected('`asc` or `desc`', 'Write one of them.');
+  }
+  return { paths: propertyPaths(property ?? ''), sort: sort.json === 'desc' ? 'desc' : 'asc' };
+}
+
+function readSource(at: Cursor): string | null {
+  if (at.isAbsent) return null;
+  const text = at.expectText('Name a source group.');
+  if (text === null || !/[{}]/.test(text)) return text;
+  at.issue('the source group of a lookup cannot be an expression', 'Write its alias out.');
+  return null;
+}
+
+/** How many results are asked for; null is as many as there may be. */
+function compileTop(at: Cursor, scope: Scope): ((frame: Frame) => number | null) | null {
+  if (at.isAbsent) return null;
+  if (isJsonObject(at.json) && !Object.hasOwn(at.json, '$exp'))
+    at.expected('a number or an expression', 'Write 10.');
+  const { constant, value } = compileSlot(at, scope);
+  if (constant !== null && readCount(constant) === null) {
+    at.expected('a number, 0 or more', 'Write how many results to take at most: 10.');
+  }
+  return (frame) => readCount(value(frame));
+}
+
+function readCount(value: Json): number | null {
+  const number = typeof value === 'string' ? parseJsonNumber(value) : value;
+  if (typeof number !== 'number' || !(number >= 0)) return null;
+  return Math.min(Math.floor(number), lookupResultsMax + 1);
+}

@@ -1,0 +1,28 @@
+import type { Json } from '../../contract/json.ts';
+import { compareCodePoints } from '../language/code-points.ts';
+
+/** A matched entity with the value that it is ordered by. */
+export interface Ranked {
+  readonly originId: string;
+  readonly value: Json;
+}
+
+/**
+ * Numbers before texts before booleans, desc turned around; what is none of these last in both directions; ties by
+ * originId in code-point order (contract section 2, `$lookup`).
+ */
+export function rankComparer(sort: 'asc' | 'desc'): (a: Ranked, b: Ranked) => number {
+  const sign = sort === 'asc' ? 1 : -1;
+  return (a, b) => compareRanked(a.value, b.value, sign) || compareCodePoints(a.originId, b.originId);
+}
+
+const kinds = ['number', 'string', 'boolean'];
+
+function compareRanked(a: Json, b: Json, sign: number): number {
+  const kindA = kinds.indexOf(typeof a);
+  const kindB = kinds.indexOf(typeof b);
+  if (kindA < 0 || kindB < 0) return (kindA < 0 ? 1 : 0) - (kindB < 0 ? 1 : 0);
+  if (kindA !== kindB) return sign * (kindA - kindB);
+  if (typeof a === 'string' && typeof b === 'string') return sign * compareCodePoints(a, b);
+  return sign * (Number(a) - Number(b));
+}

@@ -1,0 +1,150 @@
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import {
+  type Definition,
+  type DefinitionContext,
+  nullDefinition,
+  type Read,
+  type Write,
+} from '../definition/definition.ts';
+import { compilePath } from '../json-path/json-path.ts';
+import type { Cursor } from '../language/cursor.ts';
+import { listOf } from '../language/member.ts';
+import { Frame, isReservedName, type Scope } from '../language/scope.ts';
+import { compileSlot } from '../language/slot.ts';
+import { adviceForUnknown } from '../language/suggest.ts';
+import { compileLookup } from '../lookup/lookup.ts';
+
+/** What an array goes over. */
+interface ArrayInput {
+  readonly isLookup: boolean;
+  readonly list: (frame: Frame) => readonly Json[];
+}
+
+const emptyInput: ArrayInput = { isLookup: false, list: () => [] };
+const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** `{type: "array", input, items?, var?}`; without `items` the elements are copied. */
+export function compileArray(at: Cursor, context: DefinitionContext): Definition {
+  if (at.object(['type', 'input', 'items', 'var']) === null) return nullDefinition;
+  const { isLookup, list } = compileInput(at.member('input'), context);
+  const variable = readVariable(at.member('var'));
+  const items = at.member('items');
+  if (items.isAbsent) return { mayRefer: false, read: readCopies(list), write: writeCopies(list) };
+  const item = context.inner(items, context.scope.inside(variable, isLookup));
+  return {
+    mayRefer: item.mayRefer,
+    write: writeList(list, item.mayRefer ? followed(item.write) : item.write),
+  };
+}
+
+/** Writes the element that is the current value of its frame. */
+type WriteElement = (frame: Frame, body: Parameters<Write>[1], index: number) => void;
+
+const writeCopy: WriteElement = (frame, body) => body.value(JSON.stringify(frame.value));
+
+function followed(write: Write): WriteElement {
+  return (frame, body, index) => {
+    body.enter(`[${index}]`);
+    write(frame, body);
+    body.leave();
+  };
+}
+
+const shortListMax = 1_000;
+const shortTextMax = 1_000;
+
+/** Of short lists alone. */
+function readCopies(list: ArrayInput['list']): Read {
+  return (frame) => {
+    const values = list(frame);
+    return isShortList(values, frame) && frame.build.spend(values.length) ? [...values] : undefined;
+  };
+}
+
+/** A short list goes in one go where it passes no limit. */
+function writeCopies(list: ArrayInput['list']): Write {
+  return (frame, body) => {
+    const values = list(frame);
+    const json = isShortList(values, frame) ? JSON.stringify(values) : null;
+    if (json === null || !body.hasRoom(json.length)) return writeEach(values, writeCopy, frame, body);
+    frame.build.spend(values.length);
+    body.value(json);
+  };
+}
+
+function isShortList(values: readonly Json[], { build }: Frame): boolean {
+  return values.length <= Math.min(shortListMax, build.stepsLeft) && values.every(isShort);
+}
+
+function isShort(value: Json): boolean {
+  return typeof value === 'string'
+    ? value.length <= shortTextMax
+    : typeof value !== 'object' || value === null;
+}
+
+function writeList(list: ArrayInput['list'], write: WriteElement): Write {
+  return (frame, body) => writeEach(list(frame), write, frame, body);
+}
+
+function writeEach(
+  values: readonly Json[],
+  write: WriteElement,
+  frame: Frame,
+  body: Parameters<Write>[1],
+): void {
+  const inner = new Frame(frame.build, frame.self, frame);
+  let mark = '[';
+  let index = 0;
+  for (const value of values) {
+    if (body.isFull || !frame.build.spend(1)) break;
+    body.mark(mark);
+    inner.value = value;
+    write(inner, body, index);
+    mark = ',';
+    index += 1;
+  }
+  body.mark(index === 0 ? '[]' : ']');
+}
+
+function readVariable(at: Cursor): string {
+  const { json } = at;
+  if (json === undefined) return 'item';
+  if (typeof json === 'string' && identifier.test(json) && !isReservedName(json)) return json;
+  const advice = 'Choose a name of letters, digits and _ that means nothing else in expressions.';
+  at.issue('this cannot be the name of a variable', advice);
+  return 'item';
+}
+
+function compileInput(at: Cursor, context: DefinitionContext): ArrayInput {
+  if (at.isAbsent) {
+    at.issue(
+      'this key is missing',
+      'Add what the array goes over: `{p.tags}`, {"$path": …} or {"$lookup": …}.',
+    );
+    return emptyInput;
+  }
+  const { json } = at;
+  if (isJsonObject(json) && !Object.hasOwn(json, '$exp')) return compileSource(at, context);
+  const { value } = compileSlot(at, context.scope);
+  return { isLookup: false, list: (frame) => listOf(value(frame)) };
+}
+
+function compileSource(at: Cursor, context: DefinitionContext): ArrayInput {
+  const [name, ...rest] = at.names();
+  if (name === '$path' && rest.length === 0) return compilePathInput(at.member('$path'), context.scope);
+  if (name === '$lookup' && rest.length === 0) {
+    return { isLookup: true, list: compileLookup(at.member('$lookup'), context) };
+  }
+  for (const unknown of at.names().filter((key) => key !== '$path' && key !== '$lookup')) {
+    const known = ['$path', '$lookup', '$exp'];
+    at.member(unknown).issue(`unknown key ${JSON.stringify(unknown)}`, adviceForUnknown(unknown, known));
+  }
+  at.expected('an expression, one `$path` or one `$lookup`', 'Write one of them: {"$path": "$.p.tags[*]"}.');
+  return emptyInput;
+}
+
+function compilePathInput(at: Cursor, scope: Scope): ArrayInput {
+  const text = at.expectText('Write a path such as `$.p.tags[*]`.');
+  const path = text === null ? null : at.parse(() => compilePath(text, scope));
+  return path === null ? emptyInput : { isLookup: false, list: path.list };
+}

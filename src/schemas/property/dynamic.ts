@@ -1,0 +1,41 @@
+import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
+import { compilePath } from '../json-path/json-path.ts';
+import type { Cursor } from '../language/cursor.ts';
+import type { Evaluate, Scope } from '../language/scope.ts';
+
+/**
+ * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may stand
+ * for `*`.
+ */
+export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {
+  if (at.object(['type', '*', 'value']) === null) return nullDefinition;
+  const value = compileDynamicValue(at, scope);
+  return { mayRefer: false, write: (frame, body) => body.value(JSON.stringify(value(frame))) };
+}
+
+/** True for a definition that is dynamic by its key alone. */
+export function isDynamic(at: Cursor): boolean {
+  return !at.member('*').isAbsent && at.member('type').isAbsent;
+}
+
+function compileDynamicValue(at: Cursor, scope: Scope): Evaluate {
+  const star = at.member('*');
+  const value = at.member('value');
+  if (!star.isAbsent && !value.isAbsent)
+    value.issue('`*` says already which value is meant', 'Remove one of them.');
+  return compileSelector(star.isAbsent && !value.isAbsent ? value : star, scope);
+}
+
+/** What the key `*` of an object's properties selects: a path, or a dynamic definition around one. */
+export function compileStar(at: Cursor, scope: Scope): Evaluate {
+  const isDefinition = !at.member('*').isAbsent || at.member('type').json === 'dynamic';
+  if (!isDefinition) return compileSelector(at, scope);
+  at.object(['type', '*', 'value']);
+  return compileDynamicValue(at, scope);
+}
+
+function compileSelector(at: Cursor, scope: Scope): Evaluate {
+  const text = at.expectText('Write a path such as `$.p.content`.');
+  const path = text === null ? null : at.parse(() => compilePath(text, scope));
+  return path?.value ?? (() => null);
+}

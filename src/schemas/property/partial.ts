@@ -1,0 +1,47 @@
+import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
+import { CompiledPartial } from '../definition/partial.ts';
+import type { Cursor } from '../language/cursor.ts';
+import { Frame } from '../language/scope.ts';
+import { compileRequiredSlot } from '../language/slot.ts';
+import { partialDepthMax } from '../limits.ts';
+
+/**
+ * `{type: "partial", input, alias}`. An alias that names no partial gives null and a diagnostic; so does a partial
+ * `partialDepthMax` partials deep, which only a cycle reaches.
+ */
+export function compilePartialUse(at: Cursor, context: DefinitionContext): Definition {
+  if (at.object(['type', 'input', 'alias']) === null) return nullDefinition;
+  const { value: inputOf } = compileRequiredSlot(at.member('input'), context.scope);
+  const alias = compileRequiredSlot(at.member('alias'), context.scope);
+  if (alias.constant === null) context.needs.anyPartial = true;
+  else context.needs.partials.add(alias.constant);
+  const place = context.placeOf(at);
+  return {
+    mayRefer: true,
+    write: (frame, body) => {
+      const { build } = frame;
+      const name = alias.text(frame);
+      const partial = findPartial(frame, name);
+      if (partial === null) {
+        const message = name
+          ? `no partial is called ${JSON.stringify(name.slice(0, 100))}`
+          : 'the alias of the partial is empty';
+        build.report({ kind: 'partialUnknown', place, message });
+        return body.value('null');
+      }
+      if (build.partialDepth >= partialDepthMax) {
+        build.limitReached(place, `partials are nested ${partialDepthMax} deep; what is deeper is null`);
+        return body.value('null');
+      }
+      if (body.isFull || !build.spend(1)) return body.value('null');
+      build.partialDepth += 1;
+      partial.write(new Frame(build, inputOf(frame)), body);
+      build.partialDepth -= 1;
+    },
+  };
+}
+
+function findPartial(frame: Frame, name: string | null): CompiledPartial | null {
+  const partial = name === null ? undefined : frame.build.input.partial(name);
+  return partial instanceof CompiledPartial ? partial : null;
+}

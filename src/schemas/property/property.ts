@@ -1,0 +1,81 @@
+import { isJsonObject } from '../../contract/json.ts';
+import {
+  type Definition,
+  type DefinitionContext,
+  type Needs,
+  nullDefinition,
+} from '../definition/definition.ts';
+import type { Cursor } from '../language/cursor.ts';
+import type { Scope } from '../language/scope.ts';
+import { adviceForUnknown } from '../language/suggest.ts';
+import { definitionDepthMax } from '../limits.ts';
+import { compileArray } from './array.ts';
+import { compileBoolean } from './boolean.ts';
+import { compileDynamic, isDynamic } from './dynamic.ts';
+import { compileNumber } from './number.ts';
+import { compileObject, compileProperties } from './object.ts';
+import { compilePartialUse } from './partial.ts';
+import { compileReference } from './reference.ts';
+import { compileShorthand, compileString, constantDefinition } from './string.ts';
+
+export type Compile = (at: Cursor, context: DefinitionContext) => Definition;
+
+/** The property types of the specification ("Schema property types"), by the name that `type` has. */
+const compilers: ReadonlyMap<string, Compile> = new Map([
+  ['string', compileString],
+  ['number', compileNumber],
+  ['boolean', compileBoolean],
+  ['array', compileArray],
+  ['object', compileObject],
+  ['reference', compileReference],
+  ['partial', compilePartialUse],
+  ['dynamic', compileDynamic],
+]);
+
+/**
+ * Compiles the `properties` of a schema file; every mistake is told through the cursor.
+ * @param shorthandAt what a bare text at a place means; a string unless told
+ */
+export function compileSchemaProperties(
+  at: Cursor,
+  scope: Scope,
+  needs: Needs,
+  placeOf: (at: Cursor) => string,
+  shorthandAt: (at: Cursor) => Compile = () => compileShorthand,
+): Definition {
+  const inner = (below: Cursor, belowScope: Scope): Definition => {
+    const context = { scope: belowScope, needs, placeOf, inner };
+    if (typeof below.json === 'string') return shorthandAt(below)(below, context);
+    return compileDefinition(below, context);
+  };
+  return compileProperties(at, { scope, needs, placeOf, inner });
+}
+
+function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
+  if (at.depth > definitionDepthMax) {
+    at.issue('the schema is nested too deep', 'Move the inner part into a partial.');
+    return nullDefinition;
+  }
+  const { json } = at;
+  // A bare number, true, false or null is that constant, as a bare text is that text.
+  if (typeof json === 'number' || typeof json === 'boolean' || json === null) return constantDefinition(json);
+  if (!isJsonObject(json)) {
+    at.expected('a text or a property definition', 'Write {"type": "string", "value": "{p.title}"}.');
+    return nullDefinition;
+  }
+  return isDynamic(at) ? compileDynamic(at, context) : compileTyped(at, context);
+}
+
+function compileTyped(at: Cursor, context: DefinitionContext): Definition {
+  const type = at.member('type');
+  if (type.isAbsent) {
+    at.issue('`type` is missing', `Add one of ${[...compilers.keys()].join(', ')}.`);
+    return nullDefinition;
+  }
+  const name = type.expectText(`Write one of ${[...compilers.keys()].join(', ')}.`);
+  if (name === null) return nullDefinition;
+  const compile = compilers.get(name);
+  if (compile !== undefined) return compile(at, context);
+  type.issue(`there is no property type ${JSON.stringify(name)}`, adviceForUnknown(name, compilers.keys()));
+  return nullDefinition;
+}

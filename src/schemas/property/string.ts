@@ -1,0 +1,55 @@
+import type { Json } from '../../contract/json.ts';
+import {
+  type Definition,
+  type DefinitionContext,
+  nullDefinition,
+  scalarDefinition,
+} from '../definition/definition.ts';
+import type { Cursor } from '../language/cursor.ts';
+import type { Expression } from '../language/expression.ts';
+import type { EvaluateText } from '../language/scope.ts';
+import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
+
+/** `{type: "string", value, default?}`: `default` stands for null and for the empty text. */
+export function compileString(at: Cursor, { scope }: DefinitionContext): Definition {
+  if (at.object(['type', 'value', 'default']) === null) return nullDefinition;
+  const value = compileRequiredSlot(at.member('value'), scope);
+  const fallback = at.member('default');
+  if (fallback.isAbsent) return textDefinition(value);
+  const { text: fallbackText } = compileSlot(fallback, scope);
+  return textDefinition({ constant: null, text: withDefault(value.text, fallbackText) });
+}
+
+function withDefault(text: EvaluateText, fallback: EvaluateText): EvaluateText {
+  return (frame) => text(frame) || fallback(frame);
+}
+
+/** The shorthand: a bare text. */
+export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Definition {
+  return textDefinition(compileSlot(at, scope));
+}
+
+/** A bare text where any value is wanted: a hole that is the whole text keeps its value's type. */
+export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Definition {
+  const { value } = compileSlot(at, scope);
+  return {
+    mayRefer: false,
+    read: (frame) => scalarOf(value(frame)),
+    write: (frame, body) => body.value(JSON.stringify(value(frame))),
+  };
+}
+
+function scalarOf(value: Json): Json | undefined {
+  return typeof value === 'object' && value !== null ? undefined : value;
+}
+
+function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {
+  if (constant !== null) return constantDefinition(constant);
+  return scalarDefinition(text);
+}
+
+/** A value that is the same for every entity. */
+export function constantDefinition(value: string | number | boolean | null): Definition {
+  const json = JSON.stringify(value);
+  return { mayRefer: false, read: () => value, write: (_frame, body) => body.value(json) };
+}

@@ -1,0 +1,34 @@
+import type { Json } from '../../contract/json.ts';
+
+const quotedCharactersMax = 100;
+/** A body full of mistakes is answered with the first of them. */
+const mistakesMax = 1000;
+
+/** The mistakes of one query, each with its place: `filters.and[0].operator: unknown operator "like"`. */
+export class Mistakes {
+  readonly texts: string[] = [];
+  readonly #members = new Set<string>();
+
+  add(place: string, text: string): void {
+    this.#members.add(/^\w*/.exec(place)?.[0] ?? '');
+    if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
+  }
+
+  /** Whether a member of the query has one, however deep. */
+  isIn(member: string): boolean {
+    return this.#members.has(member);
+  }
+}
+
+/** The value as it was sent, cut when it is long. */
+export function quote(value: Json | undefined): string {
+  const text = JSON.stringify(
+    typeof value === 'string' ? value.slice(0, quotedCharactersMax) : shallow(value),
+  );
+  return text.length > quotedCharactersMax + 2 ? `${text.slice(0, quotedCharactersMax)}…` : text;
+}
+
+function shallow(value: Json | undefined): Json {
+  if (Array.isArray(value)) return '[…]';
+  return typeof value === 'object' && value !== null ? '{…}' : (value ?? null);
+}

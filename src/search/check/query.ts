@@ -1,0 +1,117 @@
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject } from '../../contract/json.ts';
+import { searchCodePointsMax } from '../../contract/limits.ts';
+import { type FieldTable, meaningOf } from '../field-table.ts';
+import { countCodePoints } from '../text/code-points.ts';
+import type { CheckedQuery } from '../types.ts';
+import { checkFacets } from './facets.ts';
+import { checkFilter } from './filter.ts';
+import { Mistakes, quote } from './mistakes.ts';
+import { checkPagination, invalidNextPageToken } from './pagination.ts';
+import { checkSort } from './sort.ts';
+
+export interface QueryRules extends FieldTable {
+  /** Whether an alias names a full schema; null where `aliases` is not supported, and so ignored like any unknown key. */
+  readonly isSchemaAlias: ((alias: string) => boolean) | null;
+}
+
+export type QueryCheck =
+  | {
+      readonly ok: true;
+      /** `after` is null, and `offset` 0 when there is a token: the token's place is the caller's to fill in. */
+      readonly query: CheckedQuery;
+      /** Without repetition; null when the query asks for none. */
+      readonly aliases: readonly string[] | null;
+      /** As sent, not verified. */
+      readonly nextPageToken: string | null;
+    }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/**
+ * A query object as sent, with every default filled in, or every mistake that it has, each text beginning with its
+ * place (specification "Query object", contract section 7). Unknown keys are ignored and null means absent.
+ */
+export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
+  if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
+  const mistakes = new Mistakes();
+  const filter = checkFilter(memberOf(body, 'filters'), rules, mistakes);
+  const search = checkSearch(memberOf(body, 'search'), rules, mistakes);
+  const facets = checkFacets(memberOf(body, 'facets'), rules, mistakes);
+  const sort = checkSort(memberOf(body, 'sort'), search !== null, rules, mistakes);
+  const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
+  const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
+  const { offset, pageSize, nextPageToken } = pagination;
+  // Tokens come with answers, so this one was not given for what the index cannot answer; see `queryIdentity`.
+  const isOfAnother = ['filters', 'search', 'sort'].some((member) => mistakes.isIn(member));
+  if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
+  if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
+  const query: CheckedQuery = { filter, search, facets, sort, offset, pageSize, after: null };
+  return { ok: true, query, aliases, nextPageToken };
+}
+
+function memberOf(body: JsonObject, name: string): Json {
+  return getOwn(body, name) ?? null;
+}
+
+/** Text that is equal for two queries between which a `nextPageToken` may pass: same filters, search and sort. */
+export function queryIdentity({ filter, search, sort }: CheckedQuery): string {
+  // These parts are plain JSON by construction; only their names make them another type.
+  return canonicalJson([filter, search, sort] as unknown as Json);
+}
+
+function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedQuery['search'] {
+  if (search === null) return null;
+  if (!isJsonObject(search)) {
+    mistakes.add('search', `must be {"field", "value"}, not ${quote(search)}`);
+    return null;
+  }
+  const field = getOwn(search, 'field') ?? null;
+  const value = getOwn(search, 'value') ?? null;
+  const literal = getOwn(search, 'literal') ?? false;
+  checkSearchField(field, table, mistakes);
+  checkSearchValue(value, mistakes);
+  if (typeof literal !== 'boolean') {
+    mistakes.add('search.literal', `must be true or false, not ${quote(literal)}`);
+  }
+  if (typeof field !== 'string' || typeof value !== 'string') return null;
+  return { field, value, literal: literal === true };
+}
+
+function checkSearchField(field: Json, table: FieldTable, mistakes: Mistakes): void {
+  if (typeof field !== 'string') {
+    mistakes.add('search.field', field === null ? 'is missing' : `must be text, not ${quote(field)}`);
+    return;
+  }
+  const meaning = meaningOf(table, field);
+  if (meaning.kind === 'unknown') mistakes.add('search.field', `the index has no field ${quote(field)}`);
+  const isSearchable = meaning.kind === 'field' && meaning.traits.isSearchable;
+  if (isSearchable || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
+  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'built in';
+  mistakes.add('search.field', `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
+}
+
+function checkSearchValue(value: Json, mistakes: Mistakes): void {
+  if (typeof value !== 'string') {
+    mistakes.add('search.value', value === null ? 'is missing' : `must be text, not ${quote(value)}`);
+    return;
+  }
+  const length = countCodePoints(value);
+  if (length <= searchCodePointsMax) return;
+  mistakes.add('search.value', `has ${length} characters; at most ${searchCodePointsMax} are allowed`);
+}
+
+function checkAliases(aliases: Json, { isSchemaAlias }: QueryRules, mistakes: Mistakes): string[] | null {
+  if (isSchemaAlias === null || aliases === null) return null;
+  if (!Array.isArray(aliases)) {
+    mistakes.add('aliases', `must be an array of schema aliases, not ${quote(aliases)}`);
+    return null;
+  }
+  const known = new Set<string>();
+  for (const [at, alias] of aliases.entries()) {
+    if (typeof alias !== 'string') mistakes.add(`aliases[${at}]`, `must be text, not ${quote(alias)}`);
+    else if (isSchemaAlias(alias)) known.add(alias);
+    else mistakes.add(`aliases[${at}]`, `no full schema has the alias ${quote(alias)}`);
+  }
+  return [...known];
+}

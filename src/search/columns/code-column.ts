@@ -1,0 +1,105 @@
+import type { Json } from '../../contract/json.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { FacetTally } from '../facets/tally.ts';
+import { type CodeTest, codeTest } from '../filter/code-test.ts';
+import type { Condition } from '../filter/condition.ts';
+import { type DocTest, matchNothing } from '../filter/matcher.ts';
+import type { Order, PlaceValue } from '../sort/order.ts';
+import type { Column } from './column.ts';
+import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
+
+/** What a code column takes; `plain` is any scalar, for facets alone. */
+export type CodeValues = 'text' | 'boolean' | 'plain';
+
+/** Text and booleans (and, for facets, numbers) as codes of a dictionary. */
+export abstract class CodeColumn implements Column {
+  readonly present: Bitmap;
+  readonly dictionary: ValueDictionary;
+  readonly #values: CodeValues;
+
+  constructor(capacity: number, dictionary: ValueDictionary, values: CodeValues) {
+    this.present = new Bitmap(capacity);
+    this.dictionary = dictionary;
+    this.#values = values;
+  }
+
+  abstract readonly bytes: number;
+  abstract set(doc: number, value: Json): void;
+  abstract clear(doc: number): void;
+  abstract grow(capacity: number): void;
+  abstract bind(test: CodeTest): DocTest;
+  /** Counts each distinct value of each of the docs at `from`..`end` once; returns how far it got. */
+  abstract tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number;
+  /**
+   * The dictionary's keys of the representatives of the docs at `from`..`end`, NaN for none, at the same places; returns
+   * how far it got.
+   */
+  abstract keys(docs: Int32Array, from: number, end: number, into: Float64Array, isLargest: boolean): number;
+  /** The code that a doc is sorted by: its own, or that of its smallest or largest item; -1 for none. */
+  abstract representative(doc: number, isLargest: boolean): number;
+
+  /** Whether a value is of the column's type. */
+  accepts(value: Json): value is PlainValue {
+    if (this.#values !== 'plain') return typeof value === (this.#values === 'text' ? 'string' : 'boolean');
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  }
+
+  match(condition: Condition): DocTest {
+    const test = codeTest(this.dictionary, condition, this.#values === 'text');
+    return test.kind === 'none' ? matchNothing : this.bind(test);
+  }
+
+  order(isDescending: boolean): Order {
+    return new CodeOrder(this, isDescending, this.#values === 'boolean');
+  }
+}
+
+class CodeOrder implements Order {
+  readonly isExact: boolean;
+  readonly isDescending: boolean;
+  readonly #column: CodeColumn;
+  readonly #sign: number;
+
+  constructor(column: CodeColumn, isDescending: boolean, isExact: boolean) {
+    this.#column = column;
+    this.isDescending = isDescending;
+    this.#sign = isDescending ? -1 : 1;
+    this.isExact = isExact;
+  }
+
+  key(doc: number): number {
+    const code = this.#column.representative(doc, this.isDescending);
+    return code < 0 ? Infinity : this.#sign * this.#column.dictionary.keyOf(code);
+  }
+
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const stop = this.#column.keys(docs, from, end, into, this.isDescending);
+    const sign = this.#sign;
+    for (let at = from; at < stop; at += 1) {
+      const key = into[at] ?? Number.NaN;
+      into[at] = Number.isNaN(key) ? Infinity : sign * key;
+    }
+    return stop;
+  }
+
+  compare(a: number, b: number): number {
+    const codeA = this.#column.representative(a, this.isDescending);
+    const codeB = this.#column.representative(b, this.isDescending);
+    if (codeA < 0 || codeB < 0) return 0;
+    return this.#sign * this.#column.dictionary.compare(codeA, codeB);
+  }
+
+  value(doc: number): PlaceValue {
+    const code = this.#column.representative(doc, this.isDescending);
+    return code < 0 ? null : this.#column.dictionary.valueOf(code);
+  }
+
+  keyOf(value: PlaceValue): number {
+    return value === null ? Infinity : this.#sign * orderKey(value);
+  }
+
+  compareTo(doc: number, value: PlaceValue): number {
+    const own = this.value(doc);
+    return own === null || value === null ? 0 : this.#sign * compareValues(own, value);
+  }
+}

@@ -1,0 +1,27 @@
+import { type FieldTraits, isNumeric, traitsOf } from '../field-type.ts';
+import type { FieldType } from '../types.ts';
+import type { CodeColumn, CodeValues } from './code-column.ts';
+import type { Column } from './column.ts';
+import { ListCodes } from './list-codes.ts';
+import { NumberColumn } from './number-column.ts';
+import { NumberListColumn } from './number-list-column.ts';
+import { ObjectColumn } from './object-column.ts';
+import { RangeColumn } from './range-column.ts';
+import { ScalarCodes } from './scalar-codes.ts';
+
+/** The column that holds values of a type. */
+export function createColumn(type: FieldType, capacity: number): Column {
+  const { shape, kind } = traitsOf(type);
+  if (shape === 'object') return new ObjectColumn(capacity);
+  if (shape === 'range') return new RangeColumn(capacity, kind);
+  if (!isNumeric(kind)) return createCodeColumn(shape, capacity, kind === 'text' ? 'text' : 'boolean');
+  return shape === 'list' ? new NumberListColumn(capacity, kind) : new NumberColumn(capacity, kind);
+}
+
+export function createCodeColumn(
+  shape: FieldTraits['shape'],
+  capacity: number,
+  values: CodeValues,
+): CodeColumn {
+  return shape === 'list' ? new ListCodes(capacity, values) : new ScalarCodes(capacity, values);
+}

@@ -1,0 +1,56 @@
+import type { Json } from '../../contract/json.ts';
+import { isJsonObject } from '../../contract/json.ts';
+import { traitsOf, type ValueKind } from '../field-type.ts';
+import type { FieldType } from '../types.ts';
+import { hasPoint } from './number-point.ts';
+import { intervalOf } from './range-value.ts';
+
+/** `leftOut`: how many items of a list did not fit and are missing in `value`; nulls are not counted. */
+export type Fit =
+  | { readonly ok: true; readonly value: Json; readonly leftOut: number }
+  | { readonly ok: false };
+
+const misfit: Fit = { ok: false };
+
+/**
+ * Whether a value fits the type of its field, and the value to store, which is as it was sent
+ * (contract section 2, "Index schema"). Null and absent values are the caller's.
+ *
+ * - keyword, text: text. A number or boolean is no text.
+ * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is no number.
+ * - long: whole, 64 bits signed, as a number or as text of digits.
+ * - date: ISO 8601 date or date-time text, or epoch milliseconds.
+ * - lists: an array; items that do not fit are left out; an array of which no item fits does not fit, an empty one does.
+ * - ranges: an object with `gt|gte` and/or `lt|lte` and nothing else. object: an object or an array.
+ */
+export function fitField(type: FieldType, value: Json): Fit {
+  const { shape, kind } = traitsOf(type);
+  if (shape === 'object') return isJsonObject(value) || Array.isArray(value) ? whole(value) : misfit;
+  if (shape === 'range') return intervalOf(kind, value) === null ? misfit : whole(value);
+  if (shape === 'list') return Array.isArray(value) ? fitList(kind, value) : misfit;
+  return fitsScalar(kind, value) ? whole(value) : misfit;
+}
+
+/** Whether `fitField` would take the value as it is: of a list every item, none of them null. Makes nothing on the way. */
+export function fitsAsItIs(type: FieldType, value: Json): boolean {
+  const { shape, kind } = traitsOf(type);
+  if (shape === 'list') return Array.isArray(value) && value.every((item) => fitsScalar(kind, item));
+  return shape === 'scalar' ? fitsScalar(kind, value) : fitField(type, value).ok;
+}
+
+function whole(value: Json): Fit {
+  return { ok: true, value, leftOut: 0 };
+}
+
+function fitList(kind: ValueKind, items: readonly Json[]): Fit {
+  const fitting = items.filter((item) => fitsScalar(kind, item));
+  if (fitting.length === 0 && items.some((item) => item !== null)) return misfit;
+  const nulls = items.reduce<number>((count, item) => count + (item === null ? 1 : 0), 0);
+  return { ok: true, value: fitting, leftOut: items.length - nulls - fitting.length };
+}
+
+function fitsScalar(kind: ValueKind, value: Json): boolean {
+  if (kind === 'text') return typeof value === 'string';
+  if (kind === 'boolean') return typeof value === 'boolean';
+  return hasPoint(kind, value);
+}

@@ -1,0 +1,37 @@
+import type { Json } from '../../contract/json.ts';
+import type { FieldType } from '../types.ts';
+import { parseDateText } from './date-text.ts';
+
+/**
+ * The type that a first value gives its field in an auto-indexed source group (contract section 2, "Index schema").
+ * An array is decided by its first item that is not null; one that holds objects or arrays is an `object`.
+ * Null: this value decides nothing (null, an empty array, an array of nulls).
+ */
+export function inferFieldType(value: Json): FieldType | null {
+  if (!Array.isArray(value)) return inferScalar(value);
+  const first = value.find((item) => item !== null);
+  if (first === undefined) return null;
+  if (Array.isArray(first)) return 'object';
+  const item = inferScalar(first);
+  return item === null || item === 'object' ? item : (`${item}[]` as const);
+}
+
+/** True for a value that gives its field no type: null, an empty array, an array of nulls. */
+export function decidesNothing(value: Json): boolean {
+  return value === null || (Array.isArray(value) && value.every((item) => item === null));
+}
+
+type InferredScalar = 'boolean' | 'double' | 'date' | 'keywordText' | 'object';
+
+function inferScalar(value: Json): InferredScalar | null {
+  switch (typeof value) {
+    case 'boolean':
+      return 'boolean';
+    case 'number':
+      return 'double';
+    case 'string':
+      return parseDateText(value) === null ? 'keywordText' : 'date';
+    default:
+      return value === null ? null : 'object';
+  }
+}

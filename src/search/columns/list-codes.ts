@@ -1,0 +1,132 @@
+import type { Json } from '../../contract/json.ts';
+import type { FacetTally } from '../facets/tally.ts';
+import type { CodeTest } from '../filter/code-test.ts';
+import { type DocTest, scanTested } from '../filter/matcher.ts';
+import { pace, type Steps } from '../pace.ts';
+import { CodeColumn, type CodeValues } from './code-column.ts';
+import { ListArena } from './list-arena.ts';
+import { ValueDictionary } from './value-dictionary.ts';
+
+/** What it takes to put an item into a list or to take it out, in units of the pace. */
+const unitsPerItem = 100;
+
+/** The distinct codes of a list, for each doc. */
+export class ListCodes extends CodeColumn {
+  readonly #lists: ListArena<Int32Array>;
+
+  constructor(capacity: number, values: CodeValues) {
+    super(capacity, new ValueDictionary(), values);
+    this.#lists = new ListArena(capacity, (length) => new Int32Array(length));
+  }
+
+  get bytes(): number {
+    return this.dictionary.bytes + this.#lists.bytes;
+  }
+
+  override set(doc: number, value: Json): void {
+    if (!Array.isArray(value)) return;
+    const codes: number[] = [];
+    for (const item of new Set(value)) {
+      if (this.accepts(item)) codes.push(this.dictionary.acquire(item));
+    }
+    this.#lists.set(doc, codes);
+    this.present.add(doc);
+  }
+
+  /** As `set`, of a list that may be long. */
+  *setInSteps(doc: number, value: Json): Steps<void> {
+    if (!Array.isArray(value)) return;
+    const seen = new Set<Json>();
+    const codes: number[] = [];
+    for (const item of value) {
+      if (!this.accepts(item) || seen.has(item)) continue;
+      seen.add(item);
+      codes.push(this.dictionary.acquire(item));
+      pace.units += unitsPerItem;
+      if (pace.isOver()) yield;
+    }
+    this.#lists.set(doc, codes);
+    this.present.add(doc);
+  }
+
+  /** As `clear`, of a list that may be long. */
+  *clearInSteps(doc: number): Steps<void> {
+    const { items, starts, counts } = this.#lists;
+    const start = starts[doc] ?? 0;
+    const end = start + (counts[doc] ?? 0);
+    for (let at = start; at < end; at += 1) {
+      this.dictionary.release(items[at] ?? 0);
+      pace.units += unitsPerItem;
+      if (pace.isOver()) yield;
+    }
+    this.#lists.clear(doc);
+    this.present.remove(doc);
+  }
+
+  override clear(doc: number): void {
+    const { items, starts, counts } = this.#lists;
+    const start = starts[doc] ?? 0;
+    const end = start + (counts[doc] ?? 0);
+    for (let at = start; at < end; at += 1) this.dictionary.release(items[at] ?? 0);
+    this.#lists.clear(doc);
+    this.present.remove(doc);
+  }
+
+  override grow(capacity: number): void {
+    this.#lists.grow(capacity);
+    this.present.grow(capacity);
+  }
+
+  override bind(test: CodeTest): DocTest {
+    const { items, starts, counts } = this.#lists;
+    const accepts = acceptorOf(test);
+    const anyItem = (doc: number): boolean => {
+      const start = starts[doc] ?? 0;
+      const end = start + (counts[doc] ?? 0);
+      pace.units += end - start;
+      for (let at = start; at < end; at += 1) if (accepts(items[at] ?? 0)) return true;
+      return false;
+    };
+    return {
+      test: anyItem,
+      scan: (into, from, docCount) => scanTested(anyItem, into, from, docCount),
+      few: null,
+    };
+  }
+
+  override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {
+    return tally.countLists(this.#lists, docs, from, end);
+  }
+
+  override keys(docs: Int32Array, from: number, end: number, into: Float64Array, isLargest: boolean): number {
+    let at = from;
+    while (at < end) {
+      const code = this.representative(docs[at] ?? 0, isLargest);
+      into[at] = code < 0 ? Number.NaN : this.dictionary.keyOf(code);
+      at += 1;
+      if (pace.units >= pace.unitsPerLook) break;
+    }
+    return at;
+  }
+
+  override representative(doc: number, isLargest: boolean): number {
+    const { items, starts, counts } = this.#lists;
+    const start = starts[doc] ?? 0;
+    const end = start + (counts[doc] ?? 0);
+    if (start === end) return -1;
+    pace.units += end - start;
+    let best = items[start] ?? 0;
+    for (let at = start + 1; at < end; at += 1) {
+      const code = items[at] ?? 0;
+      const compared = this.dictionary.compare(code, best);
+      if (isLargest ? compared > 0 : compared < 0) best = code;
+    }
+    return best;
+  }
+}
+
+function acceptorOf(test: CodeTest): (code: number) => boolean {
+  if (test.kind === 'some') return test.accepts;
+  const only = test.kind === 'one' ? test.code : -1;
+  return (code) => code === only;
+}

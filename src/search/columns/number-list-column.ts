@@ -1,0 +1,102 @@
+import type { Json } from '../../contract/json.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { ValueKind } from '../field-type.ts';
+import type { Condition } from '../filter/condition.ts';
+import { type DocTest, matchNothing, scanTested } from '../filter/matcher.ts';
+import { pointTest } from '../filter/point-test.ts';
+import { pace } from '../pace.ts';
+import type { Order } from '../sort/order.ts';
+import type { Column } from './column.ts';
+import { ListArena } from './list-arena.ts';
+import { acceptorOf } from './number-column.ts';
+import { NumberOrder } from './number-order.ts';
+import { comparePoints, type NumberPoint, pointOf } from './number-point.ts';
+
+/** Lists of numbers, kept in ascending order, so that the ends are what a sort needs. */
+export class NumberListColumn implements Column {
+  readonly present: Bitmap;
+  readonly #kind: ValueKind;
+  readonly #values: ListArena<Float64Array>;
+  /** What the doubles lack to exact longs, list by list like the values; null for other types. */
+  readonly #residuals: ListArena<Int16Array> | null;
+
+  constructor(capacity: number, kind: ValueKind) {
+    this.present = new Bitmap(capacity);
+    this.#kind = kind;
+    this.#values = new ListArena(capacity, (length) => new Float64Array(length));
+    this.#residuals = kind === 'long' ? new ListArena(capacity, (length) => new Int16Array(length)) : null;
+  }
+
+  get bytes(): number {
+    return this.#values.bytes + (this.#residuals?.bytes ?? 0);
+  }
+
+  set(doc: number, value: Json): void {
+    if (!Array.isArray(value)) return;
+    const points: NumberPoint[] = [];
+    for (const item of value) {
+      const point = pointOf(this.#kind, item);
+      if (point !== null) points.push(point);
+    }
+    points.sort(comparePoints);
+    this.#values.set(
+      doc,
+      points.map((point) => point.approx),
+    );
+    this.#residuals?.set(
+      doc,
+      points.map((point) => point.residual),
+    );
+    this.present.add(doc);
+  }
+
+  clear(doc: number): void {
+    this.#values.clear(doc);
+    this.#residuals?.clear(doc);
+    this.present.remove(doc);
+  }
+
+  grow(capacity: number): void {
+    this.#values.grow(capacity);
+    this.#residuals?.grow(capacity);
+    this.present.grow(capacity);
+  }
+
+  match(condition: Condition): DocTest {
+    const test = pointTest(this.#kind, condition);
+    if (test.kind === 'none') return matchNothing;
+    const accepts = acceptorOf(test);
+    const anyItem = (doc: number): boolean => {
+      const count = this.#values.counts[doc] ?? 0;
+      pace.units += count;
+      for (let at = 0; at < count; at += 1) {
+        if (accepts(this.#approxAt(doc, at), this.#residualAt(doc, at))) return true;
+      }
+      return false;
+    };
+    return {
+      test: anyItem,
+      scan: (into, from, docCount) => scanTested(anyItem, into, from, docCount),
+      few: null,
+    };
+  }
+
+  order(isDescending: boolean): Order {
+    const placeOf = (doc: number): number => (isDescending ? (this.#values.counts[doc] ?? 0) - 1 : 0);
+    const isEmpty = (doc: number): boolean => (this.#values.counts[doc] ?? 0) === 0;
+    return new NumberOrder(this.#kind === 'long', isDescending, {
+      approx: (doc) => (isEmpty(doc) ? Number.NaN : this.#approxAt(doc, placeOf(doc))),
+      residual: (doc) => (isEmpty(doc) ? 0 : this.#residualAt(doc, placeOf(doc))),
+      values: null,
+    });
+  }
+
+  #approxAt(doc: number, at: number): number {
+    return this.#values.items[(this.#values.starts[doc] ?? 0) + at] ?? Number.NaN;
+  }
+
+  #residualAt(doc: number, at: number): number {
+    const residuals = this.#residuals;
+    return residuals === null ? 0 : (residuals.items[(residuals.starts[doc] ?? 0) + at] ?? 0);
+  }
+}

@@ -1,0 +1,117 @@
+import type { Json } from '../../contract/json.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { ValueKind } from '../field-type.ts';
+import type { Condition } from '../filter/condition.ts';
+import { type DocTest, matchNothing, scanTested } from '../filter/matcher.ts';
+import { justAbove, justBelow, PointSet, pointsOf } from '../filter/point-test.ts';
+import { pace } from '../pace.ts';
+import type { Column } from './column.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
+import { type Interval, intervalOf } from './range-value.ts';
+
+const boundsPerDoc = 4;
+/** What a doc takes to be looked at, in units of the pace. */
+const intervalUnits = 10;
+const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
+const highest: NumberPoint = { approx: Infinity, residual: 0 };
+
+/**
+ * Ranges, as closed intervals: low and high, each as a point. `equals` and `in` hold when a value lies in the range,
+ * ordering operators when some part of it satisfies them (contract section 7). A range of whole numbers or dates holds
+ * whole numbers or milliseconds only; an empty one (`gt 3, lt 4`) holds none.
+ */
+export class RangeColumn implements Column {
+  readonly present: Bitmap;
+  readonly #kind: ValueKind;
+  #bounds: Float64Array;
+
+  constructor(capacity: number, kind: ValueKind) {
+    this.present = new Bitmap(capacity);
+    this.#kind = kind;
+    this.#bounds = new Float64Array(capacity * boundsPerDoc);
+  }
+
+  get bytes(): number {
+    return this.#bounds.byteLength;
+  }
+
+  set(doc: number, value: Json): void {
+    const interval = intervalOf(this.#kind, value);
+    if (interval === null) return;
+    const { low, high } = interval;
+    this.#bounds.set([low.approx, low.residual, high.approx, high.residual], doc * boundsPerDoc);
+    this.present.add(doc);
+  }
+
+  clear(doc: number): void {
+    this.present.remove(doc);
+  }
+
+  grow(capacity: number): void {
+    const bounds = new Float64Array(capacity * boundsPerDoc);
+    bounds.set(this.#bounds);
+    this.#bounds = bounds;
+    this.present.grow(capacity);
+  }
+
+  match(condition: Condition): DocTest {
+    const accepts = this.#acceptor(condition);
+    if (accepts === null) return matchNothing;
+    const holds = (doc: number): boolean => {
+      if (!this.present.has(doc)) return false;
+      pace.units += intervalUnits;
+      const interval = this.#intervalAt(doc);
+      return comparePoints(interval.low, interval.high) <= 0 && accepts(interval);
+    };
+    return {
+      test: holds,
+      scan: (into, from, docCount) => scanTested(holds, into, from, docCount),
+      few: null,
+    };
+  }
+
+  order(): null {
+    return null;
+  }
+
+  #intervalAt(doc: number): Interval {
+    const at = doc * boundsPerDoc;
+    const bounds = this.#bounds;
+    return {
+      low: { approx: bounds[at] ?? 0, residual: bounds[at + 1] ?? 0 },
+      high: { approx: bounds[at + 2] ?? 0, residual: bounds[at + 3] ?? 0 },
+    };
+  }
+
+  /** The condition as a test of an interval that is not empty; null when nothing can pass. */
+  #acceptor(condition: Condition): ((interval: Interval) => boolean) | null {
+    const { operator, value } = condition;
+    if (operator === 'contains') return null;
+    if (operator === 'equals' || operator === 'in') return this.#holder(pointsOf(this.#kind, condition));
+    const point = queryPointOf(this.#kind, value);
+    if (point === null) return null;
+    switch (operator) {
+      case 'greaterThan':
+        return overlaps(justAbove(point), highest);
+      case 'greaterThanOrEquals':
+        return overlaps(point, highest);
+      case 'lessThan':
+        return overlaps(lowest, justBelow(point));
+      case 'lessThanOrEquals':
+        return overlaps(lowest, point);
+    }
+  }
+
+  /** Whether one of the points lies in the interval. */
+  #holder(points: NumberPoint[]): ((interval: Interval) => boolean) | null {
+    const isWhole = this.#kind === 'integer' || this.#kind === 'long' || this.#kind === 'date';
+    const possible = isWhole ? points.filter((point) => Number.isInteger(point.approx)) : points;
+    if (possible.length === 0) return null;
+    const set = new PointSet(possible);
+    return ({ low, high }) => set.hasBetween(low, high);
+  }
+}
+
+function overlaps(from: NumberPoint, to: NumberPoint): (interval: Interval) => boolean {
+  return ({ low, high }) => comparePoints(high, from) >= 0 && comparePoints(low, to) <= 0;
+}

@@ -1,0 +1,149 @@
+import type { Json } from '../../contract/json.ts';
+import type { Bitmap } from '../bitmap.ts';
+import type { FacetTally } from '../facets/tally.ts';
+import type { CodeTest } from '../filter/code-test.ts';
+import { type DocTest, endOfGo, scanTested } from '../filter/matcher.ts';
+import { CodeColumn, type CodeValues } from './code-column.ts';
+import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
+
+const none = -1;
+
+/** One code a doc. The docs of a code are linked both ways, so that few docs are found without a scan. */
+export class ScalarCodes extends CodeColumn {
+  #codes: Int32Array;
+  #next: Int32Array;
+  #previous: Int32Array;
+  /** First doc of each code. */
+  #heads = new Int32Array(16).fill(none);
+
+  constructor(capacity: number, values: CodeValues) {
+    super(capacity, new ValueDictionary(), values);
+    this.#codes = new Int32Array(capacity).fill(none);
+    this.#next = new Int32Array(capacity);
+    this.#previous = new Int32Array(capacity);
+  }
+
+  get bytes(): number {
+    return this.dictionary.bytes + this.#heads.byteLength + 3 * this.#codes.byteLength;
+  }
+
+  /** First doc with a value, -1 for none; `nextWithSame` goes on. */
+  firstWith(value: PlainValue): number {
+    const code = this.dictionary.codeOf(value);
+    return code === undefined ? none : (this.#heads[code] ?? none);
+  }
+
+  nextWithSame(doc: number): number {
+    return this.#next[doc] ?? none;
+  }
+
+  codeAt(doc: number): number {
+    return this.#codes[doc] ?? none;
+  }
+
+  /** The value of a doc that has one, as text. */
+  textAt(doc: number): string {
+    const value = this.dictionary.valueOf(this.codeAt(doc));
+    return typeof value === 'string' ? value : String(value);
+  }
+
+  override set(doc: number, value: Json): void {
+    if (!this.accepts(value)) return;
+    const code = this.dictionary.acquire(value);
+    this.#reserveHead(code);
+    const head = this.#heads[code] ?? none;
+    this.#codes[doc] = code;
+    this.#next[doc] = head;
+    this.#previous[doc] = none;
+    if (head !== none) this.#previous[head] = doc;
+    this.#heads[code] = doc;
+    this.present.add(doc);
+  }
+
+  override clear(doc: number): void {
+    const code = this.codeAt(doc);
+    if (code === none) return;
+    const next = this.#next[doc] ?? none;
+    const previous = this.#previous[doc] ?? none;
+    if (next !== none) this.#previous[next] = previous;
+    if (previous === none) this.#heads[code] = next;
+    else this.#next[previous] = next;
+    this.#codes[doc] = none;
+    this.dictionary.release(code);
+    this.present.remove(doc);
+  }
+
+  override grow(capacity: number): void {
+    this.#codes = grown(this.#codes, capacity);
+    this.#next = grown(this.#next, capacity);
+    this.#previous = grown(this.#previous, capacity);
+    this.present.grow(capacity);
+  }
+
+  override bind(test: CodeTest): DocTest {
+    if (test.kind === 'one') return this.#bindOne(test.code);
+    const accepts = test.kind === 'some' ? test.accepts : () => false;
+    const codes = this.#codes;
+    const test1 = (doc: number): boolean => {
+      const code = codes[doc] ?? none;
+      return code !== none && accepts(code);
+    };
+    return {
+      test: test1,
+      scan: (into, from, docCount) => scanTested(test1, into, from, docCount),
+      few: null,
+    };
+  }
+
+  override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {
+    const stop = endOfGo(from, end);
+    tally.countCodes(this.#codes, docs, from, stop);
+    return stop;
+  }
+
+  override keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const stop = endOfGo(from, end);
+    this.dictionary.keysOf(this.#codes, docs, from, stop, into);
+    return stop;
+  }
+
+  override representative(doc: number): number {
+    return this.#codes[doc] ?? none;
+  }
+
+  #bindOne(code: number): DocTest {
+    const codes = this.#codes;
+    return {
+      test: (doc) => codes[doc] === code,
+      scan: (into, from, docCount) => {
+        const end = endOfGo(from, docCount);
+        scanEqual(codes, code, into, from, end);
+        return end;
+      },
+      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out) },
+    };
+  }
+
+  #listDocs(code: number, out: Int32Array): number {
+    let count = 0;
+    for (let doc = this.#heads[code] ?? none; doc !== none; doc = this.#next[doc] ?? none) {
+      out[count] = doc;
+      count += 1;
+    }
+    return count;
+  }
+
+  #reserveHead(code: number): void {
+    if (code >= this.#heads.length) this.#heads = grown(this.#heads, this.#heads.length * 2);
+  }
+}
+
+function scanEqual(codes: Int32Array, code: number, into: Bitmap, from: number, end: number): void {
+  for (let doc = from; doc < end; doc += 1) if (codes[doc] === code) into.add(doc);
+}
+
+function grown(items: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
+  const copy = new Int32Array(capacity).fill(none, items.length);
+  copy.set(items);
+  return copy;
+}

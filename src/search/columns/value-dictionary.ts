@@ -1,0 +1,144 @@
+import { pace } from '../pace.ts';
+import { compareText, orderPrefix } from '../text/code-points.ts';
+
+export type PlainValue = string | number | boolean;
+
+/** The distinct values of a column, each with a small number (its code) while at least one doc has it. */
+export class ValueDictionary {
+  readonly #codes = new Map<PlainValue, number>();
+  readonly #values: (PlainValue | undefined)[] = [];
+  readonly #lowered: (string | undefined)[] = [];
+  readonly #free: number[] = [];
+  #uses = new Uint32Array(16);
+  #keys = new Float64Array(16);
+  #textUnits = 0;
+
+  /** Codes are below this; some of them may be free. */
+  get codeCount(): number {
+    return this.#values.length;
+  }
+
+  get bytes(): number {
+    const perValue = 60;
+    return this.#uses.byteLength + this.#keys.byteLength + this.#codes.size * perValue + this.#textUnits;
+  }
+
+  codeOf(value: PlainValue): number | undefined {
+    return this.#codes.get(value);
+  }
+
+  /** The value of a code in use. */
+  valueOf(code: number): PlainValue {
+    const value = this.#values[code];
+    if (value === undefined) throw new Error(`code ${code} is not in use`);
+    return value;
+  }
+
+  isUsed(code: number): boolean {
+    return (this.#uses[code] ?? 0) > 0;
+  }
+
+  /** How many cells hold the code. */
+  usesOf(code: number): number {
+    return this.#uses[code] ?? 0;
+  }
+
+  usesOfValue(value: PlainValue): number {
+    const code = this.#codes.get(value);
+    return code === undefined ? 0 : this.usesOf(code);
+  }
+
+  /** The code of a value, a new one if need be, with one use more. */
+  acquire(value: PlainValue): number {
+    const known = this.#codes.get(value);
+    const code = known ?? this.#allot(value);
+    this.#uses[code] = (this.#uses[code] ?? 0) + 1;
+    return code;
+  }
+
+  release(code: number): void {
+    const uses = (this.#uses[code] ?? 0) - 1;
+    this.#uses[code] = uses;
+    if (uses > 0) return;
+    const value = this.valueOf(code);
+    this.#codes.delete(value);
+    this.#textUnits -= unitsOf(value);
+    this.#values[code] = undefined;
+    this.#lowered[code] = undefined;
+    this.#free.push(code);
+  }
+
+  /** A number that orders like the value; equal numbers of texts say nothing. */
+  keyOf(code: number): number {
+    return this.#keys[code] ?? 0;
+  }
+
+  /** `keyOf` the code of each of the docs from a place to another, NaN for a negative code. */
+  keysOf(codes: Int32Array, docs: Int32Array, from: number, end: number, into: Float64Array): void {
+    const keys = this.#keys;
+    for (let at = from; at < end; at += 1) {
+      const code = codes[docs[at] ?? 0] ?? -1;
+      into[at] = code < 0 ? Number.NaN : (keys[code] ?? 0);
+    }
+  }
+
+  compare(a: number, b: number): number {
+    if (a === b) return 0;
+    const keyA = this.#keys[a] ?? 0;
+    const keyB = this.#keys[b] ?? 0;
+    if (keyA !== keyB) return keyA < keyB ? -1 : 1;
+    return compareValues(this.valueOf(a), this.valueOf(b));
+  }
+
+  /** The text in lower case, made once. */
+  loweredOf(code: number): string {
+    const known = this.#lowered[code];
+    if (known !== undefined) return known;
+    const lowered = String(this.valueOf(code)).toLowerCase();
+    pace.units += lowered.length;
+    this.#lowered[code] = lowered;
+    return lowered;
+  }
+
+  #allot(value: PlainValue): number {
+    const code = this.#free.pop() ?? this.#values.length;
+    if (code >= this.#uses.length) this.#grow();
+    this.#codes.set(value, code);
+    this.#values[code] = value;
+    this.#lowered[code] = undefined;
+    this.#uses[code] = 0;
+    this.#keys[code] = orderKey(value);
+    this.#textUnits += unitsOf(value);
+    return code;
+  }
+
+  #grow(): void {
+    const uses = new Uint32Array(this.#uses.length * 2);
+    uses.set(this.#uses);
+    this.#uses = uses;
+    const keys = new Float64Array(this.#keys.length * 2);
+    keys.set(this.#keys);
+    this.#keys = keys;
+  }
+}
+
+/** A number that orders like the value among values of its type; only of texts may two different ones share it. */
+export function orderKey(value: PlainValue): number {
+  return typeof value === 'string' ? orderPrefix(value) : Number(value);
+}
+
+/** Numbers before texts before booleans; numbers by size, texts by code points, false before true. */
+export function compareValues(a: PlainValue, b: PlainValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
+  if (typeof a === typeof b) return Number(a) - Number(b);
+  return typeRank(a) - typeRank(b);
+}
+
+function typeRank(value: PlainValue): number {
+  if (typeof value === 'number') return 0;
+  return typeof value === 'string' ? 1 : 2;
+}
+
+function unitsOf(value: PlainValue): number {
+  return typeof value === 'string' ? value.length : 0;
+}

@@ -1,0 +1,56 @@
+import type { FacetGroup, FacetGroups } from '../types.ts';
+import { compareGroups } from './facet.ts';
+
+type FacetValue = FacetGroup['value'];
+
+/** What must still be asked of every shard before a facet is certain. */
+export interface FacetNeed {
+  /** Place in the query's `facets`. */
+  readonly facetIndex: number;
+  /** The values to count; null: every group. */
+  readonly values: readonly FacetValue[] | null;
+}
+
+export interface MergedGroups {
+  /** The first `size` groups, exact when `unknown` is null. */
+  readonly groups: readonly FacetGroup[];
+  readonly unknown: { readonly values: readonly FacetValue[] | null } | null;
+}
+
+/**
+ * Adds up the groups of shards. When a shard held groups back, a value that it did not send has there at most
+ * `restMax`: values that can still reach the first `size` are named to be counted, and when even a value that no shard
+ * sent could, all groups are.
+ * @param isCounted the parts are answers to an earlier need, which leaves nothing open
+ */
+export function mergeFacet(parts: readonly FacetGroups[], size: number, isCounted: boolean): MergedGroups {
+  const isLong = parts.some((part) => part.isLong === true);
+  const counts = new Map<FacetValue, number>();
+  for (const { groups } of parts) {
+    for (const { value, count } of groups) counts.set(value, (counts.get(value) ?? 0) + count);
+  }
+  const all = [...counts].map(([value, count]): FacetGroup => ({ value, count }));
+  all.sort((a, b) => compareGroups(a, b, isLong));
+  const groups = all.slice(0, size);
+  const isCertain = isCounted || parts.length < 2 || parts.every(({ restMax }) => restMax === undefined);
+  return { groups, unknown: isCertain ? null : { values: openValues(parts, counts, all, size) } };
+}
+
+function openValues(
+  parts: readonly FacetGroups[],
+  counts: ReadonlyMap<FacetValue, number>,
+  inOrder: readonly FacetGroup[],
+  size: number,
+): FacetValue[] | null {
+  // Every value's count is at least what was sent, so the first `size` have at least this in the end.
+  const least = inOrder[size - 1]?.count ?? 0;
+  const restSum = parts.reduce((sum, { restMax }) => sum + (restMax ?? 0), 0);
+  if (restSum >= least) return null;
+  const most = new Map<FacetValue, number>();
+  for (const [value, count] of counts) most.set(value, count + restSum);
+  for (const { groups, restMax } of parts) {
+    if (restMax === undefined) continue;
+    for (const { value } of groups) most.set(value, (most.get(value) ?? 0) - restMax);
+  }
+  return [...most].filter(([, count]) => count >= least).map(([value]) => value);
+}

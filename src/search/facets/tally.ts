@@ -1,0 +1,83 @@
+import { pace } from '../pace.ts';
+
+/** Lists of codes by doc, as a `ListArena` keeps them. */
+interface CodeLists {
+  readonly items: Int32Array;
+  readonly starts: Uint32Array;
+  readonly counts: Uint32Array;
+}
+
+/** Counts by code. Reused from query to query: only what was counted is set back. */
+export class FacetTally {
+  #counts = new Uint32Array(1024);
+  #codes = new Int32Array(1024);
+  #size = 0;
+
+  /** Makes room for codes below `codeCount`; nothing may be counted at that moment. */
+  reserve(codeCount: number): void {
+    if (this.#counts.length >= codeCount) return;
+    this.#counts = new Uint32Array(codeCount * 2);
+    this.#codes = new Int32Array(codeCount * 2);
+  }
+
+  /** Counts the code of each of the docs at `from`..`end`; a negative one is none. */
+  countCodes(codes: Int32Array, docs: Int32Array, from: number, end: number): void {
+    const counts = this.#counts;
+    for (let at = from; at < end; at += 1) {
+      const code = codes[docs[at] ?? 0] ?? -1;
+      if (code < 0) continue;
+      const before = counts[code] ?? 0;
+      counts[code] = before + 1;
+      if (before === 0) this.#note(code);
+    }
+  }
+
+  /** Counts every code of the lists of the docs at `from`..`end`; returns how far it got. */
+  countLists(
+    { items, starts, counts: lengths }: CodeLists,
+    docs: Int32Array,
+    from: number,
+    end: number,
+  ): number {
+    const counts = this.#counts;
+    let at = from;
+    while (at < end && pace.units < pace.unitsPerLook) {
+      const doc = docs[at] ?? 0;
+      const start = starts[doc] ?? 0;
+      const stop = start + (lengths[doc] ?? 0);
+      pace.units += 1 + stop - start;
+      for (let item = start; item < stop; item += 1) {
+        const code = items[item] ?? 0;
+        const before = counts[code] ?? 0;
+        counts[code] = before + 1;
+        if (before === 0) this.#note(code);
+      }
+      at += 1;
+    }
+    return at;
+  }
+
+  #note(code: number): void {
+    this.#codes[this.#size] = code;
+    this.#size += 1;
+  }
+
+  /** How many codes were counted. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The code that was first counted as the `at`-th. */
+  codeAt(at: number): number {
+    return this.#codes[at] ?? 0;
+  }
+
+  countOf(code: number): number {
+    return this.#counts[code] ?? 0;
+  }
+
+  clear(): void {
+    for (let at = 0; at < this.#size; at += 1) this.#counts[this.#codes[at] ?? 0] = 0;
+    this.#size = 0;
+  }
+}

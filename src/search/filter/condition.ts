@@ -1,0 +1,17 @@
+import type { FilterOperator } from '../../contract/filter-operators.ts';
+import type { Json } from '../../contract/json.ts';
+
+/** An operator that asks for something in a value; `notEquals` is the rest of `equals`, null is about presence. */
+export type PositiveOperator = Exclude<FilterOperator, 'notEquals'>;
+
+/** A condition on one field, as a column sees it. No value is null: `in` has its nulls taken out. */
+export interface Condition {
+  readonly operator: PositiveOperator;
+  readonly value: Json;
+  readonly caseInsensitive: boolean;
+}
+
+/** The values that `equals` or `in` lists. */
+export function listedValues({ operator, value }: Condition): readonly Json[] {
+  return operator === 'in' && Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,37 @@
+import type { PlainValue } from '../columns/value-dictionary.ts';
+
+export type PlaceValue = PlainValue | null;
+
+/** One key of a sort, bound to the docs of a shard and to its direction: "smaller" means earlier in the answer. */
+export interface Order {
+  /** True when docs with equal keys are equal; otherwise `compare` decides between them. */
+  readonly isExact: boolean;
+  readonly isDescending: boolean;
+  /** A number that orders like the doc's value, `Infinity` when it has none (absent values are last in both orders). */
+  key(doc: number): number;
+  /** `key` of the docs at `from`..`end`, at the same places of `into`; returns how far it got. */
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number;
+  /** Of docs with equal keys. */
+  compare(a: number, b: number): number;
+  /** What the doc is sorted by, as it stands in a `RowPlace`. */
+  value(doc: number): PlaceValue;
+  /** The key of a value out of a `RowPlace`. */
+  keyOf(value: PlaceValue): number;
+  /** The doc against a value whose key equals the doc's. */
+  compareTo(doc: number, value: PlaceValue): number;
+}
+
+/** For a field that no doc has. */
+export const absentOrder: Order = {
+  isExact: true,
+  isDescending: false,
+  key: () => Infinity,
+  keys: (_docs, from, end, into) => {
+    into.fill(Infinity, from, end);
+    return end;
+  },
+  compare: () => 0,
+  value: () => null,
+  keyOf: () => Infinity,
+  compareTo: () => 0,
+};

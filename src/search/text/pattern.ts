@@ -1,0 +1,95 @@
+import { pace } from '../pace.ts';
+import { isHighSurrogate, isLowSurrogate } from './code-points.ts';
+
+/** A part that every match holds between two `*`, with the table of Knuth, Morris and Pratt when it may be needed. */
+interface Part {
+  readonly text: string;
+  readonly borders: Uint32Array | null;
+}
+
+/** Up to here `indexOf` costs at most this many looks a unit; beyond, only the table keeps the time linear. */
+const plainPartUnitsMax = 32;
+/** In a long text fewer looks a unit are as many as somebody can wait for. */
+const longTextUnitsMin = 65_536;
+const plainPartOfLongTextUnitsMax = 8;
+/** What takes no longer than this is not worth to be counted, in units of the pace. */
+const shortTextUnits = 64;
+/** What a part takes to be looked for, beside the length of the text, in units of the pace. */
+const unitsPerPart = 10;
+
+/**
+ * Whether a whole text matches a pattern in which `*` is any run of characters and nothing else is special
+ * (contract section 7). Time is linear in the text and the pattern, whatever they are.
+ */
+export function compilePattern(pattern: string): (text: string) => boolean {
+  const texts = pattern.split('*');
+  if (texts.length === 1) return (text) => text === pattern;
+  const head = texts[0] ?? '';
+  const tail = texts[texts.length - 1] ?? '';
+  const parts = texts.slice(1, -1).filter((text) => text !== '');
+  const middle = parts.map(preparePart);
+  const partUnits = unitsPerPart * (middle.length + 1);
+  return (text) => {
+    if (text.length > shortTextUnits || partUnits > shortTextUnits) pace.units += text.length + partUnits;
+    if (text.length < head.length + tail.length) return false;
+    const end = text.length - tail.length;
+    if (!text.startsWith(head) || !text.endsWith(tail)) return false;
+    if (splitsPair(text, head.length) || splitsPair(text, end)) return false;
+    let from = head.length;
+    for (const part of middle) {
+      const at = findPart(text, part, from, end);
+      if (at < 0) return false;
+      from = at + part.text.length;
+    }
+    return true;
+  };
+}
+
+function preparePart(text: string): Part {
+  return { text, borders: text.length > plainPartOfLongTextUnitsMax ? bordersOf(text) : null };
+}
+
+/** First place in text[from..end) where the part stands, cutting no code point in half; -1 for none. */
+function findPart(text: string, part: Part, from: number, end: number): number {
+  const { borders } = part;
+  const isHard = part.text.length > plainPartUnitsMax || text.length >= longTextUnitsMin;
+  if (borders !== null && isHard) return findLong(text, part.text, borders, from, end);
+  let at = text.indexOf(part.text, from);
+  while (at >= 0 && at + part.text.length <= end) {
+    if (!splitsPair(text, at) && !splitsPair(text, at + part.text.length)) return at;
+    at = text.indexOf(part.text, at + 1);
+  }
+  return -1;
+}
+
+function findLong(text: string, part: string, borders: Uint32Array, from: number, end: number): number {
+  let matched = 0;
+  for (let at = from; at < end; at += 1) {
+    const unit = text.charCodeAt(at);
+    while (matched > 0 && part.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === unit) matched += 1;
+    if (matched < part.length) continue;
+    const start = at + 1 - part.length;
+    if (!splitsPair(text, start) && !splitsPair(text, at + 1)) return start;
+    matched = borders[matched - 1] ?? 0;
+  }
+  return -1;
+}
+
+/** For each prefix the length of its longest border: a proper prefix that is also its suffix. */
+function bordersOf(text: string): Uint32Array {
+  const borders = new Uint32Array(text.length);
+  let border = 0;
+  for (let at = 1; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    while (border > 0 && text.charCodeAt(border) !== unit) border = borders[border - 1] ?? 0;
+    if (text.charCodeAt(border) === unit) border += 1;
+    borders[at] = border;
+  }
+  return borders;
+}
+
+function splitsPair(text: string, at: number): boolean {
+  if (at === 0 || at >= text.length) return false;
+  return isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1));
+}

@@ -1,0 +1,169 @@
+import { chain, docsPerGo, type Maybe, pace, repeat } from '../pace.ts';
+import { countCodePoints } from './code-points.ts';
+import { EditDistance } from './edit-distance.ts';
+
+/** A term of the dictionary and its distance to the word it was found for. */
+export interface TermMatch {
+  readonly term: string;
+  readonly distance: number;
+}
+
+/** Terms of one length in code points. `masks` stands beside `terms`, so that a scan touches no text. */
+interface Bucket {
+  terms: string[];
+  masks: Uint32Array;
+}
+
+const bucketCapacityMin = 16;
+/** What a character of a term takes to be compared, in units of the pace. */
+const comparisonUnits = 5;
+
+/** What is near a word, as far as it was looked for. */
+interface Nearby {
+  readonly word: string;
+  readonly mask: number;
+  readonly bound: number;
+  /** By distance. */
+  readonly matches: readonly TermMatch[][];
+}
+
+/**
+ * The distinct words of one text field, by length. Finds every term within a distance of a word: terms whose letters
+ * differ too much fall to a bit mask (one edit changes at most one letter on either side, a swap none), the few that
+ * are left are compared exactly.
+ */
+export class TermDictionary {
+  readonly #buckets = new Map<number, Bucket>();
+  readonly #lengths: number[] = [];
+  readonly #distance = new EditDistance();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The caller adds a term once. */
+  add(term: string): void {
+    const length = countCodePoints(term);
+    const bucket = this.#bucketOf(length);
+    const at = bucket.terms.length;
+    if (at === bucket.masks.length) {
+      const masks = new Uint32Array(at * 2);
+      masks.set(bucket.masks);
+      bucket.masks = masks;
+    }
+    bucket.terms.push(term);
+    bucket.masks[at] = letterMask(term);
+    this.#size += 1;
+  }
+
+  /** Every term at most `bound` (0 to 2) away, the nearest first. */
+  within(word: string, bound: number): Maybe<TermMatch[]> {
+    const near: Nearby = { word, mask: letterMask(word), bound, matches: [[], [], []] };
+    const longest = countCodePoints(word) + bound;
+    let length = Math.max(1, longest - 2 * bound);
+    let place = 0;
+    const collected = repeat(() => {
+      const bucket = this.#buckets.get(length);
+      if (bucket !== undefined) place = this.#collect(bucket, place, near);
+      if (bucket === undefined || place === bucket.terms.length) {
+        length += 1;
+        place = 0;
+      }
+      return length <= longest;
+    });
+    return chain(collected, () => near.matches.flat());
+  }
+
+  /** Looks at terms from a place on; returns the place to go on from. */
+  #collect({ terms, masks }: Bucket, from: number, { word, mask, bound, matches }: Nearby): number {
+    const end = Math.min(terms.length, from + docsPerGo);
+    // Between two calls another word may have been asked for.
+    this.#distance.setWord(word);
+    let at = from;
+    while (at < end && pace.units < pace.unitsPerLook) {
+      const other = masks[at] ?? 0;
+      at += 1;
+      if (hasMoreBits(mask & ~other, bound) || hasMoreBits(other & ~mask, bound)) continue;
+      const term = terms[at - 1] ?? '';
+      pace.units += comparisonUnits * term.length;
+      const distance = this.#distance.within(term, bound);
+      if (distance <= bound) matches[distance]?.push({ term, distance });
+    }
+    pace.units += at - from;
+    return at;
+  }
+
+  /**
+   * Visits terms until the budget is spent; `visit` returns what a term cost, or -1 for a term to remove.
+   * @param cursor place to go on from; null begins
+   * @returns place to go on from; null when every term was visited
+   */
+  sweep(cursor: SweepCursor | null, budget: number, visit: (term: string) => number): SweepCursor | null {
+    let left = budget;
+    let lengthAt = cursor?.lengthAt ?? 0;
+    let remaining = cursor?.remaining ?? Number.MAX_SAFE_INTEGER;
+    for (; lengthAt < this.#lengths.length; lengthAt += 1) {
+      const bucket = this.#buckets.get(this.#lengths[lengthAt] ?? 0);
+      if (bucket === undefined) continue;
+      // Backwards, so that a removed term's place is taken by one that was visited.
+      let at = Math.min(remaining, bucket.terms.length);
+      while (at > 0) {
+        if (left <= 0) return { lengthAt, remaining: at };
+        at -= 1;
+        const cost = visit(bucket.terms[at] ?? '');
+        if (cost < 0) this.#removeAt(bucket, at);
+        left -= 1 + Math.max(0, cost);
+      }
+      remaining = Number.MAX_SAFE_INTEGER;
+    }
+    return null;
+  }
+
+  /** Bytes of the masks and, roughly, of the places of the terms; the terms themselves are counted by the postings. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const bucket of this.#buckets.values()) bytes += bucket.masks.byteLength + 8 * bucket.terms.length;
+    return bytes;
+  }
+
+  #removeAt(bucket: Bucket, at: number): void {
+    const last = bucket.terms.length - 1;
+    this.#size -= 1;
+    bucket.terms[at] = bucket.terms[last] ?? '';
+    bucket.masks[at] = bucket.masks[last] ?? 0;
+    bucket.terms.pop();
+  }
+
+  #bucketOf(length: number): Bucket {
+    const known = this.#buckets.get(length);
+    if (known !== undefined) return known;
+    const bucket = { terms: [], masks: new Uint32Array(bucketCapacityMin) };
+    this.#buckets.set(length, bucket);
+    this.#lengths.push(length);
+    return bucket;
+  }
+}
+
+export interface SweepCursor {
+  readonly lengthAt: number;
+  /** Terms of that length still to visit, from the front. */
+  readonly remaining: number;
+}
+
+/** Which letters a text has: a bit each for a to z, the rest shared. */
+function letterMask(text: string): number {
+  let mask = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const codePoint = text.codePointAt(at) ?? 0;
+    if (codePoint > 0xffff) at += 1;
+    mask |= 1 << (codePoint >= 0x61 && codePoint <= 0x7a ? codePoint - 0x61 : codePoint & 31);
+  }
+  return mask;
+}
+
+function hasMoreBits(bits: number, bound: number): boolean {
+  let left = bits;
+  for (let count = 0; count < bound && left !== 0; count += 1) left &= left - 1;
+  return left !== 0;
+}

@@ -1,0 +1,154 @@
+/**
+ * Which lookup layout of each source is whole. A changed configuration may ask for another one; until every entity
+ * stands under it, lookups read the one that is whole, and entities are kept under both.
+ */
+import type { Configuration } from '../../config/configuration.ts';
+import type { LookupLayout } from '../../schemas/types.ts';
+import { pack, unpack } from '../codec/pack.ts';
+import { keys, platformTag } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script, type ScriptArgument } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+const fillScript = new Script<0 | 1>('fill', 2);
+const retireScript = new Script<0 | 1>('retire', 1);
+
+export interface SourcePlace {
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+/** The layouts of all sources at one time. */
+export class LayoutStates {
+  /** Before anything was published. */
+  static readonly none = new LayoutStates(0, new Map(), new Map());
+
+  constructor(
+    /** Rises with every change. */
+    readonly version: number,
+    private readonly whole: ReadonlyMap<string, LookupLayout>,
+    private readonly former: ReadonlyMap<string, LookupLayout>,
+  ) {}
+
+  /** The layout that lookups over the source read; null while none is whole. */
+  wholeOf({ tenant, sourceId }: SourcePlace): LookupLayout | null {
+    return this.whole.get(sourceField(tenant, sourceId)) ?? null;
+  }
+
+  /**
+   * The layouts under which entities of the source are kept: the one that the configuration asks for, the one that
+   * lookups read, and the one before it, which a worker may still read that does not know yet.
+   */
+  keptOf({ tenant, sourceId }: SourcePlace, wanted: LookupLayout | null): LookupLayout[] {
+    const field = sourceField(tenant, sourceId);
+    const kept = [wanted, this.whole.get(field), this.former.get(field)].filter((layout) => layout != null);
+    return [...new Map(kept.map((layout) => [layout.id, layout])).values()];
+  }
+
+  /** Sources whose former layout is still kept. */
+  get retiring(): string[] {
+    return [...this.former.keys()];
+  }
+
+  /** Sources that have a whole layout. */
+  get sources(): SourcePlace[] {
+    return [...this.whole.keys()].map((field) => {
+      const [tenant = '', sourceId = ''] = field.split('|');
+      return { tenant, sourceId };
+    });
+  }
+}
+
+function sourceField(tenant: string, sourceId: string): string {
+  return `${tenant}|${sourceId}`;
+}
+
+/** As they are for good: lookups go by them, and a failover must not take them back. @throws StoreUnavailableError */
+export function readLayouts(store: Store): Promise<LayoutStates> {
+  return surviving(store.replication, [platformTag], () => readStates(store));
+}
+
+async function readStates(store: Store): Promise<LayoutStates> {
+  try {
+    const stored = await store.client.hgetallBuffer(keys.layouts);
+    const ofKind = (kind: string) =>
+      new Map(
+        Object.entries(stored)
+          .filter(([field]) => field.startsWith(`${kind}|`))
+          .map(([field, packed]) => [field.slice(2), unpack<LookupLayout>(packed)]),
+      );
+    return new LayoutStates(Number(stored.version?.toString() ?? 0), ofKind('r'), ofKind('b'));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** @throws StoreUnavailableError */
+export async function layoutsVersion(store: Store): Promise<number> {
+  try {
+    return Number((await store.client.hget(keys.layouts, 'version')) ?? 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Arguments of `scripts/publish.lua`. */
+export function wantedLayouts({ tenants }: Configuration): ScriptArgument[] {
+  return [...tenants.values()].flatMap(({ alias, lookupLayouts }) =>
+    [...lookupLayouts].flatMap(([sourceId, layout]) => [sourceField(alias, sourceId), pack(layout)]),
+  );
+}
+
+/** Says that all layouts of a configuration are whole: for a store in which nothing was processed. @throws StoreUnavailableError */
+export async function declareWhole(store: Store, configuration: Configuration): Promise<void> {
+  const wanted = wantedLayouts(configuration);
+  try {
+    for (let at = 0; at + 1 < wanted.length; at += 2) {
+      await store.client.hset(keys.layouts, `r|${wanted[at]}`, wanted[at + 1] ?? '');
+    }
+    await store.client.hincrby(keys.layouts, 'version', 1);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/**
+ * Says that all entities of a source in a partition stand under the layout that a generation asks for. After the last
+ * partition lookups read that layout. @throws StoreUnavailableError
+ */
+export async function noteFilled(
+  store: Store,
+  generation: number,
+  partition: number,
+  { tenant, sourceId }: SourcePlace,
+  wanted: LookupLayout | null,
+): Promise<void> {
+  const isWhole = await fillScript.run(
+    store.client,
+    [keys.configuration, keys.layouts],
+    [
+      generation,
+      partition,
+      store.partitions.count,
+      sourceField(tenant, sourceId),
+      wanted === null ? '' : pack(wanted),
+    ],
+  );
+  if (isWhole === 1) await tellProcesses(store);
+}
+
+/** Ends the upkeep of former layouts, once every worker knows `states`. @throws StoreUnavailableError */
+export async function retireFormer(store: Store, states: LayoutStates): Promise<void> {
+  await retireScript.run(store.client, [keys.layouts], [states.version, ...states.retiring]);
+  await tellProcesses(store);
+}
+
+/** They would find it by themselves within a second. */
+async function tellProcesses(store: Store): Promise<void> {
+  try {
+    await store.client.publish(keys.configurationChannel, 'layouts');
+  } catch (error) {
+    throw storeError(error);
+  }
+}

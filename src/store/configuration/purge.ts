@@ -1,0 +1,63 @@
+/**
+ * The purge of sources that no configuration has any more. Their entities are removed as clients remove them, by jobs; this
+ * is what keeps a configuration from taking them up again meanwhile.
+ */
+import { randomBytes } from 'node:crypto';
+import { sourceField } from '../derived/processed.ts';
+import { keys, platformTag } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { SourcePlace } from './layouts.ts';
+
+const beginScript = new Script<Buffer>('purge', 2);
+const endScript = new Script<0 | 1>('purged', 1);
+
+export interface Purge {
+  readonly token: string;
+  /** Of the configuration that does not have the sources. */
+  readonly generation: number;
+  readonly sources: readonly SourcePlace[];
+}
+
+/**
+ * Begins a purge, or finds the one that is under way, of whatever sources.
+ * @param generation configuration that does not have the sources
+ * @returns its token; null when another configuration is active by now. @throws StoreUnavailableError
+ */
+export async function beginPurge(
+  store: Store,
+  generation: number,
+  sources: readonly SourcePlace[],
+): Promise<string | null> {
+  const token = randomBytes(8).toString('hex');
+  const fields = sources.map(({ tenant, sourceId }) => sourceField(tenant, sourceId));
+  const under = await surviving(store.replication, [platformTag], () =>
+    beginScript.run(store.client, [keys.configuration, keys.purge], [token, generation, ...fields]),
+  );
+  return under.length === 0 ? null : under.toString();
+}
+
+/** The purge that is under way; null for none. @throws StoreUnavailableError */
+export async function readPurge(store: Store): Promise<Purge | null> {
+  try {
+    const { token, generation, ...rest } = await store.client.hgetall(keys.purge);
+    if (token === undefined) return null;
+    const sources = Object.keys(rest).flatMap((field) => {
+      const [tenant, sourceId] = field.split('|');
+      return tenant === undefined || sourceId === undefined ? [] : [{ tenant, sourceId }];
+    });
+    return { token, generation: Number(generation), sources };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Says that a purge is through with a partition. @returns true when it was the last. @throws StoreUnavailableError */
+export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {
+  const ended = await surviving(store.replication, [platformTag], () =>
+    endScript.run(store.client, [keys.purge], [token, partition, store.partitions.count]),
+  );
+  return ended === 1;
+}

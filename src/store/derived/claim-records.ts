@@ -1,0 +1,76 @@
+/** What is stored of claims on URLs and handles: one claim, and the record of a claim field. */
+import { unpack } from '../codec/pack.ts';
+import type { PackWriter } from '../codec/pack-writer.ts';
+import type { Claim } from '../types.ts';
+
+/** See `writeClaim`. */
+type PackedClaim = [
+  host: string | false,
+  kind: 0 | 1,
+  sinceStamp: string,
+  sourceId: string,
+  alias: string,
+  originId: string,
+  display: string,
+  redirect: string | false,
+];
+
+/** What is served on a claim field. */
+export interface ServedClaims {
+  /** The first claim of each host, best first; no redirects where a page answers on every host. */
+  readonly claims: readonly Claim[];
+  /** Several views claim the field: all their claims are told by `readClaimFields`. */
+  readonly isContested: boolean;
+  /** More hosts have a claim than a record holds; `rivals.ts` reads them. */
+  readonly hasMore: boolean;
+}
+
+const nothing: ServedClaims = { claims: [], isContested: false, hasMore: false };
+
+/**
+ * As the record of a field with this claim alone, which is what most records are. Its time is in digits: packed numbers of
+ * that size look otherwise from Redis' scripts than from here.
+ */
+export function writeClaim(
+  writer: PackWriter,
+  { host, kind, sinceStamp, view, display, redirect }: Claim,
+): void {
+  writer.list(1);
+  writer.list(8);
+  if (host === null) writer.false();
+  else writer.text(host);
+  writer.number(kind === 'page' ? 0 : 1);
+  writer.text(String(sinceStamp));
+  writer.text(view.sourceId);
+  writer.text(view.alias);
+  writer.text(view.originId);
+  writer.text(display);
+  if (redirect === null) writer.false();
+  else writer.text(redirect);
+}
+
+/** The record of a claim field: the one claim, or those that are served and whether there are more. */
+export function unpackServed(stored: Buffer | null | undefined): ServedClaims {
+  if (!stored) return nothing;
+  const packed = unpack<(PackedClaim | boolean)[]>(stored);
+  const last = packed.at(-1);
+  const claims = packed.filter((one) => typeof one !== 'boolean').map(claimOf);
+  return { claims, isContested: typeof last === 'boolean', hasMore: last === true };
+}
+
+/** A claim as `writeClaim` writes it. */
+export function unpackClaim(stored: Buffer): Claim {
+  const [packed] = unpack<[PackedClaim]>(stored);
+  return claimOf(packed);
+}
+
+function claimOf([host, kind, sinceStamp, sourceId, alias, originId, display, redirect]: PackedClaim): Claim {
+  return {
+    host: host === false ? null : host,
+    kind: kind === 0 ? 'page' : 'redirect',
+    sinceStamp: Number(sinceStamp),
+    view: { sourceId, alias, originId },
+    display,
+    redirect: redirect === false ? null : redirect,
+  };
+}

@@ -1,0 +1,29 @@
+/** Names of what a lookup's result flows into: one view, or one index item, of one entity. */
+import type { EntityRef } from '../../contract/ids.ts';
+
+export interface Dependent extends EntityRef {
+  /** `repair`: all of the entity, written even where nothing seems to have changed. */
+  readonly kind: 'view' | 'item' | 'entity' | 'repair';
+  /** Empty for `entity` and `repair`: all views and items of it. */
+  readonly environmentId: string;
+  /** Schema alias or index name; the entity kind has none, a repair's is made by `repairOf`. */
+  readonly name: string;
+}
+
+const kinds = { v: 'view', i: 'item', e: 'entity', r: 'repair' } as const;
+const marks = { view: 'v', item: 'i', entity: 'e', repair: 'r' } as const;
+
+/** `v|<environment>|<alias>|<source>|<originId>`: only the last part may hold a bar. */
+export function formatDependent({ kind, environmentId, name, sourceId, originId }: Dependent): string {
+  return `${marks[kind]}|${environmentId}|${name}|${sourceId}|${originId}`;
+}
+
+/** Null for a text that is none. */
+export function parseDependent(member: string): Dependent | null {
+  const [mark = '', environmentId, name, sourceId, ...rest] = member.split('|');
+  const kind = Object.hasOwn(kinds, mark) ? kinds[mark as keyof typeof kinds] : undefined;
+  if (kind === undefined || environmentId === undefined || name === undefined || sourceId === undefined) {
+    return null;
+  }
+  return { kind, environmentId, name, sourceId, originId: rest.join('|') };
+}

@@ -1,0 +1,143 @@
+/**
+ * What a batch is about to put outside its partition: entries of lookup indexes, and claims. It is noted before it is
+ * put, and forgotten by the commit that stores it in the processed records. So when a crash comes in between, the next
+ * turn of the entity, whose state may be another one by then, knows what to take back.
+ *
+ * A note is about many entities and stands in one field, because nearly every one of them is never read.
+ */
+
+import { unpack } from '../codec/pack.ts';
+import { PackWriter } from '../codec/pack-writer.ts';
+import { keys } from '../keys.ts';
+import type { Lease } from '../partitions/lease.ts';
+import { storeError } from '../redis/connection.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { Suspect } from './suspects.ts';
+
+const intendScript = new OwnerScript<number>('intend', 2);
+
+/** Claims and lookup entries of one entity. */
+export type Intent = readonly Suspect[];
+
+/** Intents by `intentName`. */
+export type IntentNote = ReadonlyMap<string, Intent>;
+
+/** An entity in a note: only the originId may hold a bar. */
+export function intentName(tenant: string, sourceId: string, originId: string): string {
+  return `${tenant}|${sourceId}|${originId}`;
+}
+
+/** The entity that a name stands for. */
+export function intentOwner(name: string): { tenant: string; sourceId: string; originId: string } {
+  const [tenant = '', sourceId = '', ...originId] = name.split('|');
+  return { tenant, sourceId, originId: originId.join('|') };
+}
+
+/** @param notes by field of `keys.intents`. @throws FencedError, StoreUnavailableError */
+export async function noteIntents(
+  store: Store,
+  lease: Lease,
+  notes: ReadonlyMap<string, IntentNote>,
+): Promise<void> {
+  if (notes.size === 0) return;
+  const fields = [...notes].flatMap(([field, note]) => [field, encodeNote(note)]);
+  const { tag, epoch } = lease;
+  await intendScript.run(store.client, lease, [keys.owner(tag), keys.intents(tag)], [epoch, ...fields]);
+}
+
+/** What a former owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */
+export async function readIntents(store: Store, tag: string): Promise<Map<string, IntentNote>> {
+  try {
+    const stored = await store.client.hgetallBuffer(keys.intents(tag));
+    return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+const suspectMarks = { claim: 0, lookup: 1, view: 2, item: 3 } as const;
+
+type PackedSuspect =
+  | [
+      mark: 0,
+      environmentId: string,
+      alias: string,
+      kind: 0 | 1,
+      field: string,
+      host: string | null,
+      display: string,
+    ]
+  | [mark: 1, layoutId: string, lookupKey: string]
+  | [mark: 2 | 3, environmentId: string, name: string];
+type PackedNote = (string | PackedSuspect[])[];
+
+const writer = new PackWriter();
+
+/** A `PackedNote`: names, each with its suspects behind it. */
+function encodeNote(note: IntentNote): Buffer {
+  writer.begin();
+  writer.list(note.size * 2);
+  for (const [name, suspects] of note) {
+    writer.text(name);
+    writer.list(suspects.length);
+    for (const suspect of suspects) writeSuspect(suspect);
+  }
+  return writer.take();
+}
+
+function writeSuspect(suspect: Suspect): void {
+  writer.list(suspect.kind === 'claim' ? 7 : 3);
+  writer.number(suspectMarks[suspect.kind]);
+  if (suspect.kind === 'lookup') {
+    writer.text(suspect.layoutId);
+    writer.text(suspect.lookupKey);
+    return;
+  }
+  writer.text(suspect.environmentId);
+  if (suspect.kind !== 'claim') {
+    writer.text(suspect.name);
+    return;
+  }
+  const { alias, claimKind, field, host, display } = suspect;
+  writer.text(alias);
+  writer.number(claimKind === 'page' ? 0 : 1);
+  writer.text(field);
+  writer.textOrNull(host);
+  writer.text(display);
+}
+
+const openBracket = 0x5b;
+
+function decodeNote(stored: Buffer): IntentNote {
+  // Left by an earlier release, which wrote JSON.
+  if (stored[0] === openBracket) return new Map(JSON.parse(stored.toString()) as [string, Intent][]);
+  const packed = unpack<PackedNote>(stored);
+  const note = new Map<string, Intent>();
+  for (let at = 0; at + 1 < packed.length; at += 2) {
+    const [name, suspects] = [packed[at], packed[at + 1]];
+    if (typeof name === 'string' && Array.isArray(suspects)) note.set(name, suspects.map(suspectOf));
+  }
+  return note;
+}
+
+function suspectOf(packed: PackedSuspect): Suspect {
+  if (packed[0] === suspectMarks.lookup) {
+    const [, layoutId, lookupKey] = packed;
+    return { kind: 'lookup', layoutId, lookupKey };
+  }
+  if (packed[0] !== suspectMarks.claim) {
+    const [mark, environmentId, name] = packed;
+    return { kind: mark === suspectMarks.view ? 'view' : 'item', environmentId, name };
+  }
+  const [, environmentId, alias, kind, field, host, display] = packed;
+  return {
+    kind: 'claim',
+    environmentId,
+    alias,
+    claimKind: kind === 0 ? 'page' : 'redirect',
+    field,
+    host,
+    display,
+  };
+}

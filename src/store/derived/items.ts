@@ -1,0 +1,108 @@
+/** Index items as they lie in Redis: the ground that a worker's shards are built from. */
+import type { JsonObject } from '../../contract/json.ts';
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import { hashPortion, type ScannedPortion, type ScanPlace } from '../redis/scan.ts';
+import type { Store } from '../store.ts';
+import type { EnvironmentScope, StoredItem } from '../types.ts';
+
+/** An index of one environment. */
+export interface ScopedIndex {
+  readonly scope: EnvironmentScope;
+  /** From `indexName`. */
+  readonly index: string;
+}
+
+/** What a portion of a scan should hold; items may be of any size, so the count asked for follows their sizes. */
+const portionBytes = 512 * 1024;
+const portionItemsMin = 4;
+const portionItemsMax = 1000;
+const portionItemsFirst = 100;
+
+/**
+ * The stored form: JSON text, in which `__proto__`, lone surrogates and long numbers sent as text survive.
+ * Equal items with members in equal order give equal bytes; the order is kept so that answers look as built.
+ */
+export function encodeItem({
+  updatedAtMs,
+  fields,
+  fieldsText = JSON.stringify(fields),
+}: Pick<StoredItem, 'updatedAtMs' | 'fields' | 'fieldsText'>): Buffer {
+  return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
+}
+
+/** @param field as `itemField` writes it. */
+export function decodeItem(field: string, stored: Buffer): StoredItem {
+  const [updatedAtMs, fields] = JSON.parse(stored.toString()) as [number, JsonObject];
+  // A source id never holds a colon.
+  const colon = field.indexOf(':');
+  return { sourceId: field.slice(0, colon), originId: field.slice(colon + 1), updatedAtMs, fields };
+}
+
+/**
+ * Items of one index in one partition, a portion of about `portionBytes` at a time.
+ * What stays during the whole scan is seen at least once. @throws StoreUnavailableError
+ */
+export async function* scanItems(
+  store: Store,
+  partition: number,
+  { tenant, environmentId }: EnvironmentScope,
+  index: string,
+): AsyncGenerator<StoredItem[]> {
+  const key = keys.items(store.partitions.tag(partition), tenant, environmentId, index);
+  let place: ScanPlace | null = null;
+  let count = portionItemsFirst;
+  do {
+    const portion: ScannedPortion = await hashPortion(store, key, place, count);
+    place = portion.next;
+    const { items, bytes } = decodePairs(portion.pairs);
+    if (items.length === 0) continue;
+    const wanted = Math.round((portionBytes * items.length) / bytes);
+    count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
+    yield items;
+  } while (place !== null);
+}
+
+function decodePairs(pairs: readonly Buffer[]): { items: StoredItem[]; bytes: number } {
+  const items: StoredItem[] = [];
+  let bytes = 1;
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const [field, stored] = [pairs[at], pairs[at + 1]];
+    if (field === undefined || stored === undefined) continue;
+    items.push(decodeItem(field.toString(), stored));
+    bytes += field.length + stored.length;
+  }
+  return { items, bytes };
+}
+
+/** Number of items of an index in a partition. @throws StoreUnavailableError */
+export async function countItems(
+  store: Store,
+  partition: number,
+  { scope, index }: ScopedIndex,
+): Promise<number> {
+  const key = keys.items(store.partitions.tag(partition), scope.tenant, scope.environmentId, index);
+  try {
+    return await store.client.hlen(key);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Field of `keys.itemIndexes`. */
+export function itemIndexField({ scope, index }: ScopedIndex): string {
+  return `${scope.tenant}|${scope.environmentId}|${index}`;
+}
+
+/** Indexes that have, or once had, items in a partition. @throws StoreUnavailableError */
+export async function listItemIndexes(store: Store, partition: number): Promise<ScopedIndex[]> {
+  try {
+    const fields = await store.client.hkeys(keys.itemIndexes(store.partitions.tag(partition)));
+    return fields.map((field) => {
+      const [tenant = '', environmentId = '', ...index] = field.split('|');
+      return { scope: { tenant, environmentId }, index: index.join('|') };
+    });
+  } catch (error) {
+    throw storeError(error);
+  }
+}

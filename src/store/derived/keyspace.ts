@@ -1,0 +1,86 @@
+/** Everything of some kinds that a store holds, found by its keys: what no record knows of shows up here alone. */
+import { Redis } from 'ioredis';
+import { type RedisClient, storeError } from '../redis/connection.ts';
+import { hashPortion, keyNames, type ScannedPortion, type ScanPlace, sortedPortion } from '../redis/scan.ts';
+import type { Store } from '../store.ts';
+
+const keysPerScan = 1000;
+const fieldsPerScan = 200;
+
+/** Kinds of keys that hold what was made of entities. */
+export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup';
+
+export interface StoredKey {
+  readonly key: string;
+  readonly kind: StoredKind;
+  readonly tenant: string;
+  /** Environment id; for `lookup` the source id. */
+  readonly scope: string;
+  /** Index name; for `lookup` layout id and lookup key, with a colon between them; else empty. */
+  readonly rest: string;
+}
+
+const keyPattern = /^\{p\d+\.\d+\}:(views|items|claims|ranks|routes|lookup):([^:]*):([^:]*)(?::(.*))?$/s;
+
+/** Null for a key of another kind. */
+function parseKey(key: string): StoredKey | null {
+  const [, kind, tenant, scope, rest = ''] = keyPattern.exec(key) ?? [];
+  if (kind === undefined || tenant === undefined || scope === undefined) return null;
+  return { key, kind: kind as StoredKind, tenant, scope, rest };
+}
+
+/** A portion at a time; as SCAN, a key may come twice. @throws StoreUnavailableError */
+export async function* scanStoredKeys(store: Store): AsyncGenerator<StoredKey[]> {
+  for await (const found of scanKeyNames(store, '{p*')) {
+    const parsed = found.map(parseKey).filter((key) => key !== null);
+    if (parsed.length > 0) yield parsed;
+  }
+}
+
+/** Names of keys that fit a pattern of Redis. @throws StoreUnavailableError */
+export async function* scanKeyNames(store: Store, pattern: string): AsyncGenerator<string[]> {
+  for (const node of nodesOf(store.client)) yield* keyNames(node, pattern, keysPerScan);
+}
+
+function nodesOf(client: RedisClient): Redis[] {
+  return client instanceof Redis ? [client] : client.nodes('master');
+}
+
+/** Fields and values of a hash, a portion at a time. @throws StoreUnavailableError */
+export async function* scanFields(
+  store: Store,
+  key: string,
+): AsyncGenerator<{ readonly field: string; readonly value: Buffer }[]> {
+  let place: ScanPlace | null = null;
+  do {
+    const { pairs, next }: ScannedPortion = await hashPortion(store, key, place, fieldsPerScan);
+    place = next;
+    const portion: { field: string; value: Buffer }[] = [];
+    for (let at = 0; at + 1 < pairs.length; at += 2) {
+      const [field, value] = [pairs[at], pairs[at + 1]];
+      if (field !== undefined && value !== undefined) portion.push({ field: field.toString(), value });
+    }
+    if (portion.length > 0) yield portion;
+  } while (place !== null);
+}
+
+/** Members of a sorted set, a portion at a time. @throws StoreUnavailableError */
+export async function* scanSorted(store: Store, key: string): AsyncGenerator<string[]> {
+  let place: ScanPlace | null = null;
+  do {
+    const { pairs, next }: ScannedPortion = await sortedPortion(store, key, place, fieldsPerScan);
+    place = next;
+    const members = pairs.filter((_, index) => index % 2 === 0).map(String);
+    if (members.length > 0) yield members;
+  } while (place !== null);
+}
+
+/** Which of the members a sorted set has, in the order asked. @throws StoreUnavailableError */
+export async function hasSorted(store: Store, key: string, members: readonly string[]): Promise<boolean[]> {
+  if (members.length === 0) return [];
+  try {
+    return (await store.client.zmscore(key, ...members)).map((score) => score !== null);
+  } catch (error) {
+    throw storeError(error);
+  }
+}

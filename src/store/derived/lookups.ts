@@ -1,0 +1,263 @@
+/** Property indexes for lookups, and who depends on which of their keys. Both of one key live in one partition. */
+
+import type { Json } from '../../contract/json.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import type { LookupCandidate } from '../../schemas/types.ts';
+import { keys } from '../keys.ts';
+import type { Caller } from '../partitions/lease.ts';
+import { storeError } from '../redis/connection.ts';
+import { packForLua } from '../redis/lua-list.ts';
+import { hashPortion, type ScanPlace } from '../redis/scan.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+const touch = new OwnerScript<[number, Buffer[]][]>('touch', 1);
+const register = new OwnerScript<number>('register', 1);
+
+/** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
+const dependentsListedMax = 1000;
+/** Writes, questions or registrations of one Lua call: Redis does nothing else meanwhile. */
+const writesPerCall = 500;
+const keysAskedPerCall = 100;
+const registrationsPerCall = 1000;
+/** About; a millisecond of Redis, and some of who reads them. Most lookup keys have fewer. */
+const candidatesPerPortion = 2000;
+
+export interface LookupKey {
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly lookupKey: string;
+}
+
+export interface IndexWrite extends LookupKey {
+  readonly layoutId: string;
+  readonly originId: string;
+  /** Values in the order of the layout's projection, as JSON text; null drops the entry. */
+  readonly projection: string | null;
+}
+
+export interface Registration extends LookupKey {
+  readonly action: 'add' | 'drop';
+  readonly member: string;
+}
+
+/** Where a lookup key's entries and dependents lie. */
+export function lookupPlace(
+  store: Store,
+  { tenant, sourceId, lookupKey }: LookupKey,
+): { entries(layoutId: string): string; readonly dependents: string } {
+  const tag = store.partitions.tag(partitionOf(store, { tenant, sourceId, lookupKey }));
+  return {
+    entries: (layoutId) => keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
+    dependents: keys.dependents(tag, tenant, sourceId, lookupKey),
+  };
+}
+
+function partitionOf(store: Store, { tenant, sourceId, lookupKey }: LookupKey): number {
+  return store.partitions.ofText(`${tenant}:${sourceId}:${lookupKey}`);
+}
+
+function groupByPartition<T extends LookupKey>(store: Store, things: readonly T[]): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const thing of things) {
+    const partition = partitionOf(store, thing);
+    const group = groups.get(partition);
+    if (group === undefined) groups.set(partition, [thing]);
+    else group.push(thing);
+  }
+  return groups;
+}
+
+/**
+ * Publishes index writes, then yields the members that depend on the touched keys, in portions.
+ * A key's writes are done before its dependents are asked for. @throws FencedError, StoreUnavailableError
+ */
+export async function* touchKeys(
+  store: Store,
+  caller: Caller,
+  writes: readonly IndexWrite[],
+  touched: readonly LookupKey[],
+): AsyncGenerator<string[]> {
+  const large: string[] = [];
+  for (const round of touchRounds(store, writes, touched)) {
+    const listed: string[] = [];
+    await Promise.all(
+      round.map(async ({ tag, entries, asked }) => {
+        caller.reached?.add(tag);
+        const replies = await touch.run(
+          store.client,
+          caller,
+          [keys.fence(tag)],
+          [
+            caller.partition,
+            caller.epoch,
+            dependentsListedMax,
+            packedHashes(tag, entries),
+            packForLua(asked),
+          ],
+        );
+        replies.forEach(([count, members], index) => {
+          const key = asked[index];
+          if (count > dependentsListedMax && key !== undefined) large.push(key);
+          for (const member of members) listed.push(member.toString());
+        });
+      }),
+    );
+    if (listed.length > 0) yield listed;
+  }
+  for (const key of large) yield* scanMembers(store, key);
+}
+
+interface TouchCall {
+  readonly tag: string;
+  readonly entries: IndexWrite[];
+  readonly asked: string[];
+}
+
+/** Calls of bounded size, one to a partition in each round: first its writes, with the last of them its questions. */
+function touchRounds(
+  store: Store,
+  writes: readonly IndexWrite[],
+  touched: readonly LookupKey[],
+): TouchCall[][] {
+  const writeGroups = groupByPartition(store, writes);
+  const askGroups = groupByPartition(store, touched);
+  const rounds: TouchCall[][] = [];
+  for (const partition of new Set([...writeGroups.keys(), ...askGroups.keys()])) {
+    const tag = store.partitions.tag(partition);
+    const entries = writeGroups.get(partition) ?? [];
+    const asked = (askGroups.get(partition) ?? []).map((key) => dependentsKey(tag, key));
+    for (let round = 0; entries.length > 0 || asked.length > 0; round += 1) {
+      const written = entries.splice(0, writesPerCall);
+      const call = {
+        tag,
+        entries: written,
+        asked: entries.length > 0 ? [] : asked.splice(0, keysAskedPerCall),
+      };
+      const calls = rounds[round];
+      if (calls === undefined) rounds[round] = [call];
+      else calls.push(call);
+    }
+  }
+  return rounds;
+}
+
+/** As `scripts/touch.lua` reads them: entities of a batch often stand under the same key. */
+function packedHashes(tag: string, writes: readonly IndexWrite[]): Buffer {
+  const hashes = groupBy(writes, ({ tenant, sourceId, layoutId, lookupKey }) =>
+    keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
+  );
+  return packForLua(
+    [...hashes].map(([key, entries]) => {
+      const drops: string[] = [];
+      const sets: string[] = [];
+      for (const { originId, projection } of entries) {
+        if (projection === null) drops.push(originId);
+        else sets.push(originId, projection);
+      }
+      return [key, drops, sets];
+    }),
+  );
+}
+
+function dependentsKey(tag: string, { tenant, sourceId, lookupKey }: LookupKey): string {
+  return keys.dependents(tag, tenant, sourceId, lookupKey);
+}
+
+async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const [next, members] = await store.client.sscan(key, cursor, 'COUNT', 1000).catch((error) => {
+      throw storeError(error);
+    });
+    cursor = next;
+    if (members.length > 0) yield members;
+  } while (cursor !== '0');
+}
+
+/** Adds and drops dependents. Done before the lookup is read. @throws FencedError, StoreUnavailableError */
+export async function registerDependents(
+  store: Store,
+  caller: Caller,
+  registrations: readonly Registration[],
+): Promise<void> {
+  await Promise.all(
+    [...groupByPartition(store, registrations)].map(async ([partition, group]) => {
+      const tag = store.partitions.tag(partition);
+      caller.reached?.add(tag);
+      for (let at = 0; at < group.length; at += registrationsPerCall) {
+        const portion = group.slice(at, at + registrationsPerCall);
+        await register.run(
+          store.client,
+          caller,
+          [keys.fence(tag)],
+          [
+            caller.partition,
+            caller.epoch,
+            packForLua(
+              portion.flatMap((registration) => [
+                registration.action,
+                dependentsKey(tag, registration),
+                registration.member,
+              ]),
+            ),
+          ],
+        );
+      }
+    }),
+  );
+}
+
+/** Entries of one lookup key. */
+export interface CandidatePortion {
+  readonly size: number;
+  /** Decoded while they are gone through. */
+  readonly candidates: Iterable<LookupCandidate>;
+}
+
+/**
+ * Every entry that stands under one of the keys, a portion at a time: neither Redis nor who reads is held up by a whole type
+ * of entities. An entry may come several times, and one under several keys does. What changes meanwhile may be seen before or
+ * after: who asks is registered, and hears of it. @throws StoreUnavailableError
+ */
+export async function* candidatePortions(
+  store: Store,
+  layoutId: string,
+  lookupKeys: readonly LookupKey[],
+): AsyncGenerator<CandidatePortion> {
+  const hashes = lookupKeys.map((key) => lookupPlace(store, key).entries(layoutId));
+  for (let at = 0; at < hashes.length; at += keysAskedPerCall) {
+    const asked = hashes.slice(at, at + keysAskedPerCall);
+    const read = (key: string, place: ScanPlace | null) =>
+      hashPortion(store, key, place, candidatesPerPortion);
+    const portions = await Promise.all(asked.map((key) => read(key, null)));
+    for (const [index, key] of asked.entries()) {
+      for (let portion = portions[index]; portion !== undefined; ) {
+        const { pairs, next } = portion;
+        yield { size: pairs.length / 2, candidates: decodeCandidates(pairs) };
+        portion = next === null ? undefined : await read(key, next);
+      }
+    }
+  }
+}
+
+/** All that `candidatePortions` gives. @throws StoreUnavailableError */
+export async function readCandidates(
+  store: Store,
+  layoutId: string,
+  lookupKeys: readonly LookupKey[],
+): Promise<LookupCandidate[]> {
+  const found: LookupCandidate[] = [];
+  for await (const { candidates } of candidatePortions(store, layoutId, lookupKeys)) {
+    for (const candidate of candidates) found.push(candidate);
+  }
+  return found;
+}
+
+function* decodeCandidates(pairs: readonly Buffer[]): Generator<LookupCandidate> {
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
+    const [originId, projection] = [pairs[index], pairs[index + 1]];
+    if (originId === undefined || projection === undefined) continue;
+    yield { originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] };
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * The claims of contested fields, each at its rank (`scripts/parts/claims.lua` keeps them): what the record of a field, which
+ * is bounded, does not hold. A read costs what it gives, however many claim the field.
+ */
+
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { Claim, EnvironmentScope } from '../types.ts';
+import { unpackClaim } from './claim-records.ts';
+import { claimSubject } from './subjects.ts';
+
+const rivalsScript = new Script<Buffer[][]>('rivals', 2);
+const rivalsPerRead = 200;
+/** Behind any section of ranks, and in none of them. */
+const largestStamp = Number.MAX_SAFE_INTEGER;
+const mark = 'r:';
+
+/** One of several claims on a field. */
+export interface Rival {
+  /** Sorts as claims are served. */
+  readonly rank: Buffer;
+  /** What the rank says of it. */
+  readonly ranked: RankedClaim;
+  /** Null when it is not there, which only a damage can bring about. */
+  readonly claim: Claim | null;
+}
+
+export type RankedClaim = Pick<Claim, 'host' | 'kind' | 'sinceStamp' | 'view'>;
+
+/** What ranks and claims of a field begin with: no field's is the beginning of another one's. */
+function beginningOf(field: string): string {
+  return `${Buffer.byteLength(field)}:${field}`;
+}
+
+/** Where a claim of a contested field stands in the hash of claims. */
+export function rivalField(
+  field: string,
+  { host, kind, view }: Pick<Claim, 'host' | 'kind' | 'view'>,
+): string {
+  return `${mark}${beginningOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
+}
+
+/** Where a claim of a contested field stands among the ranks. */
+export function rankMember(field: string, { host, kind, sinceStamp, view }: RankedClaim): string {
+  const age = String(largestStamp - sinceStamp).padStart(16, '0');
+  return `${beginningOf(field)}h${host ?? ''}\0${kind === 'page' ? 0 : 1}${age}${tailOf({ host, view })}`;
+}
+
+function tailOf({ host, view }: Pick<Claim, 'host' | 'view'>): string {
+  return `${view.alias}\0${view.sourceId}\0${view.originId}\0${host ?? ''}`;
+}
+
+/** The claim field that a field of the hash of claims, or a rank, belongs to; null for one that is a claim field itself. */
+export function fieldOfRival(stored: string): string | null {
+  const [, start, bytes] = /^((?:r:)?([0-9]+):)/.exec(stored) ?? [];
+  if (start === undefined) return null;
+  const from = Buffer.byteLength(start);
+  return Buffer.from(stored)
+    .subarray(from, from + Number(bytes))
+    .toString();
+}
+
+/** A range of a field's ranks. */
+interface Asked {
+  readonly field: string;
+  readonly from: string;
+  readonly to: string;
+  readonly most: number;
+  readonly isPerHost: boolean;
+}
+
+/** Claims of one field in each range, in the order asked; all fields in one partition. */
+async function readRanges(
+  store: Store,
+  scope: EnvironmentScope,
+  tag: string,
+  ranges: readonly Asked[],
+): Promise<Rival[][]> {
+  const { tenant, environmentId } = scope;
+  const packed: LuaValue[] = ranges.map(({ field, from, to, most, isPerHost }) => [
+    beginningOf(field),
+    from,
+    to,
+    most,
+    isPerHost ? 1 : 0,
+  ]);
+  try {
+    const replies = await rivalsScript.run(
+      store.client,
+      [keys.claims(tag, tenant, environmentId), keys.ranks(tag, tenant, environmentId)],
+      [packForLua(packed)],
+    );
+    return replies.map(rivalsIn);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function rivalsIn(reply: readonly Buffer[]): Rival[] {
+  const rivals: Rival[] = [];
+  for (let at = 0; at + 1 < reply.length; at += 2) {
+    const [section, packed] = [reply[at], reply[at + 1]];
+    if (section === undefined || packed === undefined) continue;
+    const rank = section.subarray(section[0] === sectionOfHosts ? section.indexOf(0) + 1 : 1);
+    rivals.push({ rank, ranked: claimAt(rank), claim: packed.length === 0 ? null : unpackClaim(packed) });
+  }
+  return rivals;
+}
+
+const sectionOfHosts = 'h'.charCodeAt(0);
+const ageEnd = 17;
+
+function claimAt(rank: Buffer): RankedClaim {
+  const text = rank.toString();
+  const [alias = '', sourceId = '', ...rest] = text.slice(ageEnd).split('\0');
+  const host = rest.pop() ?? '';
+  return {
+    host: host === '' ? null : host,
+    kind: text.startsWith('0') ? 'page' : 'redirect',
+    sinceStamp: largestStamp - Number(text.slice(1, ageEnd)),
+    view: { sourceId, alias, originId: rest.join('\0') },
+  };
+}
+
+function tagOfField(store: Store, scope: EnvironmentScope, field: string): string {
+  return store.partitions.tag(store.partitions.ofText(claimSubject(scope, field)));
+}
+
+/** All claims of a contested field, best first. @throws StoreUnavailableError */
+export async function readRivals(store: Store, scope: EnvironmentScope, field: string): Promise<Rival[]> {
+  const tag = tagOfField(store, scope, field);
+  const rivals: Rival[] = [];
+  for (let from = 'h'; ; ) {
+    const range = { field, from, to: 'i', most: rivalsPerRead, isPerHost: false };
+    const [found = []] = await readRanges(store, scope, tag, [range]);
+    rivals.push(...found);
+    const last = found.at(-1);
+    if (last === undefined || found.length < rivalsPerRead) break;
+    from = `h${last.ranked.host ?? ''}\0${last.rank.toString()}\0`;
+  }
+  return rivals.sort((a, b) => Buffer.compare(a.rank, b.rank));
+}
+
+/** A claim field and a host, null for claims that answer on every host. */
+export interface HostOfField {
+  readonly field: string;
+  readonly host: string | null;
+}
+
+/** The first claim of each host on its contested field, in the order asked. @throws StoreUnavailableError */
+export async function readFirstOfHosts(
+  store: Store,
+  scope: EnvironmentScope,
+  asked: readonly HostOfField[],
+): Promise<(Claim | null)[]> {
+  const byTag = new Map<string, number[]>();
+  for (const [index, { field }] of asked.entries()) {
+    const tag = tagOfField(store, scope, field);
+    byTag.set(tag, [...(byTag.get(tag) ?? []), index]);
+  }
+  const claims = new Array<Claim | null>(asked.length).fill(null);
+  await Promise.all(
+    [...byTag].map(async ([tag, places]) => {
+      const ranges = places.flatMap((place) => {
+        const { field, host } = asked[place] ?? {};
+        return field === undefined ? [] : [rangeOfHost(field, host ?? '')];
+      });
+      const found = await readRanges(store, scope, tag, ranges);
+      for (const [index, place] of places.entries()) claims[place] = found[index]?.[0]?.claim ?? null;
+    }),
+  );
+  return claims;
+}
+
+function rangeOfHost(field: string, host: string): Asked {
+  return { field, from: `h${host}\0`, to: `h${host}\u0001`, most: 1, isPerHost: false };
+}
+
+/** More than there are. */
+const portsMax = 65_536;
+
+/** The first claims of hosts with these names, whatever their ports, on a contested field; best first. @throws StoreUnavailableError */
+export async function readFirstOfHostnames(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+  hostnames: readonly string[],
+): Promise<Claim[]> {
+  const ranges = hostnames.flatMap((name) => [
+    rangeOfHost(field, name),
+    { field, from: `h${name}:`, to: `h${name};`, most: portsMax, isPerHost: true },
+  ]);
+  const found = await readRanges(store, scope, tagOfField(store, scope, field), ranges);
+  return found
+    .flat()
+    .sort((a, b) => Buffer.compare(a.rank, b.rank))
+    .flatMap(({ claim }) => claim ?? []);
+}
+
+/** The first claims of all hosts on a contested field, best first, a portion at a time. @throws StoreUnavailableError */
+export async function* scanFirstOfHosts(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+): AsyncGenerator<Claim[]> {
+  const tag = tagOfField(store, scope, field);
+  for (let from = 'w'; ; ) {
+    const range = { field, from, to: 'x', most: rivalsPerRead, isPerHost: false };
+    const [found = []] = await readRanges(store, scope, tag, [range]);
+    yield found.flatMap(({ claim }) => claim ?? []);
+    const last = found.at(-1);
+    if (last === undefined || found.length < rivalsPerRead) return;
+    from = `w${last.rank.toString()}\0`;
+  }
+}

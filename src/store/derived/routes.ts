@@ -1,0 +1,158 @@
+/** The list of routes: the URLs that claims serve (contract section 6). */
+import { normalizeUrl } from '../../config/urls/url.ts';
+import { claimField, keys } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import type { Store } from '../store.ts';
+import type { Claim, EnvironmentScope, RouteEntry } from '../types.ts';
+import { readServed } from './claims.ts';
+import { readProcessedStamps } from './processed.ts';
+import { readFirstOfHosts } from './rivals.ts';
+
+export interface RoutePageRequest {
+  readonly direction: 'ascending' | 'descending';
+  /** Only URLs behind this one in code-point order; it need not exist. */
+  readonly after?: string;
+  /** Only URLs before this one in code-point order; it need not exist. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export interface RoutePage {
+  /** In the direction asked. */
+  readonly entries: RouteEntry[];
+  /** All routes of the environment. */
+  readonly total: number;
+  /** More follow in the direction asked. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Served routes by URL in code-point order. A page is found by the URL it follows, never by its number, so routes
+ * that come and go neither skip nor repeat one that stayed. @throws StoreUnavailableError
+ */
+export async function listRoutes(
+  store: Store,
+  scope: EnvironmentScope,
+  request: RoutePageRequest,
+): Promise<RoutePage> {
+  const [page, total] = await Promise.all([visiblePage(store, scope, request), countRoutes(store, scope)]);
+  return { entries: page.slice(0, request.limit), total, hasMore: page.length > request.limit };
+}
+
+/** One more than are asked for, if there are. Of redirects that are hidden there may be any number in between. */
+async function visiblePage(
+  store: Store,
+  scope: EnvironmentScope,
+  request: RoutePageRequest,
+): Promise<RouteEntry[]> {
+  const entries: RouteEntry[] = [];
+  for (let rest = request; ; ) {
+    const urls = await listedUrls(store, scope, rest);
+    entries.push(...(await routeEntries(store, scope, urls)));
+    const last = urls.at(-1);
+    if (entries.length > request.limit || last === undefined || urls.length <= request.limit) return entries;
+    rest = { ...rest, [request.direction === 'ascending' ? 'after' : 'before']: last };
+  }
+}
+
+/** One more than are asked for, if there are. */
+async function listedUrls(
+  store: Store,
+  scope: EnvironmentScope,
+  request: RoutePageRequest,
+): Promise<string[]> {
+  try {
+    const found = await Promise.all(
+      store.partitions.tags.map((tag) => listPartition(store, tag, scope, request)),
+    );
+    const urls = found.flat().sort((a, b) => Buffer.compare(a, b));
+    if (request.direction === 'descending') urls.reverse();
+    return urls.slice(0, request.limit + 1).map((url) => url.toString());
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+async function countRoutes(store: Store, { tenant, environmentId }: EnvironmentScope): Promise<number> {
+  try {
+    const counts = await Promise.all(
+      store.partitions.tags.map(async (tag) => {
+        const [listed, hidden] = await Promise.all([
+          store.client.zcard(keys.routes(tag, tenant, environmentId)),
+          store.client.hvals(keys.hidden(tag, tenant, environmentId)),
+        ]);
+        return hidden.reduce((left, count) => left - Number(count), listed);
+      }),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+async function listPartition(
+  store: Store,
+  tag: string,
+  { tenant, environmentId }: EnvironmentScope,
+  { direction, after, before, limit }: RoutePageRequest,
+): Promise<Buffer[]> {
+  const key = keys.routes(tag, tenant, environmentId);
+  const [min, max] = [after === undefined ? '-' : `(${after}`, before === undefined ? '+' : `(${before}`];
+  return direction === 'ascending'
+    ? await store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
+    : await store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1);
+}
+
+async function routeEntries(
+  store: Store,
+  scope: EnvironmentScope,
+  urls: readonly string[],
+): Promise<RouteEntry[]> {
+  const claims = await servedClaims(store, scope, urls);
+  const served = urls.flatMap((url) => {
+    const claim = claims.get(url);
+    // Hidden, or gone between the two reads: it did not stay, so the page may leave it out.
+    return claim === undefined ? [] : [{ url, claim }];
+  });
+  const stamps = await readProcessedStamps(
+    store,
+    scope.tenant,
+    served.map(({ claim }) => claim.view),
+  );
+  return served.map(({ url, claim }, index) => {
+    // Of an entity whose first turn is not committed the claim is what is known.
+    const stamp = stamps[index] ?? claim.sinceStamp;
+    return { url, redirect: claim.redirect, updatedAtMs: Math.floor(stamp / 1000) };
+  });
+}
+
+/** The claims by which URLs are served, by URL: they are in the records of their paths, but where these hold not all hosts. */
+async function servedClaims(
+  store: Store,
+  scope: EnvironmentScope,
+  urls: readonly string[],
+): Promise<Map<string, Claim>> {
+  const hosts = urls.map((url) => {
+    const { host, path } = normalizeUrl(url) ?? { host: null, path: url };
+    return { field: claimField.url(path), host };
+  });
+  const fields = [...new Set(hosts.map(({ field }) => field))];
+  const records = await readServed(store, scope, fields);
+  const claims = new Map<string, Claim>();
+  for (const record of records) for (const claim of record.claims) claims.set(claim.display, claim);
+  const partial = fields.filter((_, index) => records[index]?.hasMore);
+  const everywhere = await readFirstOfHosts(
+    store,
+    scope,
+    partial.map((field) => ({ field, host: null })),
+  );
+  const pagesEverywhere = new Set(partial.filter((_, index) => everywhere[index]?.kind === 'page'));
+  const missing = hosts.filter(
+    ({ field }, index) => partial.includes(field) && !claims.has(urls[index] ?? ''),
+  );
+  for (const [index, claim] of (await readFirstOfHosts(store, scope, missing)).entries()) {
+    const isHidden = claim?.kind === 'redirect' && pagesEverywhere.has(missing[index]?.field ?? '');
+    if (claim !== null && !isHidden) claims.set(claim.display, claim);
+  }
+  return claims;
+}

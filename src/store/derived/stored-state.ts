@@ -1,0 +1,77 @@
+/** Raw fields and members of many keys in few round trips, for those who compare what is stored with what should be. */
+import { storeError } from '../redis/connection.ts';
+import type { Store } from '../store.ts';
+
+export class StoredState {
+  /** Key -> field -> value; null where there is none. */
+  readonly #fields = new Map<string, Map<string, Buffer | null>>();
+  readonly #members = new Map<string, Map<string, boolean>>();
+  readonly #sortedMembers = new Map<string, Map<string, boolean>>();
+
+  constructor(private readonly store: Store) {}
+
+  wantField(key: string, field: string): void {
+    put(this.#fields, key, field, null);
+  }
+
+  /** Of a set. */
+  wantMember(key: string, member: string): void {
+    put(this.#members, key, member, false);
+  }
+
+  /** Of a sorted set. */
+  wantSortedMember(key: string, member: string): void {
+    put(this.#sortedMembers, key, member, false);
+  }
+
+  /** Reads all that was wanted. @throws StoreUnavailableError */
+  async load(): Promise<void> {
+    const { client } = this.store;
+    try {
+      await Promise.all([
+        ...[...this.#fields].map(async ([key, values]) => {
+          const fields = [...values.keys()];
+          const found = await client.hmgetBuffer(key, ...fields);
+          fields.forEach((field, index) => {
+            values.set(field, found[index] ?? null);
+          });
+        }),
+        ...[...this.#members].map(async ([key, values]) => {
+          const members = [...values.keys()];
+          const found = await client.smismember(key, ...members);
+          members.forEach((member, index) => {
+            values.set(member, found[index] === 1);
+          });
+        }),
+        ...[...this.#sortedMembers].map(async ([key, values]) => {
+          const members = [...values.keys()];
+          const scores = await client.zmscore(key, ...members);
+          members.forEach((member, index) => {
+            values.set(member, scores[index] !== null);
+          });
+        }),
+      ]);
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** Null where nothing is stored. */
+  field(key: string, field: string): Buffer | null {
+    return this.#fields.get(key)?.get(field) ?? null;
+  }
+
+  hasMember(key: string, member: string): boolean {
+    return this.#members.get(key)?.get(member) ?? false;
+  }
+
+  hasSortedMember(key: string, member: string): boolean {
+    return this.#sortedMembers.get(key)?.get(member) ?? false;
+  }
+}
+
+function put<T>(map: Map<string, Map<string, T>>, key: string, name: string, value: T): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, new Map([[name, value]]));
+  else values.set(name, value);
+}

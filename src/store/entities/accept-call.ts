@@ -1,0 +1,205 @@
+/** One call to Redis that accepts entities of several requests, and the one before it that leaves out what is stored as it is. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PackWriter } from '../codec/pack-writer.ts';
+import { keys } from '../keys.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { AcceptOutcome, EncodedEntity } from '../types.ts';
+import { stampsAt } from './compare-heads.ts';
+
+const accept = new Script<[sequences: number[], codes: Buffer]>('accept', 1);
+const compare = new Script<[sequences: number[], codes: Buffer]>('compare', 1);
+/** By the digits of the script. */
+const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
+const digitZero = 0x30;
+const digitOne = 0x31;
+
+/** What is encoded in one turn of the event loop: a few milliseconds. */
+const turnBytes = 256 * 1024;
+
+export interface AcceptRequest {
+  readonly tenant: string;
+  readonly sourceId: string;
+  /** Lets an entity change its type. */
+  readonly force: boolean;
+  readonly entities: readonly EncodedEntity[];
+}
+
+/** What of one request goes with a call; `result` and `version` are filled by it. */
+export interface Parcel {
+  readonly request: AcceptRequest;
+  readonly heads: readonly Buffer[];
+  readonly groups: readonly (readonly [partition: number, positions: readonly number[]])[];
+  readonly result: AcceptOutcome[];
+  readonly version: Map<number, number>;
+}
+
+/** An entity on its way, and where its outcome belongs. */
+interface Sent {
+  readonly entity: EncodedEntity;
+  readonly head: Buffer;
+  readonly parcel: Parcel;
+  readonly position: number;
+}
+
+/** Entities of one source in one partition. */
+interface Group {
+  readonly partition: number;
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly sent: Sent[];
+  readonly parcels: Set<Parcel>;
+}
+
+export class AcceptCall {
+  readonly #groups = new Map<string, Group>();
+  #count = 0;
+  #unchanged = 0;
+
+  constructor(
+    private readonly store: Store,
+    parcels: readonly Parcel[],
+  ) {
+    for (const parcel of parcels) {
+      for (const [partition, positions] of parcel.groups) this.#add(parcel, partition, positions);
+    }
+  }
+
+  /** Most of its entities were stored as they are. Known when it has run. */
+  get isRepetition(): boolean {
+    return this.#unchanged * 2 > this.#count;
+  }
+
+  /** Settles what is stored as it is. An entity that comes several times may have changed by the time of its second. */
+  async leaveOutUnchanged(): Promise<void> {
+    const named = [...this.#groups].filter(([, { sent }]) => areDistinct(sent));
+    const [first] = named;
+    if (first === undefined) return;
+    const groups = named.map(([, group]) => group);
+    const [sequences, codes] = await this.#ask(compare, groups, writeHashes);
+    let at = 0;
+    named.forEach(([name, group], index) => {
+      const changed = group.sent.filter((_, place) => codes[at + place] !== digitOne);
+      at += group.sent.length;
+      this.#unchanged += group.sent.length - changed.length;
+      noteVersion(group, sequences[index] ?? 0);
+      if (changed.length === 0) this.#groups.delete(name);
+      else this.#groups.set(name, { ...group, sent: changed });
+    });
+  }
+
+  async run(): Promise<void> {
+    const groups = [...this.#groups.values()];
+    if (groups.length === 0) return;
+    await encode(groups);
+    const [sequences, codes] = await this.#ask(accept, groups, writeGroup);
+    let at = 0;
+    groups.forEach((group, index) => {
+      noteVersion(group, sequences[index] ?? 0);
+      for (const { parcel, position } of group.sent) {
+        const outcome = outcomes[(codes[at] ?? digitZero) - digitZero] ?? 'unchanged';
+        if (outcome === 'unchanged') this.#unchanged += 1;
+        parcel.result[position] = outcome;
+        at += 1;
+      }
+    });
+  }
+
+  #add(parcel: Parcel, partition: number, positions: readonly number[]): void {
+    const { request, heads } = parcel;
+    const group = this.#group(partition, request);
+    group.parcels.add(parcel);
+    for (const position of positions) {
+      const [entity, head] = [request.entities[position], heads[position]];
+      if (entity === undefined || head === undefined) continue;
+      group.sent.push({ entity, head, parcel, position });
+      this.#count += 1;
+    }
+  }
+
+  #group(partition: number, { tenant, sourceId }: AcceptRequest): Group {
+    const name = `${partition}:${tenant}:${sourceId}`;
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    const group: Group = { partition, tenant, sourceId, sent: [], parcels: new Set() };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  /** @param write writes a group as the script reads it */
+  #ask(
+    script: typeof accept,
+    groups: readonly Group[],
+    write: (group: Group, tag: string) => void,
+  ): Promise<[sequences: number[], codes: Buffer]> {
+    const { client, partitions } = this.store;
+    const tags = groups.map(({ partition }) => partitions.tag(partition));
+    const [first = ''] = tags;
+    writer.begin();
+    writer.list(groups.length);
+    for (const [index, group] of groups.entries()) write(group, tags[index] ?? '');
+    return script.run(client, [keys.clock(first)], [writer.take()]);
+  }
+}
+
+/** Other requests are answered in between. */
+async function encode(groups: readonly Group[]): Promise<void> {
+  let bytes = 0;
+  for (const { sent } of groups) {
+    for (const { entity } of sent) {
+      bytes += entity.encode().length;
+      if (bytes < turnBytes) continue;
+      await nextTurn();
+      bytes = 0;
+    }
+  }
+}
+
+function noteVersion({ partition, parcels }: Group, sequence: number): void {
+  for (const { version } of parcels) version.set(partition, sequence);
+}
+
+function areDistinct(sent: readonly Sent[]): boolean {
+  return new Set(sent.map(({ entity }) => entity.originId)).size === sent.length;
+}
+
+const writer = new PackWriter();
+
+/** As `scripts/compare.lua` reads it. */
+function writeHashes({ tenant, sourceId, sent }: Group, tag: string): void {
+  writer.list(4);
+  writer.text(keys.clock(tag));
+  writer.text(keys.meta(tag, tenant, sourceId));
+  writer.list(sent.length);
+  for (const { entity } of sent) writer.text(entity.originId);
+  writer.list(sent.length);
+  for (const { entity } of sent) writer.textBytes(entity.contentHash);
+}
+
+/** As `scripts/accept.lua` reads it. */
+function writeGroup({ tenant, sourceId, sent }: Group, tag: string): void {
+  writer.list(10);
+  writer.text(keys.clock(tag));
+  writer.text(keys.stream(tag));
+  writer.text(keys.meta(tag, tenant, sourceId));
+  writer.text(keys.entities(tag, tenant, sourceId));
+  writer.text(tenant);
+  writer.text(sourceId);
+  writer.text(sent.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''));
+  writer.list(sent.length);
+  for (const { entity } of sent) writer.text(entity.originId);
+  writer.list(sent.length);
+  for (const { entity, head } of sent) {
+    const place = writer.beginText();
+    writer.raw(head);
+    writer.rawText(entity.type);
+    writer.endText(place);
+  }
+  writer.list(sent.length);
+  for (const { entity, head } of sent) {
+    const place = writer.beginText();
+    writer.raw(head.subarray(stampsAt));
+    writer.raw(entity.encode());
+    writer.endText(place);
+  }
+}

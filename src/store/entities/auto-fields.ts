@@ -1,0 +1,202 @@
+/**
+ * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for
+ * all workers (contract section 2), so the decision is a write that only the first one makes.
+ *
+ * Every field is a column, and every type an index, in the memory of all workers; names of both come from whoever
+ * ingests. So a type has an end, and a source has one: what comes later is not indexed, which every worker agrees on,
+ * because Redis decides it in the same step. All types of a source lie in one slot for that.
+ */
+import type { Configuration } from '../../config/configuration.ts';
+import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
+import type { FieldType } from '../../search/types.ts';
+import { scanKeyNames } from '../derived/keyspace.ts';
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+const decide = new Script<number>('decide', 2);
+const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
+
+/** Says that the type exists, with or without fields; property names never hold an asterisk. */
+const marker = '*';
+/** A script holds up all other commands while it runs. */
+const fieldsPerCall = 500;
+
+interface KnownType {
+  readonly fields: Map<string, FieldType>;
+  /** `fields` are all that the type will ever have. */
+  readonly isFull: boolean;
+}
+
+export class AutoFields {
+  readonly #types = new Map<string, KnownType>();
+
+  constructor(private readonly store: Store) {}
+
+  /** What this process has learnt so far; null when it has not met the type. */
+  known(tenant: string, sourceId: string, type: string): ReadonlyMap<string, FieldType> | null {
+    return this.#types.get(nameOf(tenant, sourceId, type))?.fields ?? null;
+  }
+
+  /** True for a type that this process knows to have no room for another field. */
+  isFull(tenant: string, sourceId: string, type: string): boolean {
+    return this.#types.get(nameOf(tenant, sourceId, type))?.isFull === true;
+  }
+
+  /**
+   * Decides the types of fields that have none, and that the entity type exists. In the order of the candidates: those
+   * at the end are left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`).
+   * @returns the decided types, or null when there is no room for the entity type; no Redis is asked when nothing is to decide
+   * @throws StoreUnavailableError
+   */
+  async decide(
+    tenant: string,
+    sourceId: string,
+    type: string,
+    candidates: ReadonlyMap<string, FieldType>,
+  ): Promise<ReadonlyMap<string, FieldType> | null> {
+    const name = nameOf(tenant, sourceId, type);
+    const known = this.#types.get(name);
+    const missing = [...candidates].filter(([field]) => !known?.fields.has(field));
+    if (known !== undefined && (known.isFull || missing.length === 0)) return known.fields;
+    // Taken back by a failover, another process could decide otherwise.
+    const outcome = await surviving(this.store.replication, [this.#tag(tenant, sourceId)], () =>
+      this.#claim(tenant, sourceId, type, missing),
+    );
+    if (outcome === decideOutcome.typeRefused) return null;
+    const fields = await this.read(tenant, sourceId, type);
+    const isFull = outcome === decideOutcome.someRefused;
+    if (fields !== null && isFull) this.#types.set(name, { fields: new Map(fields), isFull });
+    return fields;
+  }
+
+  /**
+   * All fields as Redis has them now; null when the entity type was never seen. Fields are only ever added, so an
+   * unchanged count means an unchanged map and the fields need not be sent again. @throws StoreUnavailableError
+   */
+  async read(tenant: string, sourceId: string, type: string): Promise<ReadonlyMap<string, FieldType> | null> {
+    const name = nameOf(tenant, sourceId, type);
+    const key = keys.autoFields(this.#tag(tenant, sourceId), tenant, sourceId, type);
+    try {
+      const known = this.#types.get(name);
+      const count = await this.store.client.hlen(key);
+      if (count === 0) {
+        this.#types.delete(name);
+        return null;
+      }
+      if (known !== undefined && known.fields.size === count - 1) return known.fields;
+      const fields = decodeFields(await this.store.client.hgetall(key));
+      this.#types.set(name, { fields, isFull: false });
+      return fields;
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** Those of the entity types that do not exist and cannot come to be: their source has no room. @throws StoreUnavailableError */
+  async typesWithoutRoom(
+    tenant: string,
+    sourceId: string,
+    types: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const tag = this.#tag(tenant, sourceId);
+    const { client } = this.store;
+    try {
+      const taken = Number((await client.get(keys.autoIndexed(tag, tenant, sourceId))) ?? 0);
+      if (taken < autoIndexedNamesMax) return new Set();
+      const known = await Promise.all(
+        types.map((type) => client.exists(keys.autoFields(tag, tenant, sourceId, type))),
+      );
+      return new Set(types.filter((_, index) => known[index] === 0));
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /**
+   * Forgets in this process what it learnt of sources that came or went with a configuration: what was purged in between
+   * is decided anew.
+   */
+  forgetChanged(current: Configuration, former: Configuration | null): void {
+    const has = (configuration: Configuration | null, tenant: string, sourceId: string) =>
+      configuration?.tenants.get(tenant)?.sources.has(sourceId) === true;
+    for (const name of this.#types.keys()) {
+      const [tenant = '', sourceId = ''] = name.split(':');
+      if (!has(former, tenant, sourceId) || !has(current, tenant, sourceId)) this.#types.delete(name);
+    }
+  }
+
+  /**
+   * Removes what is decided for a source that no configuration has any more, if it lies in the partition with the tag.
+   * @returns number of entity types and fields. @throws StoreUnavailableError
+   */
+  async forgetDecided(tag: string, tenant: string, sourceId: string): Promise<number> {
+    if (tag !== this.#tag(tenant, sourceId)) return 0;
+    let forgotten = 0;
+    try {
+      for await (const names of scanKeyNames(this.store, keys.autoFields(tag, tenant, sourceId, '*'))) {
+        for (const name of names) {
+          forgotten += await this.store.client.hlen(name);
+          await this.store.client.del(name);
+        }
+      }
+      await this.store.client.del(keys.autoIndexed(tag, tenant, sourceId));
+    } catch (error) {
+      throw storeError(error);
+    }
+    return forgotten;
+  }
+
+  /** Whether anything is decided for a source. @throws StoreUnavailableError */
+  async hasDecided(tenant: string, sourceId: string): Promise<boolean> {
+    try {
+      const key = keys.autoIndexed(this.#tag(tenant, sourceId), tenant, sourceId);
+      return (await this.store.client.exists(key)) === 1;
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** @returns the worst outcome of all portions */
+  async #claim(
+    tenant: string,
+    sourceId: string,
+    type: string,
+    fields: readonly (readonly [string, FieldType])[],
+  ): Promise<number> {
+    const tag = this.#tag(tenant, sourceId);
+    const scriptKeys = [
+      keys.autoFields(tag, tenant, sourceId, type),
+      keys.autoIndexed(tag, tenant, sourceId),
+    ];
+    let worst: number = decideOutcome.typeRefused;
+    // One portion at least: a type without any field has to be decided too.
+    for (let at = 0; at === 0 || at < fields.length; at += fieldsPerCall) {
+      const portion = fields.slice(at, at + fieldsPerCall);
+      const scriptArguments = [autoFieldsMax, autoIndexedNamesMax, marker, ...portion.flat()];
+      const outcome = await decide.run(this.store.client, scriptKeys, scriptArguments);
+      worst = Math.max(worst, outcome);
+      if (outcome !== 1) break;
+    }
+    return worst;
+  }
+
+  #tag(tenant: string, sourceId: string): string {
+    const { partitions } = this.store;
+    return partitions.tag(partitions.ofText(`${tenant}:${sourceId}`));
+  }
+}
+
+/** Tenants and source ids never hold a colon. */
+function nameOf(tenant: string, sourceId: string, type: string): string {
+  return `${tenant}:${sourceId}:${type}`;
+}
+
+/** What a hash of `keys.autoFields` holds. */
+export function decodeFields(stored: Record<string, string>): Map<string, FieldType> {
+  const fields = new Map(Object.entries(stored) as [string, FieldType][]);
+  fields.delete(marker);
+  return fields;
+}

@@ -1,0 +1,111 @@
+/** Putting source entities back into an empty store, exactly as they were. */
+import { groupBy } from '../../lib/group-by.ts';
+import { encodeProcessed, type ProcessedRecord } from '../derived/processed.ts';
+import { keys } from '../keys.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script, type ScriptArgument } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import { encodeEntity, packStamps } from './entities.ts';
+import type { EntitySnapshot } from './snapshots.ts';
+
+const hold = new Script<number>('hold', 2);
+const restore = new Script<number>('restore', 6);
+
+/** As many as one accepted request has, so that a worker's portions stay as they are. */
+const entitiesPerCall = 50;
+
+export type HoldOutcome = 'held' | 'notEmpty' | 'otherRestore';
+
+/**
+ * Takes all partitions for one restore, or none. Nothing else is kept from writing: it is what may be restored into
+ * that is settled here.
+ * @param token the same for every attempt to restore one backup, so that one that was broken off can be finished
+ * @throws StoreUnavailableError
+ */
+export async function holdForRestore(store: Store, token: string): Promise<HoldOutcome> {
+  const { tags } = store.partitions;
+  const replies = await surviving(store.acknowledgements, tags, () =>
+    Promise.all(
+      tags.map((tag) => hold.run(store.client, [keys.restore(tag), keys.clock(tag)], ['take', token])),
+    ),
+  );
+  const refusal = replies.find((reply) => reply !== 1);
+  if (refusal === undefined) return 'held';
+  await releaseHold(store, token);
+  return refusal === 0 ? 'notEmpty' : 'otherRestore';
+}
+
+/** Ends a restore. @throws StoreUnavailableError */
+export async function releaseHold(store: Store, token: string): Promise<void> {
+  await Promise.all(
+    store.partitions.tags.map((tag) =>
+      hold.run(store.client, [keys.restore(tag), keys.clock(tag)], ['release', token]),
+    ),
+  );
+}
+
+/**
+ * Puts entities of one source back; workers make their views, routes and items of them. An entity that is there with
+ * the same stamp or a later one stays. @throws FencedError when the restore does not hold the store; StoreUnavailableError
+ */
+export async function restoreSnapshots(
+  store: Store,
+  token: string,
+  tenant: string,
+  sourceId: string,
+  snapshots: readonly EntitySnapshot[],
+): Promise<void> {
+  const groups = groupBy(snapshots, ({ entity }) => store.partitions.ofEntity(sourceId, entity.originId));
+  const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
+  await surviving(store.acknowledgements, tags, () =>
+    Promise.all(
+      [...groups].map(([partition, group]) =>
+        restoreInPartition(store, store.partitions.tag(partition), token, tenant, sourceId, group),
+      ),
+    ),
+  );
+}
+
+async function restoreInPartition(
+  store: Store,
+  tag: string,
+  token: string,
+  tenant: string,
+  sourceId: string,
+  snapshots: readonly EntitySnapshot[],
+): Promise<void> {
+  const scriptKeys = [
+    keys.restore(tag),
+    keys.clock(tag),
+    keys.stream(tag),
+    keys.meta(tag, tenant, sourceId),
+    keys.entities(tag, tenant, sourceId),
+    keys.processed(tag, tenant, sourceId),
+  ];
+  for (let at = 0; at < snapshots.length; at += entitiesPerCall) {
+    const scriptArguments = snapshots.slice(at, at + entitiesPerCall).flatMap(argumentsOf);
+    await restore.run(store.client, scriptKeys, [token, tenant, sourceId, ...scriptArguments]);
+  }
+}
+
+function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
+  const encoded = encodeEntity(entity);
+  const { originId, contentHash, urlHash, type } = encoded;
+  const record = processed === null ? '' : encodeProcessed(withoutResults(processed));
+  return [originId, contentHash, urlHash, packStamps(entity), type, encoded.encode(), record];
+}
+
+/**
+ * The record with nothing but the claims and their age: digests that no bytes have make everything be written anew, and
+ * a stamp between two stamps, which no state of an entity has, makes the first turn one of a change.
+ */
+function withoutResults({ stamp, type, made }: ProcessedRecord): ProcessedRecord {
+  return {
+    stamp: stamp + 0.5,
+    type,
+    lookups: [],
+    made: made
+      .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
+      .map((view) => ({ ...view, schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] })),
+  };
+}

@@ -1,0 +1,63 @@
+/** Source entities as a backup keeps them: whole, with what no computation could find out again. */
+import type { StoredEntity } from '../../contract/entity.ts';
+import { type ProcessedRecord, readProcessed } from '../derived/processed.ts';
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import type { Store } from '../store.ts';
+import { readEntities, scanOriginIds } from './entities.ts';
+
+export interface EntitySnapshot {
+  readonly entity: StoredEntity;
+  /** What was last made of it, which says since when it has made its claims; null when nothing was yet. */
+  readonly processed: ProcessedRecord | null;
+}
+
+/** Entities are read together up to this size, so that large ones do not fill the memory. */
+const bytesPerPortion = 8 * 1024 * 1024;
+
+/**
+ * The entities of one source in one partition, a portion at a time. As HSCAN: what stays during the whole scan is seen
+ * at least once, and may be seen twice. @throws StoreUnavailableError
+ */
+export async function* scanSnapshots(
+  store: Store,
+  partition: number,
+  tenant: string,
+  sourceId: string,
+): AsyncGenerator<EntitySnapshot[]> {
+  const tag = store.partitions.tag(partition);
+  for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
+    const sizes = await sizesOf(store, keys.entities(tag, tenant, sourceId), originIds);
+    for (const portion of portionsOf(originIds, sizes)) {
+      // Records before entities: then a record is never ahead of its entity, at most behind, as while work waits.
+      const records = await readProcessed(store, tag, tenant, sourceId, portion);
+      const refs = portion.map((originId) => ({ sourceId, originId }));
+      const entities = await readEntities(store, tenant, refs);
+      yield entities.flatMap((entity, index) =>
+        entity === null ? [] : [{ entity, processed: records[index] ?? null }],
+      );
+    }
+  }
+}
+
+async function sizesOf(store: Store, key: string, originIds: readonly string[]): Promise<number[]> {
+  try {
+    return await Promise.all(originIds.map((originId) => store.client.hstrlen(key, originId)));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function* portionsOf(originIds: readonly string[], sizes: readonly number[]): Generator<string[]> {
+  let portion: string[] = [];
+  let bytes = 0;
+  for (const [index, originId] of originIds.entries()) {
+    portion.push(originId);
+    bytes += sizes[index] ?? 0;
+    if (bytes < bytesPerPortion) continue;
+    yield portion;
+    portion = [];
+    bytes = 0;
+  }
+  if (portion.length > 0) yield portion;
+}

@@ -1,0 +1,82 @@
+/** The heartbeat of a process: every second, and whenever somebody asks, it tells that it lives and what it does. */
+
+import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import type { ProcessHost } from '../streams/channels.ts';
+import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './registry.ts';
+
+export const heartbeatMs = 1000;
+/** Those who ask meanwhile are answered together. */
+const answerMs = 5;
+
+export interface HeartbeatSource {
+  /** What there is to tell; null: nothing, as of a process that is as good as dead. */
+  beat(): ProcessBeat | null;
+  /** Its metrics in Prometheus' text form, made when somebody asks for them. */
+  metrics(): Promise<string>;
+}
+
+export class Heartbeat {
+  readonly #subscriber: RedisClient;
+  readonly #timer: NodeJS.Timeout;
+  #answering: NodeJS.Timeout | null = null;
+
+  /** Begins at once. What gets lost is made up for by the next beat. */
+  constructor(
+    private readonly host: ProcessHost,
+    private readonly source: HeartbeatSource,
+  ) {
+    this.#subscriber = connectBlocking(host.address);
+    this.#subscriber.on('message', (_channel: string, text: string) => this.#answer(JSON.parse(text)));
+    this.#subscriber.on('ready', () => {
+      this.#subscriber.subscribe(host.channels.asks).then(
+        () => this.tell(),
+        () => {},
+      );
+    });
+    this.#timer = setInterval(() => this.tell(), heartbeatMs);
+    this.tell();
+  }
+
+  /** Tells at once, besides telling every second. */
+  tell(): void {
+    const beat = this.source.beat();
+    if (beat !== null) this.#publish({ kind: 'beat', beat }).catch(() => {});
+  }
+
+  /** Says that the process has ended. */
+  async close(): Promise<void> {
+    const beat = this.source.beat();
+    this.fallSilent();
+    // Without a connection it would wait for one.
+    if (beat !== null && this.host.client.status === 'ready')
+      await this.#publish({ kind: 'left', id: beat.id }).catch(() => {});
+  }
+
+  /** Ends without a word, as the heartbeat of a process that is killed. */
+  fallSilent(): void {
+    clearInterval(this.#timer);
+    if (this.#answering !== null) clearTimeout(this.#answering);
+    this.#subscriber.disconnect();
+  }
+
+  #answer(ask: ProcessAsk): void {
+    if (ask.kind === 'metrics') this.#tellMetrics(ask).catch(() => {});
+    else
+      this.#answering ??= setTimeout(() => {
+        this.#answering = null;
+        this.tell();
+      }, answerMs);
+  }
+
+  async #tellMetrics({ replyTo, except }: Extract<ProcessAsk, { kind: 'metrics' }>): Promise<void> {
+    const beat = this.source.beat();
+    if (beat === null || beat.id === except) return;
+    const { id, role } = beat;
+    const reply: MetricsText = { process: id, role, text: await this.source.metrics() };
+    await this.host.client.publish(replyTo, JSON.stringify(reply));
+  }
+
+  async #publish(news: ProcessNews): Promise<void> {
+    await this.host.client.publish(this.host.channels.beats, JSON.stringify(news));
+  }
+}

@@ -1,0 +1,81 @@
+/** Renews the leases of a worker, each for itself: a shard of a cluster that does not answer must not end those of all others. */
+import type { RedisClient } from '../redis/connection.ts';
+import { type Lease, renewLease } from './lease.ts';
+import type { LeaseEnds } from './lease-ends.ts';
+
+/** Parts of the lease time: how old a renewal is when the next one is due, and how often that is looked at. */
+const renewalPart = 0.4;
+const lookPart = 0.1;
+
+export interface RenewalEvents {
+  /** It is no longer ours. */
+  lost(lease: Lease): void;
+  trouble(error: unknown): void;
+}
+
+interface Kept {
+  readonly lease: Lease;
+  /** When the last renewal that came back was asked for. */
+  askedMs: number;
+  isRenewing: boolean;
+}
+
+export class LeaseRenewal {
+  readonly #kept = new Map<number, Kept>();
+  readonly #timer: NodeJS.Timeout;
+
+  /**
+   * @param nowMs of the clock that `askedMs` and `ends` are told by
+   * @param mayRenew false while the process is as good as dead, so that its leases end
+   */
+  constructor(
+    private readonly client: RedisClient,
+    private readonly leaseMs: number,
+    /** Told of every renewal. */
+    private readonly ends: LeaseEnds,
+    private readonly nowMs: () => number,
+    private readonly mayRenew: () => boolean,
+    private readonly events: RenewalEvents,
+  ) {
+    this.#timer = setInterval(() => this.#renewDue(), leaseMs * lookPart);
+  }
+
+  /** @param askedMs when it was taken, or asked for */
+  add(lease: Lease, askedMs: number): void {
+    this.#kept.set(lease.partition, { lease, askedMs, isRenewing: false });
+  }
+
+  remove(partition: number): void {
+    this.#kept.delete(partition);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#kept.clear();
+  }
+
+  #renewDue(): void {
+    if (!this.mayRenew()) return;
+    const dueMs = this.nowMs() - this.leaseMs * renewalPart;
+    for (const kept of this.#kept.values()) {
+      if (!kept.isRenewing && kept.askedMs <= dueMs) void this.#renew(kept);
+    }
+  }
+
+  async #renew(kept: Kept): Promise<void> {
+    kept.isRenewing = true;
+    const askedMs = this.nowMs();
+    try {
+      const isOurs = await renewLease({ client: this.client }, kept.lease, this.leaseMs);
+      // It was given back, or taken anew, meanwhile.
+      if (this.#kept.get(kept.lease.partition) !== kept) return;
+      kept.askedMs = askedMs;
+      if (isOurs) this.ends.set(kept.lease.partition, askedMs + this.leaseMs);
+      else this.events.lost(kept.lease);
+    } catch (error) {
+      this.events.trouble(error);
+    } finally {
+      kept.isRenewing = false;
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/** Who owns a partition: a lease that ends by itself, with an epoch that fences every owner before. */
+
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/connection.ts';
+import { surviving } from '../redis/replication.ts';
+import { historyLua, Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, history?: Buffer];
+
+const timeScript = new Script<[seconds: number, microseconds: number]>('time', 1);
+const leaseScript = new Script<number | TakeReply>('lease', 1, historyLua);
+const fenceScript = new Script<number>('fence', 1);
+
+export interface Lease {
+  readonly partition: number;
+  readonly tag: string;
+  readonly workerId: string;
+  readonly epoch: number;
+  /**
+   * History of the cluster's shard in which it was taken (`replication.ts`): another one may have lost what this owner
+   * believes to be there. Absent with one Redis.
+   */
+  readonly history?: string;
+  /**
+   * History of the one Redis in which it was taken, where that may forget: after a restart nothing is done any more that rests on
+   * what it told before. Absent in a cluster, and where it forgets nothing.
+   */
+  readonly onlyIn?: string;
+}
+
+/** In whose name something is put outside its partition. */
+export interface Caller extends Pick<Lease, 'partition' | 'epoch' | 'onlyIn'> {
+  /** Gathers the tags under which something was put. */
+  readonly reached?: Set<string>;
+}
+
+export interface TakenLease extends Lease {
+  /** Last stream entry that was done. */
+  readonly checkpoint: number;
+  /** Number of the last commit. */
+  readonly commits: number;
+}
+
+/** What of a lease every renewal changes: who has seen it twice knows that there was none in between. */
+export type RenewalMark = Pick<PartitionOwner, 'epoch' | 'leaseUntilMs'>;
+
+/**
+ * Takes a partition that nobody owns; null while another worker does.
+ * @param unrenewed the lease as it was seen a whole lease time ago by our own clock, and still is if it can be taken: its
+ * owner is dead, though by Redis' clock, which may have been set back, it could still hold
+ * @throws StoreUnavailableError
+ */
+export async function takeLease(
+  store: Store,
+  partition: number,
+  workerId: string,
+  leaseMs: number,
+  unrenewed: RenewalMark | null = null,
+): Promise<TakenLease | null> {
+  const tag = store.partitions.tag(partition);
+  const mark = unrenewed === null ? [] : [unrenewed.epoch, unrenewed.leaseUntilMs];
+  const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs, ...mark]);
+  if (!Array.isArray(reply)) return null;
+  const [epoch, checkpoint, commits, history] = reply;
+  if (epoch === 0) return null;
+  const lease = { partition, tag, workerId, epoch, checkpoint, commits: commits ?? 0 };
+  if (store.address.kind === 'cluster') return { ...lease, history: String(history) };
+  return store.mayForget ? { ...lease, onlyIn: String(history) } : lease;
+}
+
+/** False when the lease is no longer ours, or a failover or a restart may have taken back what was done under it. @throws StoreUnavailableError */
+export async function renewLease(
+  { client }: Pick<Store, 'client'>,
+  lease: Lease,
+  leaseMs: number,
+): Promise<boolean> {
+  const reply = await leaseScript.run(
+    client,
+    [keys.owner(lease.tag)],
+    ['renew', lease.workerId, leaseMs, lease.epoch, lease.history ?? lease.onlyIn ?? ''],
+  );
+  return reply === 1;
+}
+
+/** Gives a partition back, so that another worker need not wait for the lease to end. @throws StoreUnavailableError */
+export async function releaseLease(store: Store, lease: Lease): Promise<void> {
+  await leaseScript.run(store.client, [keys.owner(lease.tag)], ['release', lease.workerId, 0, lease.epoch]);
+}
+
+/**
+ * Refuses what an older owner of the partition may still send to any other partition. A new owner calls it before
+ * its first work, so that a worker that was paused cannot write after losing its lease.
+ * @returns false when a newer owner has done so already, or a failover may have ended the lease. @throws StoreUnavailableError
+ */
+export async function fenceOlderOwners(store: Store, lease: Lease): Promise<boolean> {
+  const { tags } = store.partitions;
+  // A failover could take back the fences, and the lease itself.
+  return await surviving(store.replication, tags, async (histories) => {
+    if (histories.get(lease.tag) !== lease.history) return false;
+    const replies = await Promise.all(
+      tags.map((tag) => fenceScript.run(store.client, [keys.fence(tag)], [lease.partition, lease.epoch])),
+    );
+    return replies.every((reply) => reply === 1);
+  });
+}
+
+export interface PartitionOwner {
+  readonly workerId: string | null;
+  /** By Redis' clock; only good to see that it changes, and for `holds`. */
+  readonly leaseUntilMs: number;
+  /** False when nobody has it, or its lease has ended by Redis' clock. */
+  readonly holds: boolean;
+  readonly epoch: number;
+  readonly checkpoint: number;
+}
+
+/** Milliseconds by Redis' clock, by which leases end. @throws StoreUnavailableError */
+export async function storeTimeMs({ client }: Pick<Store, 'client'>): Promise<number> {
+  const [seconds, microseconds] = await timeScript.run(client, [keys.layout], []);
+  return seconds * 1000 + Math.floor(microseconds / 1000);
+}
+
+/** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
+export async function readOwners(store: Store): Promise<PartitionOwner[]> {
+  const nowMs = storeTimeMs(store);
+  const owners = store.partitions.tags.map((_, partition) => readOwner(store, partition, nowMs));
+  return await Promise.all(owners);
+}
+
+/** @throws StoreUnavailableError */
+export async function readOwner(
+  store: Store,
+  partition: number,
+  nowMs: Promise<number> = storeTimeMs(store),
+): Promise<PartitionOwner> {
+  try {
+    const [[worker, until, epoch, checkpoint], now] = await Promise.all([
+      store.client.hmget(
+        keys.owner(store.partitions.tag(partition)),
+        'worker',
+        'leaseUntilMs',
+        'epoch',
+        'checkpoint',
+      ),
+      nowMs,
+    ]);
+    const leaseUntilMs = Number(until ?? 0);
+    return {
+      workerId: worker ? worker : null,
+      leaseUntilMs,
+      holds: Boolean(worker) && leaseUntilMs > now,
+      epoch: Number(epoch ?? 0),
+      checkpoint: Number(checkpoint ?? 0),
+    };
+  } catch (error) {
+    throw storeError(error);
+  }
+}

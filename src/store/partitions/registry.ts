@@ -1,0 +1,231 @@
+/**
+ * The processes that share the store, as one of them hears of the others by their heartbeats (`heartbeat.ts`). Who listens
+ * anew asks, and is answered within milliseconds. Nothing of it is stored, and no clock but the listener's own counts.
+ */
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { heartbeatLostMs, metricsWaitMs } from '../../contract/limits.ts';
+import { connectBlocking, type RedisClient, StoreUnavailableError, storeError } from '../redis/connection.ts';
+import type { Store } from '../store.ts';
+import { type ProcessHost, publishToAll } from '../streams/channels.ts';
+
+/** A process that lives has told so by then. */
+const answersWaitMs = 1_000;
+
+export type Role = 'web' | 'worker' | 'jobs';
+
+export interface ProcessBeat {
+  readonly id: string;
+  readonly role: Role;
+  readonly host: string;
+  readonly pid: number;
+  /** Configuration generation that it runs. */
+  readonly generation: number;
+  /** Version of the lookup layouts that it knows; 0 for processes that do not follow them. */
+  readonly layouts: number;
+  /** Partitions that it serves; empty but for workers. */
+  readonly partitions: readonly number[];
+  /** What it still waits for before it can serve; empty when ready. */
+  readonly waitingFor: readonly string[];
+  /** What a front answered lately; absent for other processes. */
+  readonly requestsPerSecond?: number;
+  /** Where fronts of the same host can ask it without Redis; absent or null: nowhere. */
+  readonly link?: string | null;
+}
+
+/** What processes tell of themselves. */
+export type ProcessNews =
+  | { readonly kind: 'beat'; readonly beat: ProcessBeat }
+  | { readonly kind: 'left'; readonly id: string };
+
+/** What is asked of all processes: that they tell who they are, or their metrics on another channel. */
+export type ProcessAsk =
+  | { readonly kind: 'who' }
+  | { readonly kind: 'metrics'; readonly replyTo: string; readonly except: string };
+
+export interface MetricsText {
+  /** Id of the process. */
+  readonly process: string;
+  readonly role: Role;
+  /** Prometheus' text form. */
+  readonly text: string;
+}
+
+interface Heard {
+  readonly beat: ProcessBeat;
+  atMs: number;
+}
+
+/** Processes heard of lately. @throws StoreUnavailableError */
+export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBeat[]> {
+  return store.registry.live();
+}
+
+export class Registry {
+  #subscriber: RedisClient | null = null;
+  readonly #heard = new Map<string, Heard>();
+  /** `asking` until whoever lives should have answered; `lost` when there is no connection and the next did not come at once. */
+  #state: 'asking' | 'known' | 'lost' = 'asking';
+  #waiting: (() => void)[] = [];
+  /** When anything was heard last, be it that nobody is there. */
+  #heardMs = 0;
+  /** Who has told something since the last question, and how many were asked; null until Redis has said that. */
+  readonly #answered = new Set<string>();
+  #asked: number | null = null;
+  /** Of questions: what comes of an earlier one does not count. */
+  #round = 0;
+  #isConnected = false;
+  #deadline: NodeJS.Timeout | null = null;
+
+  /** Listens from the first question on. */
+  constructor(private readonly host: ProcessHost) {}
+
+  /** Processes heard of lately. @throws StoreUnavailableError */
+  async live(): Promise<ProcessBeat[]> {
+    this.#subscriber ??= this.#listen();
+    // Whoever beats hears at least itself: after so long a silence everybody is gone, or the connection is dead.
+    if (this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs) {
+      const subscriber = this.#subscriber;
+      void this.#ask(() => {
+        this.#awaitConnection();
+        subscriber.disconnect(true);
+      });
+    }
+    if (this.#state === 'asking') await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#state === 'lost') throw new StoreUnavailableError('Redis: no heartbeat can be heard');
+    const sinceMs = performance.now() - heartbeatLostMs;
+    for (const [id, { atMs }] of this.#heard) if (atMs < sinceMs) this.#heard.delete(id);
+    return [...this.#heard.values()].map(({ beat }) => beat);
+  }
+
+  /**
+   * What all other processes measure; one that does not answer in time is left out.
+   * @param except id of the process that asks. @throws StoreUnavailableError
+   */
+  async metrics(except: string): Promise<MetricsText[]> {
+    const missing = new Set((await this.live()).map(({ id }) => id).filter((id) => id !== except));
+    if (missing.size === 0) return [];
+    const { client, address, channels } = this.host;
+    const replyTo = `${channels.asks}:${randomBytes(8).toString('hex')}`;
+    const subscriber = connectBlocking(address);
+    const texts: MetricsText[] = [];
+    try {
+      await new Promise<void>((resolve, reject) => {
+        setTimeout(resolve, metricsWaitMs).unref();
+        subscriber.on('message', (_channel: string, text: string) => {
+          const reply = JSON.parse(text) as MetricsText;
+          texts.push(reply);
+          missing.delete(reply.process);
+          if (missing.size === 0) resolve();
+        });
+        const ask: ProcessAsk = { kind: 'metrics', replyTo, except };
+        subscriber
+          .subscribe(replyTo)
+          .then(() => client.publish(channels.asks, JSON.stringify(ask)))
+          .catch(reject);
+      });
+      return texts;
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      subscriber.disconnect();
+    }
+  }
+
+  close(): void {
+    this.#isConnected = false;
+    this.#subscriber?.disconnect();
+    this.#become('lost');
+  }
+
+  #listen(): RedisClient {
+    const { address, channels } = this.host;
+    const subscriber = connectBlocking(address);
+    subscriber.on('message', (_channel: string, text: string) => this.#hear(JSON.parse(text)));
+    subscriber.on('ready', () => {
+      this.#isConnected = true;
+      this.#excuseSilence();
+      const subscribed = subscriber.subscribe(channels.beats);
+      void this.#ask(() => this.#know(), subscribed);
+    });
+    subscriber.on('close', () => {
+      // An attempt to connect that failed ends in the same way.
+      if (this.#isConnected) this.#awaitConnection();
+      else this.#become('lost');
+      this.#isConnected = false;
+    });
+    return subscriber;
+  }
+
+  /** One that broke is mostly back in a moment, and nobody who asks need know of it. */
+  #awaitConnection(): void {
+    this.#round += 1;
+    this.#asked = null;
+    this.#become('asking');
+    this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
+  }
+
+  /** @param onSilence nobody of those who listen has answered in time */
+  async #ask(onSilence: () => void, subscribed?: Promise<unknown>): Promise<void> {
+    this.#round += 1;
+    const round = this.#round;
+    this.#answered.clear();
+    this.#asked = null;
+    this.#awaitAnswers(onSilence);
+    try {
+      await subscribed;
+      const ask: ProcessAsk = { kind: 'who' };
+      const asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
+      if (round !== this.#round) return;
+      this.#asked = asked;
+      // Redis took so long for the question that nobody has had time to answer.
+      if (this.#state === 'lost' && this.#subscriber?.status === 'ready') this.#awaitAnswers(onSilence);
+      this.#knowWhenAllAnswered();
+    } catch {
+      // The time is over soon, or the connection broke and the next one asks again.
+    }
+  }
+
+  #awaitAnswers(onSilence: () => void): void {
+    this.#become('asking');
+    this.#deadline = setTimeout(() => {
+      if (this.#answered.size > 0) this.#know();
+      else if (this.#asked === null) this.#become('lost');
+      else onSilence();
+    }, answersWaitMs);
+  }
+
+  /** While nothing could be heard nobody has died of it. */
+  #excuseSilence(): void {
+    const nowMs = performance.now();
+    for (const heard of this.#heard.values()) {
+      if (this.#heardMs - heard.atMs < heartbeatLostMs) heard.atMs = nowMs;
+    }
+  }
+
+  #hear(news: ProcessNews): void {
+    this.#heardMs = performance.now();
+    if (news.kind === 'left') this.#heard.delete(news.id);
+    else this.#heard.set(news.beat.id, { beat: news.beat, atMs: this.#heardMs });
+    if (this.#state !== 'asking') return;
+    this.#answered.add(news.kind === 'left' ? news.id : news.beat.id);
+    this.#knowWhenAllAnswered();
+  }
+
+  #knowWhenAllAnswered(): void {
+    if (this.#state === 'asking' && this.#asked !== null && this.#answered.size >= this.#asked) this.#know();
+  }
+
+  #know(): void {
+    this.#heardMs = performance.now();
+    this.#become('known');
+  }
+
+  #become(state: 'asking' | 'known' | 'lost'): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#deadline = null;
+    this.#state = state;
+    if (state === 'asking') return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

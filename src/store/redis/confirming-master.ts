@@ -1,0 +1,112 @@
+/** One master that confirms, on a connection of its own: `WAIT` holds up whatever comes behind it. */
+import type { Redis } from 'ioredis';
+import { keys } from '../keys.ts';
+import { StoreUnavailableError } from './connection.ts';
+import type { Masters } from './masters.ts';
+import { historyLua, Script } from './script.ts';
+
+const confirmScript = new Script<Buffer>('confirm', 1, historyLua);
+/** How long it is believed that a master has no replica. */
+const loneMs = 1_000;
+/** A node that does not answer this long after a replica should have is as good as dead. */
+const roundReserveMs = 1_000;
+
+export class NoReplicaError extends StoreUnavailableError {}
+
+interface Waiting {
+  readonly tag: string;
+  readonly resolve: (history: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ConfirmingMaster {
+  readonly #client: Redis;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  /** Until then no replica is waited for. */
+  #loneUntilMs = 0;
+
+  /** @param onEnd called once it answers no more */
+  constructor(
+    name: string,
+    private readonly masters: Masters,
+    private readonly waitMs: number,
+    private readonly onEnd: () => void,
+  ) {
+    this.#client = masters.connect(name);
+  }
+
+  /** History of a tag whose keys are here; everything done before the call is on the replicas then. @throws StoreUnavailableError */
+  confirmed(tag: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ tag, resolve, reject });
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  close(): void {
+    this.#client.disconnect();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) {
+      const round = this.#waiting;
+      this.#waiting = [];
+      await this.#confirm(round);
+    }
+    this.#isRunning = false;
+  }
+
+  async #confirm(round: readonly Waiting[]): Promise<void> {
+    const overdue = setTimeout(() => this.close(), this.waitMs + roundReserveMs);
+    const { replicas } = this.masters;
+    try {
+      const tags = [...new Set(round.map(({ tag }) => tag))];
+      const isLone = performance.now() < this.#loneUntilMs;
+      // In one go, and in this order: the wait is for all of them.
+      const histories = tags.map((tag) => confirmScript.run(this.#client, [keys.confirmed(tag)], []));
+      const confirming = isLone ? replicas : this.#client.wait(replicas, this.waitMs);
+      const settled = await Promise.allSettled([confirming, ...histories]);
+      const confirmations = await confirming;
+      if (confirmations < replicas) await this.#expectNoReplica(confirmations);
+      const found = new Map(tags.map((tag, index) => [tag, settled[index + 1]]));
+      for (const waiting of round) this.#settle(waiting, found.get(waiting.tag));
+    } catch (error) {
+      if (!(error instanceof NoReplicaError)) this.#end();
+      for (const { reject } of round) reject(unavailable(error));
+    } finally {
+      clearTimeout(overdue);
+    }
+  }
+
+  #settle({ resolve, reject }: Waiting, result: PromiseSettledResult<unknown> | undefined): void {
+    if (result?.status === 'fulfilled') {
+      resolve(String(result.value));
+      return;
+    }
+    this.masters.onMoved();
+    reject(unavailable(result?.reason));
+  }
+
+  /** @throws NoReplicaError when a replica could take this one's place without what was written */
+  async #expectNoReplica(confirmations: number): Promise<void> {
+    if (!(await this.masters.isLone(this.#client))) {
+      throw new NoReplicaError(
+        `${confirmations} of ${this.masters.replicas} replicas confirmed within ${this.waitMs} ms`,
+      );
+    }
+    this.#loneUntilMs = performance.now() + loneMs;
+  }
+
+  #end(): void {
+    this.close();
+    this.onEnd();
+  }
+}
+
+/** Who is no master any more refuses to write and to wait, which is no mistake of ours. */
+function unavailable(error: unknown): StoreUnavailableError {
+  if (error instanceof StoreUnavailableError) return error;
+  return new StoreUnavailableError(`Redis: ${error instanceof Error ? error.message : 'not confirmed'}`);
+}

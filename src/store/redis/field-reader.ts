@@ -1,0 +1,178 @@
+/**
+ * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis at once, as one command for
+ * each hash. A page reads five fields and a busy front answers dozens of pages in a turn; asked for one by one, the
+ * client library's work for each command would be most of what a page costs. A front on one Redis passes the library by
+ * (`resp-connection.ts`); where that cannot be done, or is not done at the moment, all goes the library's way.
+ */
+import { Command, Redis } from 'ioredis';
+import { type RedisClient, StoreUnavailableError, sendRaw, storeError } from './connection.ts';
+import { type Asker, commandText, type ReadLine, wordText } from './resp-connection.ts';
+
+export interface HashField {
+  readonly key: string;
+  readonly field: string;
+}
+
+/** Fields of one command: Redis does nothing else meanwhile. */
+const fieldsPerCommand = 256;
+
+/** What one caller waits for. */
+interface Asked {
+  readonly values: (Buffer | null)[];
+  left: number;
+  readonly resolve: (values: (Buffer | null)[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Sends a command behind the reads that were asked for before. The reply is as `sendRaw` gives it. */
+export type SendBehind = (name: string, words: readonly (string | number)[]) => Promise<unknown>;
+
+/** One command: fields of one hash, and whose they are. */
+class Portion implements Asker {
+  readonly fields: string[] = [];
+  readonly #askers: Asked[] = [];
+  readonly #places: number[] = [];
+
+  constructor(
+    readonly key: string,
+    private readonly client: RedisClient,
+  ) {}
+
+  /** As Redis reads it. */
+  get text(): string {
+    let text = `*${this.fields.length + 2}\r\n$5\r\nHMGET\r\n${wordText(this.key)}`;
+    for (const field of this.fields) text += wordText(field);
+    return text;
+  }
+
+  add(field: string, asked: Asked, place: number): void {
+    this.fields.push(field);
+    this.#askers.push(asked);
+    this.#places.push(place);
+  }
+
+  settle(reply: unknown): void {
+    if (reply instanceof Error) {
+      this.fail(reply);
+      return;
+    }
+    const values = reply as readonly (Buffer | null)[];
+    for (let at = 0; at < this.#askers.length; at += 1) {
+      const asked = this.#askers[at];
+      if (asked === undefined) continue;
+      asked.values[this.#places[at] ?? 0] = values[at] ?? null;
+      asked.left -= 1;
+      if (asked.left === 0) asked.resolve(asked.values);
+    }
+  }
+
+  fail(error: unknown): void {
+    const reason = storeError(error);
+    for (const asked of this.#askers) asked.reject(reason);
+  }
+
+  /** The client knows how to wait for a connection, and for how long. */
+  lost(): void {
+    send(this.client, this);
+  }
+}
+
+export class FieldReader {
+  /** Those that go out with the end of this turn; of several for one hash the last has room. */
+  #portions: Portion[] = [];
+  #open = new Map<string, Portion>();
+  /** To be called behind them. */
+  #behind: ((send: SendBehind) => void)[] = [];
+  #isScheduled = false;
+
+  /** @param line null: all goes through the client */
+  constructor(
+    private readonly client: RedisClient,
+    private readonly line: ReadLine | null = null,
+  ) {}
+
+  /** True while reads go past the client library. */
+  get isOnLine(): boolean {
+    return this.line?.isOpen ?? false;
+  }
+
+  /** Values in the order asked, null where there is none. @throws StoreUnavailableError */
+  read(wanted: readonly HashField[]): Promise<(Buffer | null)[]> {
+    if (wanted.length === 0) return Promise.resolve([]);
+    return new Promise((resolve, reject) => {
+      const values = new Array<Buffer | null>(wanted.length).fill(null);
+      const asked: Asked = { values, left: wanted.length, resolve, reject };
+      for (let place = 0; place < wanted.length; place += 1) {
+        const one = wanted[place];
+        if (one !== undefined) this.#portionOf(one.key).add(one.field, asked, place);
+      }
+    });
+  }
+
+  /** Calls back as soon as all that was asked for until now is sent, with what sends behind it. */
+  behind(act: (send: SendBehind) => void): void {
+    this.#behind.push(act);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#send());
+  }
+
+  #portionOf(key: string): Portion {
+    const open = this.#open.get(key);
+    if (open !== undefined && open.fields.length < fieldsPerCommand) return open;
+    this.#schedule();
+    const portion = new Portion(key, this.client);
+    this.#portions.push(portion);
+    this.#open.set(key, portion);
+    return portion;
+  }
+
+  #send(): void {
+    const [portions, behind] = [this.#portions, this.#behind];
+    this.#portions = [];
+    this.#behind = [];
+    this.#open = new Map();
+    this.#isScheduled = false;
+    const { client, line } = this;
+    if (line?.isOpen) {
+      for (const portion of portions) line.send(portion.text, portion);
+      for (const act of behind) act((name, words) => sendOnLine(line, name, words));
+      return;
+    }
+    if (client instanceof Redis) sendTogether(client, portions);
+    else for (const portion of portions) send(client, portion);
+    for (const act of behind) act((name, words) => sendRaw(client, name, words));
+  }
+}
+
+function sendOnLine(line: ReadLine, name: string, words: readonly (string | number)[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    line.send(commandText([name, ...words]), {
+      settle: (reply) => (reply instanceof Error ? reject(storeError(reply)) : resolve(reply)),
+      fail: reject,
+      lost: () => reject(new StoreUnavailableError('Redis: the connection broke')),
+    });
+  });
+}
+
+/** One write to the connection: a pipeline would do it too, but costs more than its commands. */
+function sendTogether(client: Redis, portions: readonly Portion[]): void {
+  // There is none before the first connection.
+  const connection = client.stream as Redis['stream'] | undefined;
+  connection?.cork();
+  for (const portion of portions) send(client, portion);
+  connection?.uncork();
+}
+
+/** The command is made by hand: the client's own methods look at every argument three times. */
+function send(client: RedisClient, portion: Portion): void {
+  const command = new Command('hmget', [portion.key, ...portion.fields], { replyEncoding: null });
+  (client.sendCommand(command) as Promise<(Buffer | null)[]>).then(
+    (values) => portion.settle(values),
+    (error: unknown) => portion.fail(error),
+  );
+}

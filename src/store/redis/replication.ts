@@ -1,0 +1,133 @@
+/**
+ * What a failover must not take back. A master answers before its replica has a write; when the replica takes its place,
+ * the last of what was answered may be gone: in a cluster in all partitions of that master and in no other. So whatever
+ * something else rests on (an acknowledgement, an effect in another partition) is confirmed first.
+ *
+ * A confirmation is a write of its own with `WAIT` behind it, which covers all that the master did before; calls that
+ * come meanwhile share the next one. It says in which history the master is (every failover begins another), so what was
+ * done between two looks at the same history is in it.
+ *
+ * What is written to one Redis is one log, of which a promoted replica has a beginning: effects there need no
+ * confirmation, acknowledgements alone do, and those where `CONFIRM_REPLICAS` says so (`Store.acknowledgements`).
+ */
+import { Cluster } from 'ioredis';
+import { replicaWaitMs } from '../../contract/limits.ts';
+import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
+import { type RedisAddress, type RedisClient, StoreUnavailableError } from './connection.ts';
+import { ClusterMasters, type Masters, OneMaster } from './masters.ts';
+
+const movedRetryMs = 50;
+const attemptsMax = 3;
+
+/** Tag -> history that its keys are in. */
+export type Histories = ReadonlyMap<string, string>;
+
+export interface Replication {
+  /** Histories of now or before; what is done after the call can be confirmed by them. @throws StoreUnavailableError */
+  observe(tags: readonly string[]): Promise<Histories>;
+  /**
+   * Waits until a replica has everything that was done under these tags before the call.
+   * @returns false when a failover came in between: what was done since the histories were observed may be lost
+   * @throws StoreUnavailableError when no replica answers in time
+   */
+  confirm(histories: Histories): Promise<boolean>;
+  close(): void;
+}
+
+/** What a failover of a cluster must not take back; on one Redis there is nothing to do. @param waitMs how long a replica is waited for */
+export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Replication {
+  return client instanceof Cluster ? new ConfirmedReplication(new ClusterMasters(client), waitMs) : alone;
+}
+
+/** What the promotion of a replica of the one Redis must not take back. @param replicas that must have it; 0: none is waited for */
+export function confirmationOf(
+  address: RedisAddress & { kind: 'single' },
+  replicas: number,
+  waitMs = replicaWaitMs,
+): Replication {
+  return replicas === 0 ? alone : new ConfirmedReplication(new OneMaster(address, replicas), waitMs);
+}
+
+const alone: Replication = {
+  observe: async () => new Map(),
+  confirm: async () => true,
+  close: () => {},
+};
+
+/**
+ * Does something idempotent until it is sure to survive a failover.
+ * @throws StoreUnavailableError; then it may have happened or not
+ */
+export async function surviving<T>(
+  replication: Replication,
+  tags: readonly string[],
+  act: (histories: Histories) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const histories = await replication.observe(tags);
+    const done = await act(histories);
+    if (await replication.confirm(histories)) return done;
+  }
+  throw new StoreUnavailableError('one failover follows the other');
+}
+
+class ConfirmedReplication implements Replication {
+  readonly #known = new Map<string, string>();
+  readonly #confirming = new Map<string, ConfirmingMaster>();
+  #closed = false;
+
+  constructor(
+    private readonly masters: Masters,
+    private readonly waitMs: number,
+  ) {}
+
+  async observe(tags: readonly string[]): Promise<Histories> {
+    const observed = await Promise.all(
+      this.masters
+        .toConfirm(tags)
+        .map(async (tag) => [tag, this.#known.get(tag) ?? (await this.#confirmed(tag))] as const),
+    );
+    return new Map(observed);
+  }
+
+  async confirm(histories: Histories): Promise<boolean> {
+    const found = await Promise.all([...histories.keys()].map((tag) => this.#confirmed(tag)));
+    return [...histories.values()].every((history, index) => history === found[index]);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const master of this.#confirming.values()) master.close();
+    this.#confirming.clear();
+  }
+
+  /** Tries again while nobody can say who serves the tag, for as long as a replica would be waited for. */
+  async #confirmed(tag: string): Promise<string> {
+    const endsMs = performance.now() + this.waitMs;
+    for (;;) {
+      try {
+        const history = await this.#masterOf(tag).confirmed(tag);
+        this.#known.set(tag, history);
+        return history;
+      } catch (error) {
+        if (this.#closed || error instanceof NoReplicaError || performance.now() > endsMs) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, movedRetryMs));
+    }
+  }
+
+  #masterOf(tag: string): ConfirmingMaster {
+    const name = this.masters.nameOf(tag);
+    if (name === null || this.#closed) throw new StoreUnavailableError(`nobody serves ${tag}`);
+    const known = this.#confirming.get(name);
+    if (known !== undefined) return known;
+    const master = new ConfirmingMaster(name, this.masters, this.waitMs, () => this.#forget(name, master));
+    this.#confirming.set(name, master);
+    return master;
+  }
+
+  #forget(name: string, master: ConfirmingMaster): void {
+    if (this.#confirming.get(name) === master) this.#confirming.delete(name);
+    this.masters.onMoved();
+  }
+}

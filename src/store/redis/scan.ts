@@ -1,0 +1,108 @@
+/**
+ * Scans that no restart of Redis makes skip anything. A cursor of HSCAN, ZSCAN or SCAN means something to the server process
+ * alone that gave it: every process spreads fields in another way, and passes over many without a word when it is given a
+ * foreign cursor. So each portion comes with the process that it is of, and a scan that another process goes on
+ * with begins again.
+ */
+import type { Redis } from 'ioredis';
+import type { Store } from '../store.ts';
+import { sendRaw, storeError } from './connection.ts';
+import { Script } from './script.ts';
+
+const serverScript = new Script<Buffer>('server', 1);
+
+/** Where a scan goes on. */
+export interface ScanPlace {
+  readonly cursor: string;
+  /** Process that gave the cursor. */
+  readonly server: string;
+}
+
+export interface ScannedPortion {
+  /** Field, value, field, value; of a sorted set member and score. */
+  readonly pairs: readonly Buffer[];
+  /** Null when this was the last portion. */
+  readonly next: ScanPlace | null;
+}
+
+/**
+ * Some fields of a hash, about `count`. What stays during the whole scan is in one of its portions at least, and may be
+ * in several. @param place null: from the beginning. @throws StoreUnavailableError
+ */
+export async function hashPortion(
+  store: Store,
+  key: string,
+  place: ScanPlace | null,
+  count: number,
+): Promise<ScannedPortion> {
+  return await portion(store, 'HSCAN', key, place, count);
+}
+
+/** As `hashPortion`, of a sorted set. @throws StoreUnavailableError */
+export async function sortedPortion(
+  store: Store,
+  key: string,
+  place: ScanPlace | null,
+  count: number,
+): Promise<ScannedPortion> {
+  return await portion(store, 'ZSCAN', key, place, count);
+}
+
+/**
+ * Names of the keys of one node that fit a pattern, a portion at a time; begins again when the node is restarted
+ * meanwhile. @throws StoreUnavailableError
+ */
+export async function* keyNames(node: Redis, pattern: string, count: number): AsyncGenerator<string[]> {
+  try {
+    for (let server = await serverOf(node); ; ) {
+      let cursor = '0';
+      do {
+        const [next, found] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', count);
+        cursor = next;
+        yield found;
+      } while (cursor !== '0');
+      const after = await serverOf(node);
+      if (after === server) return;
+      server = after;
+    }
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+async function serverOf(node: Redis): Promise<string> {
+  return /run_id:(\w+)/.exec(await node.info('server'))?.[1] ?? '';
+}
+
+type ScanReply = [cursor: Buffer, pairs: Buffer[]];
+
+async function portion(
+  store: Store,
+  command: 'HSCAN' | 'ZSCAN',
+  key: string,
+  place: ScanPlace | null,
+  count: number,
+): Promise<ScannedPortion> {
+  try {
+    const scan = (cursor: string) => sendRaw(store.client, command, [key, cursor, 'COUNT', count]);
+    if (place === null) {
+      // Mostly one reply has it all: then there is no cursor that could be another process'.
+      const [cursor, pairs] = (await scan('0')) as ScanReply;
+      if (cursor.toString() === '0') return { pairs, next: null };
+    }
+    // In this order: when the same process answers before and after, it has answered in between.
+    const [before, reply, after] = await Promise.all([
+      serverScript.run(store.client, [key], []),
+      scan(place?.cursor ?? '0'),
+      serverScript.run(store.client, [key], []),
+    ]);
+    const [cursor, pairs] = reply as ScanReply;
+    const server = after.toString();
+    const isOne = before.equals(after) && (place === null || place.server === server);
+    if (!isOne) return { pairs, next: { cursor: '0', server } };
+    const next = cursor.toString();
+    return { pairs, next: next === '0' ? null : { cursor: next, server } };
+  } catch (error) {
+    throw storeError(error);
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Lua scripts: each is one file in `scripts/`, whose header says what it does, takes and returns.
+ *
+ * The first line of a script says what a full Redis does with it: without flags it is refused, with `allow-oom` it runs.
+ * What takes in something new is refused; what finishes, keeps or removes what is there runs.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Command } from 'ioredis';
+import { type RedisClient, sendCommand, storeError } from './connection.ts';
+
+export type ScriptArgument = string | number | Buffer;
+
+/**
+ * In which history the Redis is that runs the script: each start of one that may forget (`Store.mayForget`), and each
+ * failover of a cluster, begins another.
+ */
+export const historyLua = `
+local function history()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+end`;
+
+const ownerLua = `${historyLua}
+local onlyIn = table.remove(ARGV)
+if onlyIn ~= '' and onlyIn ~= history() then
+  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
+end`;
+
+/** One Lua script. Replies come as numbers, Buffers and arrays of them. */
+export class Script<Reply> {
+  readonly #text: ScriptText;
+
+  /** @param before Lua that comes before that of the file */
+  constructor(
+    name: string,
+    private readonly keyCount: number,
+    before = '',
+  ) {
+    const lua = luaOf(name);
+    const headEnd = lua.indexOf('\n');
+    this.#text = new ScriptText(lua.slice(0, headEnd) + before + lua.slice(headEnd));
+  }
+
+  /**
+   * Sent at once, behind what was sent before; what the client pipelines by itself comes later.
+   * @throws FencedError, StoreUnavailableError
+   */
+  async run(
+    client: RedisClient,
+    keys: readonly string[],
+    scriptArguments: readonly ScriptArgument[],
+  ): Promise<Reply> {
+    const words = [this.keyCount, ...keys, ...scriptArguments];
+    const command = new ScriptCommand(this.#text, words);
+    try {
+      return (await sendCommand(client, command)) as Reply;
+    } catch (error) {
+      if (!isForgotten(error)) throw storeError(error);
+    }
+    command.forget();
+    try {
+      return (await sendCommand(client, new ScriptCommand(this.#text, words))) as Reply;
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+}
+
+/** A script in the name of a partition's owner: first of all it refuses one whose lease is of another history. */
+export class OwnerScript<Reply> {
+  readonly #script: Script<Reply>;
+
+  /**
+   * As `Script`.
+   * @param part in `scripts/parts`, what it has in common with other scripts
+   */
+  constructor(name: string, keyCount: number, part: string | null = null) {
+    this.#script = new Script(
+      name,
+      keyCount,
+      part === null ? ownerLua : `${ownerLua}\n${luaOf(`parts/${part}`)}`,
+    );
+  }
+
+  /**
+   * @param owner `onlyIn`: history in which it took its lease; absent: any will do
+   * @throws FencedError, StoreUnavailableError
+   */
+  run(
+    client: RedisClient,
+    { onlyIn = '' }: { readonly onlyIn?: string | undefined },
+    keys: readonly string[],
+    scriptArguments: readonly ScriptArgument[],
+  ): Promise<Reply> {
+    return this.#script.run(client, keys, [...scriptArguments, onlyIn]);
+  }
+}
+
+function luaOf(name: string): string {
+  return readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), 'utf8');
+}
+
+class ScriptText {
+  readonly digest: string;
+  /** Connections on which it was sent as a whole: to what answers there its digest says enough. */
+  readonly known = new WeakSet<object>();
+
+  constructor(readonly lua: string) {
+    this.digest = createHash('sha1').update(lua).digest('hex');
+  }
+}
+
+/** Goes by the script's digest, and the first time on a connection by its text. */
+class ScriptCommand extends Command {
+  #connection: object | null = null;
+
+  constructor(
+    private readonly script: ScriptText,
+    words: readonly ScriptArgument[],
+  ) {
+    super('evalsha', [script.digest, ...words], { replyEncoding: null });
+  }
+
+  /** Called by the client whenever it writes the command: again after a redirection, or on a new connection. */
+  override toWritable(connection: object): string | Buffer {
+    const { known, lua, digest } = this.script;
+    const isKnown = known.has(connection);
+    if (!isKnown) known.add(connection);
+    this.name = isKnown ? 'evalsha' : 'eval';
+    this.args[0] = isKnown ? digest : lua;
+    this.#connection = connection;
+    return super.toWritable(connection);
+  }
+
+  /** The connection that it went to needs the whole script again. */
+  forget(): void {
+    if (this.#connection !== null) this.script.known.delete(this.#connection);
+  }
+}
+
+/** As after `SCRIPT FLUSH`, which a connection outlives. */
+function isForgotten(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

@@ -1,0 +1,101 @@
+/** Following what becomes visible in a partition: commits of its owner, and claims that others put on it. */
+
+import { digestBytes } from '../codec/digest.ts';
+import { keys } from '../keys.ts';
+import { type Announcement, decodeAnnouncement } from '../partitions/commit.ts';
+import type { Store } from '../store.ts';
+import type { StreamSource } from './shared-streams.ts';
+import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
+
+export interface Change {
+  /** Rises by one from change to change of a partition. */
+  readonly sequence: number;
+  /** Present when it is a commit. */
+  readonly commit: { readonly number: number; readonly announcement: Announcement } | null;
+  /** Digests of what changed, one text of 8 bytes (latin1) each. */
+  readonly digests: readonly string[];
+}
+
+export interface ChangesListener {
+  /** Changes of a partition, in order. */
+  onChanges(partition: number, changes: readonly Change[]): void;
+  /** Until `onGap` nothing is heard of the partition: what is known of it may be taken back (a failover). */
+  onLost(partition: number): void;
+  /**
+   * Changes were missed: nothing that was concluded from earlier ones holds. Ends before reading goes on.
+   * @param place sequence of the last change that is not told of
+   */
+  onGap(partition: number, place: number): Promise<void>;
+}
+
+const blockMs = 1000;
+const entriesPerRead = 128;
+
+/** Follows one partition until closed. Errors of the connection are waited out. */
+export class ChangesFollower {
+  #reader: StreamReader | null = null;
+  #closed = false;
+
+  constructor(
+    private readonly store: Store,
+    private readonly source: StreamSource,
+    private readonly partition: number,
+    private readonly listener: ChangesListener,
+  ) {}
+
+  /** Calls `onGap` once to begin with, then `onChanges` from there. */
+  async run(): Promise<void> {
+    const tag = this.store.partitions.tag(this.partition);
+    while (!this.#closed) {
+      try {
+        const place = Number((await this.store.client.hget(keys.clock(tag), 'changes')) ?? 0);
+        // The place is read before the state, so nothing between them is missed.
+        await this.listener.onGap(this.partition, place);
+        await this.#follow(new StreamReader(this.source, keys.changes(tag), place));
+      } catch (error) {
+        if (this.#closed) return;
+        this.listener.onLost(this.partition);
+        if (!(error instanceof StreamGapError)) await pause(100);
+      }
+    }
+  }
+
+  async #follow(reader: StreamReader): Promise<void> {
+    this.#reader = reader;
+    try {
+      while (!this.#closed) {
+        const entries = await reader.next(entriesPerRead, blockMs);
+        if (entries.length > 0) this.listener.onChanges(this.partition, entries.map(decodeChange));
+      }
+    } finally {
+      reader.close();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#reader?.close();
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function decodeChange({ sequence, fields }: StreamEntry): Change {
+  const packed = fields.get('c');
+  if (packed === undefined) return { sequence, commit: null, digests: splitDigests(fields.get('d')) };
+  const announcement = decodeAnnouncement(packed);
+  return {
+    sequence,
+    commit: { number: Number(fields.get('n')?.toString() ?? 0), announcement },
+    digests: splitDigests(announcement.digests),
+  };
+}
+
+function splitDigests(joined: Buffer | undefined): string[] {
+  const text = joined?.toString('latin1') ?? '';
+  return Array.from({ length: text.length / digestBytes }, (_, index) =>
+    text.slice(index * digestBytes, (index + 1) * digestBytes),
+  );
+}

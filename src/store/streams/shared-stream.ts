@@ -1,0 +1,110 @@
+/** One of the streams that are read together (`shared-streams.ts`): what was read ahead of its reader, and its place. */
+import { StoreUnavailableError } from '../redis/connection.ts';
+import { type StreamConnection, type StreamReply, UntilClosed } from './stream-connection.ts';
+
+type Entry = NonNullable<StreamReply>[number][1][number];
+
+/** A stream with as many entries that nobody took is read on when some of them were. */
+const entriesAheadMax = 400;
+
+interface Waiting {
+  readonly count: number;
+  readonly endsMs: number;
+  readonly resolve: (reply: StreamReply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class SharedStream implements StreamConnection {
+  /** Behind it the next shared read goes on; null before the first read. */
+  #readTo: string | null = null;
+  /** What was handed out ends there. */
+  #takenTo: string | null = null;
+  #ahead: Entry[] = [];
+  #waiting: Waiting | null = null;
+  readonly #untilClosed = new UntilClosed();
+  #isClosed = false;
+
+  constructor(
+    readonly key: string,
+    private readonly source: {
+      /** Somebody waits for entries. */
+      onWait(): void;
+      facts(): Promise<(Buffer | number)[]>;
+      onClose(): void;
+    },
+  ) {}
+
+  get hasRoom(): boolean {
+    return this.#readTo !== null && this.#ahead.length < entriesAheadMax;
+  }
+
+  get place(): string {
+    return this.#readTo ?? '0-0';
+  }
+
+  /** When whoever waits has waited long enough. */
+  get endsMs(): number {
+    return this.#waiting?.endsMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
+    if (this.#isClosed) return Promise.reject(closedError());
+    if (place !== this.#takenTo) {
+      this.#ahead = [];
+      this.#takenTo = place;
+      this.#readTo = place;
+    }
+    if (this.#ahead.length > 0) return Promise.resolve(this.#handOut(count));
+    return new Promise((resolve, reject) => {
+      this.#waiting = { count, endsMs: performance.now() + blockMs, resolve, reject };
+      this.source.onWait();
+    });
+  }
+
+  facts(): Promise<(Buffer | number)[]> {
+    return this.#untilClosed.settle(this.source.facts());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.source.onClose();
+    this.#untilClosed.close();
+    this.fail(closedError());
+  }
+
+  /**
+   * Takes in what a read behind a place found: of two reads that were under way at a time each tells what is new in it.
+   * What was read for a reader that has gone elsewhere since is dropped.
+   */
+  take(place: string, entries: readonly Entry[], nowMs: number): void {
+    if (this.#readTo === null || sequenceOf(place) > sequenceOf(this.#readTo)) return;
+    const known = sequenceOf(this.#readTo);
+    const added = place === this.#readTo ? entries : entries.filter(([id]) => sequenceOf(id) > known);
+    for (const entry of added) this.#ahead.push(entry);
+    this.#readTo = added.at(-1)?.[0].toString() ?? this.#readTo;
+    const waiting = this.#waiting;
+    if (waiting === null || (this.#ahead.length === 0 && nowMs < waiting.endsMs)) return;
+    this.#waiting = null;
+    waiting.resolve(this.#ahead.length === 0 ? null : this.#handOut(waiting.count));
+  }
+
+  fail(error: Error): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.reject(error);
+  }
+
+  #handOut(count: number): StreamReply {
+    const entries = this.#ahead.splice(0, count);
+    this.#takenTo = entries.at(-1)?.[0].toString() ?? this.#takenTo;
+    return [[Buffer.from(this.key), entries]];
+  }
+}
+
+function sequenceOf(id: string | Buffer): number {
+  return Number.parseInt(id.toString(), 10);
+}
+
+function closedError(): StoreUnavailableError {
+  return new StoreUnavailableError('the connection is closed');
+}

@@ -1,0 +1,232 @@
+/**
+ * The streams that a process reads on one Redis, read together: one blocking read for all of them, since a read costs
+ * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work need not be asked for
+ * apart. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
+ */
+import {
+  connectBlocking,
+  type RedisClient,
+  StoreUnavailableError,
+  sendRaw,
+  storeError,
+} from '../redis/connection.ts';
+import type { SendBehind } from '../redis/field-reader.ts';
+import type { RedisHost } from '../store.ts';
+import { SharedStream } from './shared-stream.ts';
+import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
+
+/** Of each stream in one read. */
+const entriesPerRead = 200;
+/** When nobody waits. */
+const blockMsMax = 1_000;
+const retryMs = 100;
+/** A read that is told to end before Redis began to wait for it does not notice. */
+const interruptAgainMs = 20;
+
+/** Where streams are read. */
+export interface StreamSource {
+  /** Entries come from where the first read of the connection says. */
+  connect(key: string): StreamConnection;
+  /**
+   * Reads at once what all streams have. Null in a cluster.
+   * @param send on a connection of the caller's choice, behind what was sent there before
+   * @returns key -> place up to which everything is with its reader or on its way; null when that is not all
+   */
+  readonly catchUp: ((send: SendBehind) => Promise<ReadonlyMap<string, string> | null>) | null;
+  /** Ends the connections, those given out included. */
+  close(): void;
+}
+
+/**
+ * @param pauseMs how long entries gather between two reads: what it may cost until the second of two is heard of.
+ * Not in a cluster
+ */
+export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
+  if (host.address.kind === 'single') return new SharedStreams(host, pauseMs);
+  const opened = new Set<StreamConnection>();
+  return {
+    connect(key) {
+      const connection = connectToStream(host, key);
+      opened.add(connection);
+      return connection;
+    },
+    catchUp: null,
+    close() {
+      for (const connection of opened) connection.close();
+    },
+  };
+}
+
+class SharedStreams implements StreamSource {
+  readonly #client: RedisClient;
+  readonly #streams = new Set<SharedStream>();
+  /** Those of the read under way, with the places behind which it reads; null between reads. */
+  #reading: ReadonlyMap<SharedStream, string> | null = null;
+  #interrupting: NodeJS.Timeout | null = null;
+  /** Redis' number of the connection; null while it is not known. */
+  #connectionId: unknown = null;
+  /** Of the Redis process that answered last; each start begins another. */
+  #history: string | null = null;
+  #isRunning = false;
+  #closed = false;
+
+  constructor(
+    private readonly host: RedisHost,
+    private readonly pauseMs: number,
+  ) {
+    this.#client = connectBlocking(host.address);
+    this.#client.on('close', () => {
+      this.#connectionId = null;
+    });
+  }
+
+  connect(key: string): StreamConnection {
+    const stream = new SharedStream(key, {
+      onWait: () => this.#wake(stream),
+      facts: () => sendRaw(this.#client, 'XINFO', ['STREAM', key]) as Promise<(Buffer | number)[]>,
+      onClose: () => this.#streams.delete(stream),
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  readonly catchUp = async (send: SendBehind): Promise<ReadonlyMap<string, string> | null> => {
+    // Whoever answers now may not know of the places.
+    if (this.#connectionId === null && this.host.mayForget === true) return null;
+    const wanted = this.#wanted();
+    if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
+    const reply = (await send('XREAD', readWords(wanted, null))) as StreamReply;
+    this.#handOut(wanted, reply);
+    if (reply?.some(([, entries]) => entries.length === entriesPerRead)) return null;
+    return new Map([...wanted.keys()].map((stream) => [stream.key, stream.place]));
+  };
+
+  close(): void {
+    this.#closed = true;
+    this.#readIsOver();
+    for (const stream of [...this.#streams]) stream.close();
+    this.#client.disconnect();
+  }
+
+  #wake(stream: SharedStream): void {
+    if (!this.#isRunning) void this.#run();
+    else if (this.#reading !== null && this.#reading.get(stream) !== stream.place) this.#interrupt();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (!this.#closed && [...this.#streams].some(({ hasRoom }) => hasRoom)) await this.#read();
+    this.#isRunning = false;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      if (this.#connectionId === null) await this.#begin();
+      const wanted = this.#wanted();
+      this.#reading = wanted;
+      const found = await this.#send(wanted);
+      this.#readIsOver();
+      const reply = await this.#withOthers(wanted, found);
+      // The connection broke: what was asked of one process another may have answered.
+      if (this.#connectionId === null && this.host.mayForget === true) return;
+      const hasEntries = this.#handOut(wanted, reply);
+      await pause(hasEntries ? this.pauseMs : 0);
+    } catch (error) {
+      this.#readIsOver();
+      // A server that another takes the place of may keep its connections: it is asked again what it is.
+      this.#connectionId = null;
+      for (const stream of this.#streams) stream.fail(storeError(error));
+      await pause(retryMs);
+    }
+  }
+
+  /** On a new connection. Streams of a Redis that may have forgotten something are over, as in a cluster after an error. */
+  async #begin(): Promise<void> {
+    // Both at once: an id of a connection that broke in between would name nobody.
+    const [id, history] = await Promise.all([
+      sendRaw(this.#client, 'CLIENT', ['ID']),
+      this.host.mayForget === true ? historyOf(this.#client) : null,
+    ]);
+    const isOther = this.#history !== null && history !== this.#history;
+    this.#history = history;
+    if (isOther) for (const stream of [...this.#streams]) stream.close();
+    this.#connectionId = id;
+  }
+
+  #wanted(): Map<SharedStream, string> {
+    const wanted = new Map<SharedStream, string>();
+    for (const stream of this.#streams) if (stream.hasRoom) wanted.set(stream, stream.place);
+    return wanted;
+  }
+
+  #send(wanted: ReadonlyMap<SharedStream, string>): Promise<StreamReply> {
+    const nowMs = performance.now();
+    const waitMs = [...wanted.keys()].map((stream) => stream.endsMs - nowMs);
+    const blockMs = Math.max(1, Math.ceil(Math.min(blockMsMax, ...waitMs)));
+    return sendRaw(this.#client, 'XREAD', readWords(wanted, blockMs)) as Promise<StreamReply>;
+  }
+
+  /**
+   * Redis ends a wait with the first stream that has an entry, and what writes to one mostly writes to others at once: those
+   * who process them share commands when they get them together.
+   */
+  async #withOthers(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): Promise<StreamReply> {
+    if (reply?.length !== 1 || wanted.size === 1) return reply;
+    const others = new Map([...wanted].filter(([{ key }]) => key !== reply[0]?.[0].toString()));
+    const more = (await sendRaw(this.#client, 'XREAD', readWords(others, null))) as StreamReply;
+    return more === null ? reply : [...reply, ...more];
+  }
+
+  /** @returns whether there were any */
+  #handOut(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): boolean {
+    const found = new Map((reply ?? []).map(([key, entries]) => [key.toString(), entries]));
+    const nowMs = performance.now();
+    for (const [stream, place] of wanted) stream.take(place, found.get(stream.key) ?? [], nowMs);
+    return found.size > 0;
+  }
+
+  /** Ends a read that waits without a stream that is waited for. */
+  #interrupt(): void {
+    if (this.#interrupting !== null) return;
+    const interrupt = () => {
+      if (this.#connectionId === null) return;
+      sendRaw(this.host.client, 'CLIENT', ['UNBLOCK', String(this.#connectionId)]).catch(() => {});
+    };
+    interrupt();
+    this.#interrupting = setInterval(interrupt, interruptAgainMs);
+  }
+
+  #readIsOver(): void {
+    this.#reading = null;
+    if (this.#interrupting !== null) clearInterval(this.#interrupting);
+    this.#interrupting = null;
+  }
+}
+
+/**
+ * Each start of a Redis is a history of its own, and so is each promotion of a replica. One that is not promoted yet still
+ * has the history of another, and less of it. @throws StoreUnavailableError for such a one
+ */
+async function historyOf(client: RedisClient): Promise<string> {
+  const facts = String(await sendRaw(client, 'INFO', ['replication']));
+  if (/^role:slave/m.test(facts)) throw new StoreUnavailableError('this Redis is a replica');
+  return /master_replid:(\w+)/.exec(facts)?.[1] ?? '';
+}
+
+/** @param blockMs null: what there is now */
+function readWords(wanted: ReadonlyMap<SharedStream, string>, blockMs: number | null): (string | number)[] {
+  const words: (string | number)[] = ['COUNT', entriesPerRead];
+  if (blockMs !== null) words.push('BLOCK', blockMs);
+  words.push('STREAMS');
+  for (const { key } of wanted.keys()) words.push(key);
+  for (const place of wanted.values()) words.push(place);
+  return words;
+}
+
+/** At least a turn of the event loop: who was answered may ask on before the next read. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (ms === 0) setImmediate(resolve);
+    else setTimeout(resolve, ms);
+  });
+}

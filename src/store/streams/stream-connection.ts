@@ -1,0 +1,137 @@
+/** A connection of its own for the blocking reads of one stream: on a shared one they would hold up every other command. */
+import { Cluster, type Redis } from 'ioredis';
+import {
+  connectBlocking,
+  connectToNode,
+  nodeOf,
+  type RedisClient,
+  StoreUnavailableError,
+} from '../redis/connection.ts';
+import type { RedisHost } from '../store.ts';
+
+export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
+
+/** A node that does not end a blocking read this long after its time is as good as dead. */
+const overdueMs = 2_000;
+
+export interface StreamConnection {
+  /** Entries behind a place, at most `count`; null when none came for `blockMs`. Rejects when the connection breaks. */
+  read(place: string, count: number, blockMs: number): Promise<StreamReply>;
+  /** The stream as `XINFO STREAM` tells it: names and values. */
+  facts(): Promise<(Buffer | number)[]>;
+  close(): void;
+}
+
+/**
+ * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because behind that another
+ * node may go on from an earlier state; whoever wants to read on asks for a new connection and looks where it stands.
+ */
+export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {
+  if (!(client instanceof Cluster)) return new LastingConnection(connectBlocking(address), key);
+  return new NodeConnection(client, key);
+}
+
+function readOn(client: RedisClient, key: string, place: string, count: number, blockMs: number) {
+  return client.callBuffer(
+    'XREAD',
+    'COUNT',
+    count,
+    'BLOCK',
+    blockMs,
+    'STREAMS',
+    key,
+    place,
+  ) as Promise<StreamReply>;
+}
+
+function factsOn(client: RedisClient, key: string) {
+  return client.callBuffer('XINFO', 'STREAM', key) as Promise<(Buffer | number)[]>;
+}
+
+/** A client that is told to end while it waits to connect again never settles what it was going to send again. */
+export class UntilClosed {
+  /** Of what waits for an answer. */
+  readonly #rejects = new Set<(error: Error) => void>();
+
+  /** As what was sent, unless it is closed before. */
+  settle<T>(sent: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#rejects.add(reject);
+      sent.then(resolve, reject).finally(() => this.#rejects.delete(reject));
+    });
+  }
+
+  close(): void {
+    for (const reject of this.#rejects) reject(new StoreUnavailableError('the connection is closed'));
+  }
+}
+
+class LastingConnection implements StreamConnection {
+  readonly #untilClosed = new UntilClosed();
+
+  constructor(
+    private readonly client: RedisClient,
+    private readonly key: string,
+  ) {}
+
+  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
+    return this.#untilClosed.settle(readOn(this.client, this.key, place, count, blockMs));
+  }
+
+  facts(): Promise<(Buffer | number)[]> {
+    return this.#untilClosed.settle(factsOn(this.client, this.key));
+  }
+
+  close(): void {
+    this.client.disconnect();
+    this.#untilClosed.close();
+  }
+}
+
+class NodeConnection implements StreamConnection {
+  #client: Redis | null = null;
+  #isOver = false;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly key: string,
+  ) {}
+
+  read(place: string, count: number, blockMs: number): Promise<StreamReply> {
+    return this.#ask(blockMs, (client) => readOn(client, this.key, place, count, blockMs));
+  }
+
+  facts(): Promise<(Buffer | number)[]> {
+    return this.#ask(0, (client) => factsOn(client, this.key));
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#client?.disconnect();
+  }
+
+  async #ask<T>(waitMs: number, send: (client: Redis) => Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.close(), waitMs + overdueMs);
+    try {
+      return await send(this.#connected());
+    } catch (error) {
+      // An empty stream is no key at all.
+      if (!(error instanceof Error && error.message.startsWith('ERR no such key'))) {
+        this.close();
+        this.cluster.refreshSlotsCache(() => {});
+      }
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #connected(): Redis {
+    if (this.#isOver) throw new StoreUnavailableError(`the connection to ${this.key} is over`);
+    if (this.#client !== null) return this.#client;
+    const node = nodeOf(this.cluster, this.key);
+    if (node === null) throw new StoreUnavailableError(`nobody serves ${this.key}`);
+    this.#client = connectToNode(node);
+    return this.#client;
+  }
+}

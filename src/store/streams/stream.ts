@@ -1,0 +1,101 @@
+/** Reading the streams of a partition. Entry ids are `<sequence>-0` with sequences of our own, so a gap can be seen. */
+import { storeError } from '../redis/connection.ts';
+import type { StreamSource } from './shared-streams.ts';
+import type { StreamConnection, StreamReply } from './stream-connection.ts';
+
+export interface StreamEntry {
+  readonly sequence: number;
+  readonly fields: ReadonlyMap<string, Buffer>;
+}
+
+/** Entries behind the place of a reader were trimmed away unread, or the stream ends before it. */
+export class StreamGapError extends Error {
+  override readonly name = 'StreamGapError';
+}
+
+/** Reads one stream in order; over when a call fails in a cluster (`connectToStream`). */
+export class StreamReader {
+  readonly #connection: StreamConnection;
+  #closed = false;
+
+  constructor(
+    source: StreamSource,
+    private readonly key: string,
+    /** Sequence of the last entry that is done. */
+    private place: number,
+  ) {
+    this.#connection = source.connect(key);
+  }
+
+  /**
+   * The next entries, at most `count`; none when nothing came for `blockMs` or the reader was closed.
+   * @throws StreamGapError, StoreUnavailableError
+   */
+  async next(count: number, blockMs: number): Promise<StreamEntry[]> {
+    const reply = await this.#read(count, blockMs);
+    const [stream] = reply ?? [];
+    const entries = (stream?.[1] ?? []).map(decodeEntry);
+    const [first] = entries;
+    if (first === undefined) {
+      await this.#checkPlace();
+      return [];
+    }
+    if (first.sequence !== this.place + 1) {
+      throw new StreamGapError(`${this.key}: entry ${first.sequence} follows ${this.place}`);
+    }
+    this.place = entries.at(-1)?.sequence ?? this.place;
+    return entries;
+  }
+
+  /**
+   * After a failover or a restart without its last second a stream can end before our place. What is added then would
+   * never be read.
+   */
+  async #checkPlace(): Promise<void> {
+    const last = await this.#lastSequence();
+    if (last === null || last >= this.place) return;
+    throw new StreamGapError(`${this.key}: ends at ${last}, though ${this.place} was read`);
+  }
+
+  /** Null when the reader was closed. */
+  async #lastSequence(): Promise<number | null> {
+    if (this.#closed) return null;
+    try {
+      const facts = await this.#connection.facts();
+      const at = facts.findIndex((fact) => fact.toString() === 'last-generated-id');
+      return Number.parseInt(String(facts[at + 1]), 10);
+    } catch (error) {
+      if (this.#closed) return null;
+      if (error instanceof Error && error.message.startsWith('ERR no such key')) return 0;
+      throw storeError(error);
+    }
+  }
+
+  /** Goes on behind an entry, whatever was read before. */
+  seek(sequence: number): void {
+    this.place = sequence;
+  }
+
+  async #read(count: number, blockMs: number): Promise<StreamReply> {
+    try {
+      return await this.#connection.read(`${this.place}-0`, count, blockMs);
+    } catch (error) {
+      if (this.#closed) return null;
+      throw storeError(error);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#connection.close();
+  }
+}
+
+function decodeEntry([id, fields]: [Buffer, Buffer[]]): StreamEntry {
+  const decoded = new Map<string, Buffer>();
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [name, value] = [fields[index], fields[index + 1]];
+    if (name !== undefined && value !== undefined) decoded.set(name.toString(), value);
+  }
+  return { sequence: Number.parseInt(id.toString(), 10), fields: decoded };
+}

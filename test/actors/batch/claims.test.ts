@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { claimsOf } from '../../../src/actors/batch/claims.ts';
+import { type FormerClaims, formerClaims } from '../../../src/actors/batch/former.ts';
+import type { StoredEntity } from '../../../src/contract/entity.ts';
+import type { ViewClaims } from '../../../src/schemas/types.ts';
+import type { MadeClaim, ProcessedRecord } from '../../../src/store/derived/processed.ts';
+
+const maker = { environmentId: 'env', name: 'page' };
+
+function entity(fields: Partial<StoredEntity>): StoredEntity {
+  return {
+    sourceId: 's',
+    originId: '1',
+    type: 'page',
+    url: '/a',
+    originParentId: null,
+    redirects: [],
+    properties: {},
+    stamp: 10,
+    bornStamp: 10,
+    urlStamp: 10,
+    ...fields,
+  };
+}
+
+/** The life of one entity: each state is processed with what the one before left. */
+class Life {
+  record: ProcessedRecord | null = null;
+
+  process(
+    state: StoredEntity,
+    claims: ViewClaims,
+    alias = 'page',
+    others: readonly string[] = [],
+  ): MadeClaim[] {
+    const turn = { former: this.record, entity: state } as Parameters<typeof formerClaims>[0];
+    const made = [alias, ...others].map((name) => ({
+      kind: 'view' as const,
+      environmentId: 'env',
+      name,
+      schemaDigest: '',
+      bytesDigest: Buffer.alloc(8),
+      claims: claimsOf(state, claims, formerClaims(turn, { ...maker, name })),
+      dependsOn: [],
+    }));
+    this.record = { stamp: state.stamp, type: state.type, lookups: [], made };
+    return made[0]?.claims ?? [];
+  }
+}
+
+const own = (state: StoredEntity): ViewClaims => ({ url: state.url, handles: [] });
+
+function since(claims: readonly MadeClaim[], display: string): number | undefined {
+  return claims.find((claim) => claim.display === display)?.sinceStamp;
+}
+
+test('a view claims its URL, its handles, and the redirects of its entity', () => {
+  const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null };
+  const state = entity({ url: '/a/', redirects: ['/old', 'https://x.com/old', '/a', '/old?q', 'nonsense'] });
+  const claims = claimsOf(state, { url: '/a/', handles: ['news', 'home'] }, none);
+  assert.deepEqual(
+    claims.map(({ field, host, kind, display, redirect }) => [field, host, kind, display, redirect]),
+    [
+      ['h:news', null, 'page', 'news', null],
+      ['h:home', null, 'page', 'home', null],
+      ['u:/a', null, 'page', '/a/', null],
+      ['u:/old', null, 'redirect', '/old', '/a/'],
+      ['u:/old', 'x.com', 'redirect', 'https://x.com/old', '/a/'],
+    ],
+  );
+});
+
+test('without a URL of its own a view has no redirects; what is no URL claims nothing', () => {
+  const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null };
+  const state = entity({ redirects: ['/old'] });
+  assert.deepEqual(claimsOf(state, { url: null, handles: [] }, none), []);
+  assert.deepEqual(claimsOf(state, { url: 'no url', handles: [] }, none), []);
+});
+
+test('a claim keeps its age through later changes', () => {
+  const life = new Life();
+  const claims = { url: '/a', handles: ['news'] };
+  life.process(entity({ redirects: ['/old'] }), claims);
+  const later = life.process(entity({ stamp: 20, redirects: ['/old', '/new'] }), claims);
+  assert.deepEqual(
+    ['/a', 'news', '/old', '/new'].map((display) => since(later, display)),
+    [10, 10, 10, 20],
+  );
+});
+
+test('a claim that was given up and taken up again begins anew', () => {
+  const life = new Life();
+  for (const [stamp, url, expected] of [
+    [10, '/a', 10],
+    [20, '/b', 20],
+    [30, '/a', 30],
+  ] as const) {
+    const state = entity({ stamp, url, urlStamp: stamp });
+    assert.equal(since(life.process(state, own(state)), url), expected);
+  }
+});
+
+test('a URL that went elsewhere and came back between two turns begins anew, once', () => {
+  const life = new Life();
+  const first = entity({});
+  life.process(first, own(first));
+  const back = entity({ stamp: 30, urlStamp: 30 });
+  assert.equal(since(life.process(back, own(back)), '/a'), 30);
+  const later = entity({ stamp: 40, urlStamp: 30 });
+  assert.equal(since(life.process(later, own(later)), '/a'), 30);
+});
+
+test('another writing of the same URL keeps the age, in that turn and in all later ones', () => {
+  const life = new Life();
+  const first = entity({});
+  life.process(first, own(first));
+  const rewritten = entity({ stamp: 20, url: '/a/', urlStamp: 20 });
+  assert.equal(since(life.process(rewritten, own(rewritten)), '/a/'), 10);
+  assert.equal(since(life.process(rewritten, own(rewritten)), '/a/'), 10, 'a rebuild changes nothing');
+  const later = entity({ stamp: 30, url: '/a/', urlStamp: 20 });
+  assert.equal(since(life.process(later, own(later)), '/a/'), 10);
+});
+
+test('after a delete and a new ingest claims begin anew', () => {
+  const life = new Life();
+  const claims = { url: '/a', handles: ['news'] };
+  life.process(entity({ redirects: ['/old'] }), claims);
+  const reborn = entity({ stamp: 50, bornStamp: 40, urlStamp: 40, redirects: ['/old'] });
+  const made = life.process(reborn, claims);
+  assert.deepEqual(
+    ['/a', 'news', '/old'].map((display) => since(made, display)),
+    [40, 40, 40],
+  );
+});
+
+test('an entity that changed before its first turn claims since its birth', () => {
+  const life = new Life();
+  const state = entity({ stamp: 30, bornStamp: 10, urlStamp: 10 });
+  const made = life.process(state, { url: '/a', handles: ['news'] });
+  assert.deepEqual([since(made, '/a'), since(made, 'news')], [10, 10]);
+  const moved = new Life().process(entity({ stamp: 30, urlStamp: 20 }), { url: '/a', handles: [] });
+  assert.equal(since(moved, '/a'), 20);
+});
+
+test('an entity that changes its type goes on making its claims through another view', () => {
+  const life = new Life();
+  const first = entity({});
+  life.process(first, { url: '/a', handles: ['news'] }, 'page');
+  const forced = entity({ stamp: 20, type: 'article' });
+  const made = life.process(forced, { url: '/a', handles: ['news'] }, 'article');
+  assert.deepEqual([since(made, '/a'), since(made, 'news')], [10, 10]);
+});
+
+test('an entity whose new type is the first to claim its URL claims it since then', () => {
+  const life = new Life();
+  const note = entity({ type: 'note' });
+  life.process(note, { url: null, handles: [] });
+  const page = entity({ stamp: 20, type: 'page' });
+  assert.equal(since(life.process(page, own(page)), '/a'), 20);
+});
+
+test('a schema that begins to claim URLs orders them by the age of the URLs', () => {
+  const life = new Life();
+  const state = entity({ stamp: 30, urlStamp: 15 });
+  life.process(state, { url: null, handles: [] });
+  assert.equal(since(life.process(state, own(state)), '/a'), 15);
+});
+
+test('making the claims of one state twice changes nothing', () => {
+  const life = new Life();
+  const claims = { url: '/a', handles: ['news', 'x'] };
+  life.process(entity({}), claims);
+  const state = entity({ stamp: 20, urlStamp: 20, redirects: ['/old', '/older'] });
+  const once = life.process(state, claims, 'page', ['card']);
+  assert.deepEqual(life.process(state, claims, 'page', ['card']), once);
+});

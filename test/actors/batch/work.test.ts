@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Mailboxes, portionsOf, rebuildWorks } from '../../../src/actors/batch/work.ts';
+import { formatDependent } from '../../../src/store/derived/dependents.ts';
+import type { IntakeEntry } from '../../../src/store/streams/intake.ts';
+import { runs } from '../../support/runs.ts';
+
+function changed(sequence: number, originIds: readonly string[], bytes = 100): IntakeEntry {
+  return { kind: 'entities', sequence, tenant: 'acme', sourceId: 's', originIds, bytes };
+}
+
+function marked(sequence: number, members: readonly string[]): IntakeEntry {
+  return { kind: 'marks', sequence, tenant: 'acme', members };
+}
+
+function view(originId: string, name = 'page') {
+  return { kind: 'view' as const, environmentId: 'env', name, sourceId: 's', originId };
+}
+
+test('later changes of one entity in a portion are one turn', () => {
+  const [portion, ...more] = [
+    ...portionsOf([changed(1, ['a', 'b']), changed(2, ['a']), changed(3, ['c', 'a'])]),
+  ];
+  assert.equal(more.length, 0);
+  assert.deepEqual(
+    portion?.works.map(({ originId, only }) => [originId, only]),
+    [
+      ['a', null],
+      ['b', null],
+      ['c', null],
+    ],
+  );
+  assert.equal(portion?.sequence, 3);
+});
+
+const entries = fc
+  .array(
+    fc.oneof(
+      fc.record({
+        originIds: fc.array(fc.integer({ min: 0, max: 400 }).map(String), { maxLength: 50 }),
+        bytes: fc.constantFrom(100, 1_000_000, 30_000_000),
+      }),
+      fc.record({ members: fc.array(fc.integer({ min: 0, max: 5000 }).map(String), { maxLength: 1000 }) }),
+    ),
+    { maxLength: 64 },
+  )
+  .map((list) =>
+    list.map((entry, index) =>
+      'members' in entry
+        ? marked(index + 1, entry.members)
+        : changed(index + 1, entry.originIds, entry.bytes),
+    ),
+  );
+
+test('portions cover all that was read, in order, each of bounded size', () => {
+  fc.assert(
+    fc.property(entries, (read) => {
+      let done = 0;
+      for (const { works, marks, sequence } of portionsOf(read)) {
+        assert.ok(sequence > done);
+        const part = read.filter((entry) => entry.sequence > done && entry.sequence <= sequence);
+        const expected = new Set(part.flatMap((entry) => (entry.kind === 'entities' ? entry.originIds : [])));
+        assert.deepEqual(new Set(works.map(({ originId }) => originId)), expected);
+        assert.deepEqual(
+          marks.map((mark) => mark.sequence),
+          part.filter(({ kind }) => kind === 'marks').map((entry) => entry.sequence),
+        );
+        // All but the last entry of a portion must have been too little.
+        assert.ok(expected.size < 400 + 50);
+        assert.ok(marks.reduce((sum, mark) => sum + mark.members.length, 0) < 2000 + 1000);
+        done = sequence;
+      }
+      const last = read.findLast((entry) => entry.kind === 'marks' || entry.originIds.length > 0);
+      assert.ok(done >= (last?.sequence ?? 0));
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test('members of one entity are rebuilt in one turn, and nothing else of it', () => {
+  const works = rebuildWorks(
+    [view('a'), view('a', 'card'), view('b')].map((dependent) => ({
+      tenant: 'acme',
+      member: formatDependent(dependent),
+    })),
+  );
+  assert.deepEqual(
+    works.map(({ originId, only }) => [originId, only?.map(({ name }) => name)]),
+    [
+      ['a', ['page', 'card']],
+      ['b', ['page']],
+    ],
+  );
+});
+
+test('a turn for the whole entity takes in what was asked for a part of it', () => {
+  const mailboxes = new Mailboxes();
+  mailboxes.addDependent('acme', view('a'));
+  mailboxes.addDependent('acme', {
+    kind: 'entity',
+    environmentId: '',
+    name: '',
+    sourceId: 's',
+    originId: 'a',
+  });
+  mailboxes.addDependent('acme', view('a', 'card'));
+  assert.deepEqual(
+    mailboxes.works.map(({ originId, only }) => [originId, only]),
+    [['a', null]],
+  );
+});
+
+test('entities of two tenants or sources with one id are two turns', () => {
+  const mailboxes = new Mailboxes();
+  mailboxes.addEntity('acme', 's', '1');
+  mailboxes.addEntity('other', 's', '1');
+  mailboxes.addEntity('acme', 't', '1');
+  assert.equal(mailboxes.size, 3);
+});
+
+test('a member that names nothing makes no work', () => {
+  assert.deepEqual(rebuildWorks([{ tenant: 'acme', member: 'nonsense' }]), []);
+});

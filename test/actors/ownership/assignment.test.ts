@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { nextStep } from '../../../src/actors/ownership/assignment.ts';
+import { runs } from '../../support/runs.ts';
+
+/** Partitions and workers as Redis would have them; a step is taken by one worker alone. */
+class Fleet {
+  readonly owners: (string | null)[];
+  readonly live = new Set<string>();
+  moves = 0;
+
+  constructor(partitions: number) {
+    this.owners = new Array(partitions).fill(null);
+  }
+
+  step(workerId: string, seen: { live: readonly string[]; owners: readonly (string | null)[] }): boolean {
+    const { take, release } = nextStep({ workerId, liveWorkerIds: seen.live, owners: seen.owners });
+    let changed = false;
+    for (const partition of release) {
+      if (this.owners[partition] !== workerId) continue;
+      this.owners[partition] = null;
+      changed = true;
+    }
+    for (const partition of take) {
+      if (this.owners[partition] !== null) continue;
+      this.owners[partition] = workerId;
+      this.moves += 1;
+      changed = true;
+    }
+    return changed;
+  }
+
+  view() {
+    return { live: [...this.live], owners: [...this.owners] };
+  }
+
+  settle(): void {
+    for (let round = 0; ; round += 1) {
+      assert.ok(round < 20, 'it settles');
+      const changed = [...this.live].map((id) => this.step(id, this.view()));
+      if (!changed.includes(true)) return;
+    }
+  }
+
+  counts(): number[] {
+    return [...this.live].map((id) => this.owners.filter((owner) => owner === id).length);
+  }
+
+  assertEven(): void {
+    if (this.live.size === 0) return;
+    assert.ok(!this.owners.includes(null), 'every partition has an owner');
+    const counts = this.counts();
+    assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, counts.join(' '));
+  }
+}
+
+const names = fc.stringMatching(/^[a-z]{1,3}$/);
+
+test('workers that come and go share the partitions evenly, whatever the order of their steps', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 64 }),
+      fc.array(fc.tuple(fc.boolean(), names), { minLength: 1, maxLength: 12 }),
+      (partitions, events) => {
+        const fleet = new Fleet(partitions);
+        for (const [joins, id] of events) {
+          if (joins) fleet.live.add(id);
+          else {
+            fleet.live.delete(id);
+            for (const [partition, owner] of fleet.owners.entries()) {
+              if (owner === id) fleet.owners[partition] = null;
+            }
+          }
+          fleet.settle();
+          fleet.assertEven();
+        }
+      },
+    ),
+    { numRuns: runs(200) },
+  );
+});
+
+test('workers that act on old views converge once the views are true again', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.uniqueArray(names, { minLength: 1, maxLength: 6 }),
+      fc.infiniteStream(fc.tuple(fc.nat(), fc.nat(5))),
+      (partitions, ids, choices) => {
+        const fleet = new Fleet(partitions);
+        const views = [fleet.view()];
+        for (const [pick, age] of choices.take(60)) {
+          const id = ids[pick % ids.length];
+          if (id === undefined) continue;
+          fleet.live.add(id);
+          const seen = views.at(-1 - age) ?? views[0];
+          if (seen !== undefined) fleet.step(id, seen);
+          views.push(fleet.view());
+        }
+        fleet.settle();
+        fleet.assertEven();
+      },
+    ),
+    { numRuns: runs(200) },
+  );
+});
+
+test('a worker that stops moves no partition but its own', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 64 }),
+      fc.uniqueArray(names, { minLength: 2, maxLength: 6 }),
+      (partitions, ids) => {
+        const fleet = new Fleet(partitions);
+        for (const id of ids) fleet.live.add(id);
+        fleet.settle();
+        const gone = ids[0] ?? '';
+        const owned = fleet.owners.filter((owner) => owner === gone).length;
+        fleet.live.delete(gone);
+        for (const [partition, owner] of fleet.owners.entries())
+          if (owner === gone) fleet.owners[partition] = null;
+        fleet.moves = 0;
+        fleet.settle();
+        assert.ok(fleet.moves <= owned + ids.length, `${fleet.moves} moves for ${owned}`);
+      },
+    ),
+    { numRuns: runs(200) },
+  );
+});
+
+test('a worker that joins takes about its share and no more is moved', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 64 }),
+      fc.uniqueArray(names, { minLength: 2, maxLength: 6 }),
+      (partitions, ids) => {
+        const fleet = new Fleet(partitions);
+        for (const id of ids.slice(1)) fleet.live.add(id);
+        fleet.settle();
+        fleet.moves = 0;
+        fleet.live.add(ids[0] ?? '');
+        fleet.settle();
+        assert.ok(fleet.moves <= Math.ceil(partitions / ids.length) + ids.length, `${fleet.moves} moves`);
+      },
+    ),
+    { numRuns: runs(200) },
+  );
+});
+
+test('in an even fleet nobody moves', () => {
+  const owners = ['a', 'b', 'a', 'b', 'a'];
+  for (const workerId of ['a', 'b']) {
+    assert.deepEqual(nextStep({ workerId, liveWorkerIds: ['a', 'b'], owners }), { take: [], release: [] });
+  }
+});
+
+test('a worker counts itself, although nobody has heard of it yet', () => {
+  assert.deepEqual(nextStep({ workerId: 'b', liveWorkerIds: ['a'], owners: [null, null] }).take.length, 1);
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LeaseWatch } from '../../../src/actors/ownership/lease-watch.ts';
+import type { PartitionOwner } from '../../../src/store/partitions/lease.ts';
+
+const leaseMs = 1_000;
+
+function owner(change: Partial<PartitionOwner> = {}): PartitionOwner {
+  return { workerId: 'a', holds: true, leaseUntilMs: 9_000, epoch: 3, checkpoint: 0, ...change };
+}
+
+test('a lease that is the same for more than a lease time was not renewed', () => {
+  const watch = new LeaseWatch(leaseMs);
+  assert.equal(watch.look([owner(), owner()], 0, 100).size, 0);
+  assert.equal(watch.look([owner(), owner({ leaseUntilMs: 9_400 })], 500, 510).size, 0);
+  assert.equal(watch.look([owner(), owner({ leaseUntilMs: 9_400 })], 1_100, 1_110).size, 0, 'just as long');
+  const unrenewed = watch.look([owner(), owner({ leaseUntilMs: 9_400 })], 1_101, 1_110);
+  assert.deepEqual([...unrenewed.keys()], [0]);
+  assert.equal(unrenewed.get(0)?.leaseUntilMs, 9_000);
+});
+
+test('time between asking and being told counts for the owner', () => {
+  const watch = new LeaseWatch(leaseMs);
+  watch.look([owner()], 0, 2_000);
+  // Both answers may be of the same moment.
+  assert.equal(watch.look([owner()], 2_001, 4_000).size, 0);
+  assert.equal(watch.look([owner()], 3_001, 4_000).size, 1);
+});
+
+test('another epoch, or a time without an owner, begins anew', () => {
+  const watch = new LeaseWatch(leaseMs);
+  watch.look([owner()], 0, 0);
+  assert.equal(watch.look([owner({ epoch: 4 })], 5_000, 5_000).size, 0);
+  assert.equal(watch.look([owner({ epoch: 4, holds: false })], 9_000, 9_000).size, 0);
+  assert.equal(watch.look([owner({ epoch: 4 })], 9_500, 9_500).size, 0);
+  assert.equal(watch.look([owner({ epoch: 4 })], 10_501, 10_501).size, 1);
+});

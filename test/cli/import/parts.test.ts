@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Batch, bulkBody } from '../../../src/cli/import/batches.ts';
+import { PlatformAway, readRetryAfterMs } from '../../../src/cli/import/bulk-client.ts';
+import { FailureFile } from '../../../src/cli/import/failure-file.ts';
+import { Importer } from '../../../src/cli/import/importer.ts';
+import { leadingOriginId } from '../../../src/cli/import/leading-origin-id.ts';
+import { readLines } from '../../../src/cli/import/lines.ts';
+import { formatSeconds, ImportClock } from '../../../src/cli/import/progress.ts';
+import { isFailure, readRecord } from '../../../src/cli/import/records.ts';
+import { temporaryFolder } from '../support/command.ts';
+
+const numRuns = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
+  let start = 0;
+  for (let turn = 0; start < bytes.length; turn += 1) {
+    const end = start + (sizes[turn % sizes.length] ?? 1);
+    yield bytes.subarray(start, end);
+    start = end;
+  }
+}
+
+test('lines do not depend on how the bytes are cut into chunks', async () => {
+  const line = fc.string({ unit: fc.constantFrom('a', 'é', '日', ' ', '\r', '\t', '"'), maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+      async (texts, sizes) => {
+        const bytes = Buffer.from(texts.join('\n'));
+        const lines = await collect(readLines(cut(bytes, sizes)));
+        const expected = texts
+          .map((text, index) => ({ number: index + 1, text }))
+          .filter(({ text }) => /[^ \t\r]/.test(text));
+        assert.deepEqual(
+          lines.map(({ number, bytes: own }) => ({ number, text: own.toString('utf8') })),
+          expected,
+        );
+      },
+    ),
+    { numRuns },
+  );
+});
+
+test('a line beyond the limit is cut off and the next one is read as if nothing was', async () => {
+  const bytes = Buffer.from(`${'x'.repeat(100)}\n${'y'.repeat(10)}\n${'z'.repeat(11)}`);
+  const lines = await collect(readLines(cut(bytes, [7]), 10));
+  assert.deepEqual(
+    lines.map(({ bytes: own, isTooLong }) => [own.toString(), isTooLong]),
+    [
+      ['x'.repeat(10), true],
+      ['y'.repeat(10), false],
+      ['z'.repeat(10), true],
+    ],
+  );
+});
+
+test('bytes that are not UTF-8 and values that are not objects are failures; a byte order mark is not', () => {
+  const read = (bytes: Buffer, number = 1) => readRecord({ number, bytes, isTooLong: false });
+  assert.ok(isFailure(read(Buffer.from([0x22, 0xff, 0x22]))));
+  assert.ok(isFailure(read(Buffer.from('null'))));
+  assert.ok(isFailure(readRecord({ number: 1, bytes: Buffer.from('{}'), isTooLong: true })));
+  const marked = read(Buffer.from('\ufeff{"originId":"a"}'));
+  assert.ok(!isFailure(marked));
+  assert.equal(bulkBody([marked]).toString(), '[{"originId":"a"}]');
+  assert.ok(isFailure(read(Buffer.from('\ufeff{}'), 2)));
+});
+
+test('the originId of a line is found without parsing it only where it can be no other', () => {
+  const found = (text: string) => leadingOriginId(Buffer.from(text));
+  assert.equal(found('{"originId":"a é","type":"t","properties":{"n":"\\"}","l":[{}]}}'), 'a é');
+  for (const text of [
+    '{"originId":"a","originId":"b"}',
+    '{"originId":"a","origin\\u0049d":"b"}',
+    '{"originId":"a\\n"}',
+    '{"originId":"a"},{"type":"t"}',
+    '{"originId":"a"}]',
+    '{"originId":"a"',
+    '{"originId":"a","p":"}',
+    '{"originId":7}',
+    '{"type":"t","originId":"a"}',
+    '{"originId":"',
+    '{}',
+  ]) {
+    assert.equal(found(text), null, text);
+  }
+});
+
+test('a batch holds at most 50 records, at most about 8 MB, and no entity twice', () => {
+  const record = (originId: string | null, size = 2) => ({ line: 1, originId, bytes: Buffer.alloc(size) });
+  const full = new Batch();
+  for (let index = 0; index < 50; index += 1) assert.ok(full.add(record(`e${index}`)));
+  assert.equal(full.add(record('one more')), false);
+
+  const heavy = new Batch();
+  assert.ok(heavy.add(record('a', 20 * 1024 * 1024)), 'a record that is heavy alone still goes');
+  assert.equal(heavy.add(record('b')), false);
+
+  const once = new Batch();
+  assert.ok(once.add(record('a')));
+  assert.equal(once.add(record('a')), false);
+  assert.ok(once.add(record(null)) && once.add(record(null)));
+  assert.equal(once.sharesEntityWith(full), false);
+  assert.equal(once.sharesEntityWith(heavy), true);
+});
+
+test('Retry-After is read as seconds and as a date', () => {
+  const now = Date.parse('Fri, 31 Dec 1999 23:59:50 GMT');
+  assert.equal(readRetryAfterMs('7'), 7000);
+  assert.equal(readRetryAfterMs('Fri, 31 Dec 1999 23:59:59 GMT', now), 9000);
+  assert.equal(readRetryAfterMs('Fri, 31 Dec 1999 23:59:00 GMT', now), 0);
+  assert.equal(readRetryAfterMs('soon'), 0);
+  assert.equal(readRetryAfterMs(undefined), 0);
+});
+
+test('a platform that stays away ends the import after the time that was given, and says so', async (context) => {
+  const file = path.join(await temporaryFolder(context), 'failed');
+  const failures = new FailureFile(file);
+  const importer = new Importer(
+    {
+      // Port 9 is the discard service, which nobody runs.
+      baseUrl: 'http://127.0.0.1:9',
+      sourceKey: 'key',
+      concurrency: 2,
+      retryTotalMs: 500,
+      signal: new AbortController().signal,
+    },
+    failures,
+  );
+  const input = Readable.from([Buffer.from('{"originId":"a"}\n{"originId":"b"}\n')]);
+  await assert.rejects(importer.run(input), (error: unknown) => {
+    assert.ok(error instanceof PlatformAway);
+    assert.match(error.message, /^http:\/\/127\.0\.0\.1:9 did not take a request/);
+    return true;
+  });
+  failures.close();
+  assert.equal(importer.done.failed, 2);
+});
+
+test('an import that is interrupted ends at once', async (context) => {
+  const failures = new FailureFile(path.join(await temporaryFolder(context), 'failed'));
+  const interrupt = new AbortController();
+  const importer = new Importer(
+    {
+      baseUrl: 'http://127.0.0.1:9',
+      sourceKey: 'key',
+      concurrency: 1,
+      retryTotalMs: 60_000,
+      signal: interrupt.signal,
+    },
+    failures,
+  );
+  const running = importer.run(Readable.from([Buffer.from('{"originId":"a"}\n')]));
+  setImmediate(() => interrupt.abort(new Error('enough')));
+  await assert.rejects(running, /enough/);
+});
+
+test('the remaining time follows from the share that is read', () => {
+  const clock = new ImportClock({ stream: Readable.from([]), totalBytes: 200, readBytes: () => 50 });
+  assert.match(clock.remaining() ?? '', /^25 %, about \d+ s left$/);
+  const unknown = new ImportClock({ stream: Readable.from([]), totalBytes: null, readBytes: () => 50 });
+  assert.equal(unknown.remaining(), null);
+  assert.deepEqual([59, 61, 3720].map(formatSeconds), ['59 s', '1 min 1 s', '1 h 2 min']);
+});

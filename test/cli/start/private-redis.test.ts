@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { lockDataDir } from '../../../src/cli/start/data-dir-lock.ts';
+import { Output } from '../../../src/cli/start/output.ts';
+import { freePort, requireFreePort } from '../../../src/cli/start/ports.ts';
+import {
+  privateRedisUrl,
+  startMessageRedis,
+  startPrivateRedis,
+} from '../../../src/cli/start/private-redis.ts';
+import { Supervisor } from '../../../src/cli/start/supervisor.ts';
+import { connect, type RedisClient } from '../../../src/store/redis/connection.ts';
+import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { root, temporaryFolder } from '../support/command.ts';
+import { until } from '../support/wait.ts';
+
+const neverStopped = new AbortController().signal;
+
+async function startIn(context: TestContext, dataDir: string) {
+  const supervisor = new Supervisor(new Output({ write: () => {} }));
+  context.after(() => supervisor.kill());
+  const url = await startPrivateRedis({ dataDir, appendFsync: 'always', supervisor, signal: neverStopped });
+  return { supervisor, url };
+}
+
+function client(context: TestContext, url: string): RedisClient {
+  const connected = connect({ address: { kind: 'single', url }, commandTimeoutMs: 5_000 });
+  context.after(() => connected.disconnect());
+  return connected;
+}
+
+test('what was written is there after a stop and a new start', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const first = await startIn(context, dataDir);
+  await client(context, first.url).set('key', 'value');
+  await first.supervisor.stop();
+  const second = await startIn(context, dataDir);
+  assert.equal(await client(context, second.url).get('key'), 'value');
+  assert.equal(privateRedisUrl(dataDir), second.url);
+  await second.supervisor.stop();
+});
+
+test('it listens on this machine alone and wants its password, which only this user can read', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const { supervisor, url } = await startIn(context, dataDir);
+  const { hostname, port } = new URL(url);
+  assert.equal(hostname, '127.0.0.1');
+  const stranger = client(context, `redis://127.0.0.1:${port}`);
+  await assert.rejects(stranger.get('key'), /NOAUTH/);
+  for (const file of ['redis.json', 'redis/redis.conf']) {
+    assert.equal(statSync(path.join(dataDir, file)).mode & 0o077, 0);
+  }
+  await supervisor.stop();
+});
+
+test('the Redis of messages answers like the other until everybody else has ended', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const { supervisor, url } = await startIn(context, dataDir);
+  const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal: neverStopped });
+  const told = path.join(dataDir, 'told');
+  const script = `
+    import { appendFileSync } from 'node:fs';
+    import { connect } from 'node:net';
+    const [told, ...urls] = process.argv.slice(1);
+    setInterval(() => {}, 1_000);
+    process.on('SIGTERM', async () => {
+      for (const { hostname, port } of urls.map((url) => new URL(url))) {
+        const word = await new Promise((resolve) => {
+          const socket = connect({ host: hostname, port: Number(port) }, () => resolve('answers'));
+          socket.once('error', () => resolve('is gone'));
+        });
+        appendFileSync(told, word + ' ');
+      }
+      process.exit();
+    });
+    appendFileSync(told, 'runs ');`;
+  const words = ['--input-type=module', '-e', script, told, url, messagesUrl];
+  supervisor.startEntry({ name: 'worker', program: 'node', words }, 1, process.env);
+  await until('the worker runs', () => existsSync(told) && readFileSync(told, 'utf8') === 'runs ');
+  await supervisor.stop();
+  assert.equal(readFileSync(told, 'utf8'), 'runs answers answers ');
+});
+
+test('when it is killed it comes back with its data at the same address', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const { supervisor, url } = await startIn(context, dataDir);
+  const redis = client(context, url);
+  await redis.set('key', 'value');
+  const pid = Number(/process_id:(\d+)/.exec(await redis.call('INFO', 'server').then(String))?.[1]);
+  process.kill(pid, 'SIGKILL');
+  await until('it answers again', async () => (await redis.get('key').catch(() => null)) === 'value');
+  await supervisor.stop();
+});
+
+test('a Redis whose start was killed ends by itself, and the next start finds all its data', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const script = `
+    import { Output } from './src/cli/start/output.ts';
+    import { startPrivateRedis } from './src/cli/start/private-redis.ts';
+    import { Supervisor } from './src/cli/start/supervisor.ts';
+    const supervisor = new Supervisor(new Output(process.stdout));
+    await startPrivateRedis({ dataDir: process.argv[1], appendFsync: 'always', supervisor, signal: new AbortController().signal });
+    console.log('started');
+  `;
+  const parent = spawn(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script, dataDir], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  context.after(() => parent.kill('SIGKILL'));
+  let output = '';
+  parent.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  await until('it started', () => output.includes('started'));
+  const url = privateRedisUrl(dataDir) ?? '';
+  await client(context, url).set('key', 'value');
+  parent.kill('SIGKILL');
+  const next = await startIn(context, dataDir);
+  assert.equal(await client(context, next.url).get('key'), 'value');
+  await assert.rejects(requireAnswer(client(context, url)), 'the old one is gone');
+  await next.supervisor.stop();
+});
+
+async function requireAnswer(redis: RedisClient): Promise<void> {
+  await redis.ping();
+}
+
+test('a Redis that cannot start is told with its own last words', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const first = await startIn(context, dataDir);
+  await client(context, first.url).set('key', 'value');
+  await first.supervisor.stop();
+  writeFileSync(path.join(dataDir, 'redis/appendonlydir/appendonly.aof.manifest'), 'nonsense\n');
+  const start = startIn(context, dataDir);
+  await assert.rejects(start, /^Error: The private redis-server did not start: .*manifest/);
+});
+
+test('a data folder has one start at a time, and a start that was killed leaves nothing in the way', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const lock = await lockDataDir(dataDir);
+  await assert.rejects(lockDataDir(dataDir), /Another npm start is using .*DATA_DIR/);
+  await new Promise((resolve) => lock.close(resolve));
+  const script = `
+    import { lockDataDir } from './src/cli/start/data-dir-lock.ts';
+    await lockDataDir(process.argv[1]);
+    process.kill(process.pid, 'SIGKILL');
+  `;
+  const killed = spawn(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script, dataDir], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  await new Promise((resolve) => killed.once('exit', resolve));
+  (await lockDataDir(dataDir)).close();
+});
+
+test('a data folder with a long name can be locked like any other', async (context) => {
+  const dataDir = path.join(await temporaryFolder(context), 'n'.repeat(200));
+  mkdirSync(dataDir);
+  const lock = await lockDataDir(dataDir);
+  await assert.rejects(lockDataDir(dataDir), /Another npm start/);
+  lock.close();
+});
+
+test('a taken port is told with what to do about it', async (context) => {
+  const port = await freePort('127.0.0.1');
+  await requireFreePort('127.0.0.1', port);
+  const lock = createServer().listen(port, '127.0.0.1');
+  context.after(() => lock.close());
+  await new Promise((resolve) => lock.once('listening', resolve));
+  await assert.rejects(
+    requireFreePort('127.0.0.1', port),
+    new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken .* PORT=${port + 1} npm start`),
+  );
+  await assert.rejects(requireFreePort('192.0.2.1', port), /Nothing can listen on HOST=192\.0\.2\.1/);
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { Output } from '../../../src/cli/start/output.ts';
+import { parseProcfile } from '../../../src/cli/start/procfile.ts';
+import { Supervisor } from '../../../src/cli/start/supervisor.ts';
+import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { root, run } from '../support/command.ts';
+import { isAlive, until } from '../support/wait.ts';
+
+class Lines {
+  readonly all: string[] = [];
+  write(text: string): void {
+    this.all.push(text.trimEnd());
+  }
+  matching(pattern: RegExp): string[] {
+    return this.all.filter((line) => pattern.test(line));
+  }
+  /** The number that a process wrote behind `word`, such as its pid. */
+  numbers(name: string, word: string): number[] {
+    return this.all.flatMap((line) => {
+      const match = new RegExp(`^${name} +\\| ${word} (\\d+)$`).exec(line);
+      return match === null ? [] : [Number(match[1])];
+    });
+  }
+}
+
+function start(context: TestContext): { lines: Lines; supervisor: Supervisor } {
+  const lines = new Lines();
+  const supervisor = new Supervisor(new Output(lines));
+  context.after(() => supervisor.kill());
+  return { lines, supervisor };
+}
+
+/** A process that says `pid N` once it runs and then does what `script` says. */
+function entry(name: string, script: string) {
+  return { name, program: 'node', words: ['-e', `${script}; console.log('pid', process.pid)`] };
+}
+
+const waits = 'setInterval(() => {}, 1000)';
+
+test('every process of an entry runs, and each of its lines carries its name', async (context) => {
+  const { lines, supervisor } = start(context);
+  supervisor.startEntry(entry('web', waits), 2, process.env);
+  await until('both speak', () => lines.matching(/^web\.[12] +\| pid \d+$/).length === 2);
+  await supervisor.stop();
+});
+
+test('a process that dies is started again, and a line says so', async (context) => {
+  const { lines, supervisor } = start(context);
+  supervisor.startEntry(entry('worker', waits), 1, process.env);
+  await until('it runs', () => lines.numbers('worker.1', 'pid').length === 1);
+  process.kill(Number(lines.numbers('worker.1', 'pid')[0]), 'SIGKILL');
+  await until('it runs again', () => lines.numbers('worker.1', 'pid').length === 2);
+  assert.equal(
+    lines.matching(/^start +\| worker\.1 ended \(signal SIGKILL\); starting it again in 0\.5 s$/).length,
+    1,
+  );
+  await supervisor.stop();
+});
+
+test('a process that keeps dying is started at longer and longer intervals', async (context) => {
+  const { lines, supervisor } = start(context);
+  supervisor.startEntry(entry('jobs', 'process.exit(3)'), 1, process.env);
+  await until('three ends', () => lines.matching(/exit code 3/).length === 3);
+  assert.deepEqual(
+    lines.matching(/exit code 3/).map((line) => / in ([\d.]+) s$/.exec(line)?.[1]),
+    ['0.5', '1', '2'],
+  );
+  await supervisor.stop();
+});
+
+test('a program that is not there is told like any other end', async (context) => {
+  const { lines, supervisor } = start(context);
+  supervisor.startEntry({ name: 'web', program: 'no-such-program', words: [] }, 1, process.env);
+  await until(
+    'it is told',
+    () => lines.matching(/web\.1 ended \(spawn no-such-program ENOENT\)/).length === 1,
+  );
+  await supervisor.stop();
+});
+
+test('everything ends in order: fronts, workers, jobs; one that does not want to is killed', async (context) => {
+  const { lines, supervisor } = start(context);
+  const slow = `process.on('SIGTERM', () => { console.log('asked'); setTimeout(() => { console.log('bye'); process.exit(); }, 100); }); ${waits}`;
+  const deaf = `process.on('SIGTERM', () => {}); ${waits}`;
+  supervisor.startEntry(entry('jobs', deaf), 1, process.env);
+  supervisor.startEntry(entry('worker', slow), 2, process.env);
+  supervisor.startEntry(entry('web', slow), 1, process.env);
+  await until('all run', () => lines.matching(/\| pid \d+$/).length === 4);
+  const pids = lines.matching(/\| pid \d+$/).map((line) => Number(/\d+$/.exec(line)?.[0]));
+  const startedMs = performance.now();
+  await supervisor.stop();
+  assert.ok(performance.now() - startedMs < 10_000);
+  assert.deepEqual(pids.filter(isAlive), []);
+  await until('the last words are read', () => lines.matching(/\| bye$/).length === 3);
+  const words = lines.matching(/asked|bye/).map((line) => line.replace(/\.\d +\| /, ' '));
+  assert.deepEqual(words, [
+    'web asked',
+    'web bye',
+    'worker asked',
+    'worker asked',
+    'worker bye',
+    'worker bye',
+  ]);
+});
+
+test('stopping cancels a start that was still to come, so that nothing keeps the supervisor alive', async () => {
+  const script = `
+    import { Output } from './src/cli/start/output.ts';
+    import { Supervisor } from './src/cli/start/supervisor.ts';
+    const write = (text) => {
+      process.stdout.write(text);
+      if (text.includes('ended')) setImmediate(() => supervisor.stop());
+    };
+    const supervisor = new Supervisor(new Output({ write }));
+    supervisor.startEntry({ name: 'web', program: 'false', words: [] }, 1, process.env);
+  `;
+  const result = await run(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script]);
+  assert.equal(result.code, 0);
+  assert.deepEqual(result.stdout.match(/web\.1 ended/g), ['web.1 ended']);
+});
+
+test('processes that watch their parent end with it, even when it is killed', async () => {
+  const script = `
+    import { Output } from './src/cli/start/output.ts';
+    import { Supervisor } from './src/cli/start/supervisor.ts';
+    const child = "import('./src/process/parent.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
+    new Supervisor(new Output(process.stdout)).startEntry(
+      { name: 'web', program: 'node', words: ['--import', './src/typescript/loader.mjs', '-e', child] }, 1, process.env);
+  `;
+  const parent = spawn(process.execPath, [...typeScriptWords, '--input-type=module', '-e', script], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const pid = await new Promise<number>((resolve) => {
+    createInterface({ input: parent.stdout ?? new PassThrough() }).on('line', (line) => {
+      const match = /pid (\d+)$/.exec(line);
+      if (match !== null) resolve(Number(match[1]));
+    });
+  });
+  assert.ok(isAlive(pid));
+  parent.kill('SIGKILL');
+  await until('the child is gone', () => !isAlive(pid));
+});
+
+test('a Procfile is read in its order, quotes respected', () => {
+  const entries = parseProcfile(
+    `# ours\n\nweb: node --import ./loader.mjs workers/web.ts\njobs:  run "two words" 'and more'\r\n`,
+  );
+  assert.deepEqual(entries, [
+    { name: 'web', program: 'node', words: ['--import', './loader.mjs', 'workers/web.ts'] },
+    { name: 'jobs', program: 'run', words: ['two words', 'and more'] },
+  ]);
+  assert.throws(() => parseProcfile('web node'), /Procfile, line 1: write it as 'name: command'/);
+});
+
+test('on a terminal names are coloured by role', () => {
+  const written: string[] = [];
+  const output = new Output({ isTTY: true, write: (text) => written.push(text) });
+  output.line('web.1', 'a');
+  output.line('worker.1', 'b');
+  output.line('web.2', 'c');
+  const colours = written.map((line) => line.slice(2, 4));
+  assert.equal(colours[0], colours[2]);
+  assert.notEqual(colours[0], colours[1]);
+});

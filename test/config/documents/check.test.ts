@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { folderWith } from '../support/folder.ts';
+import { pageSchema, siteTenant } from '../support/site.ts';
+
+function check(args: string[], cwd: string, env: Record<string, string> = {}) {
+  const command = [...typeScriptWords, resolve('src/cli/check.ts'), ...args];
+  const { PATH = '' } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, {
+    cwd,
+    env: { PATH, ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+const sound = {
+  'tenants/site/tenant.json': JSON.stringify(siteTenant()),
+  'tenants/site/schemas/page.json': JSON.stringify(pageSchema),
+  'tenants/site/partials/card.json': '{"properties": {"a": "x"}}',
+};
+
+test('a sound configuration gives one line of counts and exit code 0', async (t) => {
+  const folder = await folderWith(t, sound);
+  const { status, stdout, stderr } = check(['--config-dir', folder], folder);
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.equal(
+    stdout,
+    `${folder} is sound: 1 tenant, 1 schema, 1 partial, 0 indexes, 2 API keys, 0 warnings\n`,
+  );
+});
+
+test('mistakes are printed by file with place and advice, counted, with exit code 1 and without keys', async (t) => {
+  const folder = await folderWith(t, {
+    ...sound,
+    'tenants/site/tenant.json': JSON.stringify(siteTenant({ domain: [] })),
+    'tenants/site/schemas/stray.txt': '',
+    'tenants/twin/tenant.json': JSON.stringify(siteTenant()),
+  });
+  const { status, stdout, stderr } = check([], folder, { CONFIG_DIR: '.' });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /^tenants\/site\/schemas\/stray\.txt: \$: not a \.json file\n {4}Name it <alias>\.json/m,
+  );
+  assert.match(
+    stderr,
+    /^tenants\/site\/tenant\.json: \$\.domain: unknown key "domain"\n {4}Did you mean "domains"/m,
+  );
+  assert.match(stderr, /\n\n4 mistakes in /);
+  assert.doesNotMatch(stderr, /source-key|client-key/);
+});
+
+test('warnings are told with file and place, and fail the check with --strict alone', async (t) => {
+  const folder = await folderWith(t, {
+    ...sound,
+    'tenants/site/schemas/page.json': JSON.stringify({
+      ...pageSchema,
+      properties: { card: { type: 'partial', input: '{root}', alias: 'crd' } },
+    }),
+  });
+  const warning =
+    /^tenants\/site\/schemas\/page\.json: \$\.properties\.card\.alias: warning: there is no partial "crd"\n {4}Did you mean "card"/;
+  const lenient = check(['--config-dir', folder], folder);
+  assert.deepEqual([lenient.status, lenient.stderr], [0, '']);
+  assert.match(lenient.stdout, warning);
+  const strict = check(['--config-dir', folder, '--strict'], folder);
+  assert.equal(strict.status, 1);
+  assert.match(strict.stdout, warning);
+  assert.match(strict.stderr, /^1 warning in /);
+});
+
+test('the folder comes from .env or the environment; wrong settings and arguments are told', async (t) => {
+  const folder = await folderWith(t, { '.env': 'CONFIG_DIR=nowhere\n' });
+  const missing = check([], folder);
+  assert.equal(missing.status, 1);
+  assert.match(missing.stderr, /tenants: \$: not found\n {4}Create it.*\n\n1 mistake in .*nowhere/);
+  const wrong = check([], folder, { PORT: 'x' });
+  assert.deepEqual([wrong.status, wrong.stderr.split('\n').length], [1, 2]);
+  assert.match(wrong.stderr, /^PORT is "x"/);
+  assert.equal(check(['--nonsense'], folder).status, 2);
+  const help = check(['--help'], folder);
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /Usage: npm run check/);
+});

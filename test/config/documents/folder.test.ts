@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, symlink } from 'node:fs/promises';
+import { test } from 'node:test';
+import { digestOf, hashKeys } from '../../../src/config/documents/canonical.ts';
+import { readDocuments } from '../../../src/config/documents/folder.ts';
+import { hashKey } from '../../../src/config/tenant/api-key.ts';
+import { folderWith } from '../support/folder.ts';
+import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
+
+test('reads tenant files and the three folders, hidden files and notes left out', async (t) => {
+  const folder = await folderWith(t, {
+    'README.md': 'ours',
+    'tenants/site/tenant.json': '{}',
+    'tenants/site/NOTES.md': 'ours too',
+    'tenants/site/.DS_Store': '',
+    'tenants/site/schemas/page.json': '\uFEFF{"a": 1}',
+    'tenants/site/schemas/.page.json.swp': '',
+    'tenants/site/partials/card.json': '{}',
+    'tenants/site/indexes/pages.json': '{}',
+    'tenants/.git/x': '',
+  });
+  const { documents, issues } = await readDocuments(folder);
+  assert.deepEqual(issues, []);
+  assert.deepEqual([...documents.keys()].sort(), [
+    'tenants/site/indexes/pages.json',
+    'tenants/site/partials/card.json',
+    'tenants/site/schemas/page.json',
+    'tenants/site/tenant.json',
+  ]);
+  assert.equal(documents.get('tenants/site/schemas/page.json'), '{"a": 1}');
+});
+
+test('symbolic links are followed; broken and circular ones are issues', async (t) => {
+  const folder = await folderWith(t, { 'elsewhere/tenant.json': '{}', 'tenants/.keep': '' });
+  await symlink('../elsewhere', `${folder}/tenants/site`);
+  await mkdir(`${folder}/elsewhere/schemas`);
+  await symlink('nowhere.json', `${folder}/elsewhere/schemas/gone.json`);
+  await symlink('self.json', `${folder}/elsewhere/schemas/self.json`);
+  const { documents, issues } = await readDocuments(folder);
+  assert.deepEqual([...documents.keys()], ['tenants/site/tenant.json']);
+  assert.deepEqual(
+    issues.map(({ file }) => file),
+    ['tenants/site/schemas/gone.json', 'tenants/site/schemas/self.json'],
+  );
+});
+
+test('what does not belong into the folder is an issue with advice, all at once', async (t) => {
+  const folder = await folderWith(t, {
+    'tenants/loose.json': '',
+    'tenants/bad name/tenant.json': '{}',
+    'tenants/bare/schemas/page.json': '{}',
+    'tenants/site/tenant.json': Buffer.from([0x7b, 0xff, 0x7d]),
+    'tenants/site/schema/page.json': '{}',
+    'tenants/site/tenants.json': '',
+    'tenants/site/schemas/page.txt': '',
+    'tenants/site/schemas/a.b.json': '{}',
+    'tenants/site/schemas/deeper/page.json': '{}',
+    'tenants/site/indexes/large.json': ' '.repeat(5 * 1024 * 1024),
+  });
+  const { issues } = await readDocuments(folder);
+  const messages = new Map(issues.map((issue) => [issue.file, `${issue.message}: ${issue.advice}`]));
+  const expected: [string, RegExp][] = [
+    ['tenants/loose.json', /file among the tenants/],
+    ['tenants/bad name', /not a name for a tenant.*letters, digits/],
+    ['tenants/bare/tenant.json', /missing/],
+    ['tenants/site/tenant.json', /UTF-8/],
+    ['tenants/site/schema', /Did you mean "schemas"/],
+    ['tenants/site/tenants.json', /Did you mean "tenant.json"/],
+    ['tenants/site/schemas/page.txt', /<alias>\.json/],
+    ['tenants/site/schemas/a.b.json', /not an alias/],
+    ['tenants/site/schemas/deeper', /not a file/],
+    ['tenants/site/indexes/large.json', /larger than/],
+  ];
+  for (const [file, text] of expected) assert.match(messages.get(file) ?? 'no issue', text, file);
+  assert.equal(issues.length, expected.length);
+});
+
+test('a pipe is not opened', async (t) => {
+  const folder = await folderWith(t, { 'tenants/site/schemas/.keep': '' });
+  execFileSync('mkfifo', [`${folder}/tenants/site/tenant.json`]);
+  const { issues } = await readDocuments(folder);
+  assert.match(issues[0]?.message ?? '', /a thing that does not belong/);
+});
+
+test('a missing folder is an issue that says what to do', async (t) => {
+  const { issues } = await readDocuments(`${await folderWith(t, {})}/nowhere`);
+  assert.deepEqual(
+    issues.map(({ file, message }) => [file, message]),
+    [['tenants', 'not found']],
+  );
+  assert.match(issues[0]?.advice ?? '', /CONFIG_DIR/);
+});
+
+test('no plain key travels, and keys that are hashed already stay', () => {
+  const path = 'tenants/site/tenant.json';
+  const hashed = hashKey('client-key');
+  const documents = documentsOf({
+    [path]: siteTenant({ misplaced: { apiKeys: ['third-key', hashed.toUpperCase()] } }),
+  });
+  const text = hashKeys(documents).get(path) ?? '';
+  for (const key of ['source-key', 'client-key', 'third-key']) {
+    assert.ok(!text.includes(key));
+    if (key !== 'third-key') assert.ok(text.includes(hashKey(key)));
+  }
+  assert.deepEqual(hashKeys(hashKeys(documents)), hashKeys(documents));
+});
+
+test('broken documents and keys that nobody could send stay for the loader to refuse', () => {
+  const documents = documentsOf({
+    'tenants/a/tenant.json': '{"apiKeys": ["plain"]',
+    'tenants/b/tenant.json': '{"apiKeys":["","with space","sha256:12"]}',
+  });
+  assert.deepEqual(hashKeys(documents), documents);
+});
+
+test('the digest does not depend on white space, the order of files or the form of keys, but on all that matters', () => {
+  const tenant = 'tenants/site/tenant.json';
+  const schema = 'tenants/site/schemas/page.json';
+  const documents = documentsOf({ [tenant]: siteTenant(), [schema]: pageSchema });
+  const rewritten = documentsOf({
+    [schema]: JSON.stringify(pageSchema, null, 2),
+    [tenant]: JSON.stringify(Object.fromEntries(Object.entries(siteTenant()).reverse()), null, '\t'),
+  });
+  assert.equal(digestOf(rewritten), digestOf(documents));
+  assert.equal(digestOf(hashKeys(documents)), digestOf(documents));
+  const reordered = documentsOf({
+    [tenant]: siteTenant(),
+    [schema]: { ...pageSchema, properties: { b: 'x', a: 'y' } },
+  });
+  const ordered = documentsOf({
+    [tenant]: siteTenant(),
+    [schema]: { ...pageSchema, properties: { a: 'y', b: 'x' } },
+  });
+  assert.notEqual(digestOf(reordered), digestOf(ordered));
+  assert.notEqual(digestOf(documentsOf({ [tenant]: siteTenant() })), digestOf(documents));
+});

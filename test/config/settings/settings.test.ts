@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { environmentWithFile } from '../../../src/config/settings/environment.ts';
+import { readSettings, SettingsError } from '../../../src/config/settings/settings.ts';
+import { folderWith } from '../support/folder.ts';
+
+function mistakeOf(env: NodeJS.ProcessEnv): string {
+  try {
+    readSettings(env);
+  } catch (error) {
+    assert.ok(error instanceof SettingsError);
+    assert.doesNotMatch(error.message, /\n/);
+    return error.message;
+  }
+  return assert.fail(`accepted ${JSON.stringify(env)}`);
+}
+
+test('without variables every setting has its documented default', () => {
+  assert.deepEqual(readSettings({}), {
+    port: 4000,
+    host: '127.0.0.1',
+    redis: { kind: 'private' },
+    messagesUrl: null,
+    configDir: resolve('config'),
+    isConfigDirGiven: false,
+    isConfigDirOwn: true,
+    dataDir: resolve('.data'),
+    workers: Math.max(1, availableParallelism() - 1),
+    workerNiceness: 0,
+    web: 1,
+    partitions: 16,
+    headerPrefixes: ['X-Service'],
+    demo: true,
+    logLevel: 'info',
+    tls: null,
+    rateLimit: 0,
+    metricsKey: null,
+    openRateLimit: 1000,
+    deliveryCacheBytes: 128 * 1024 * 1024,
+    frontLimits: {
+      ingestBacklogEntries: 10_000,
+      bodiesInFlightBytes: 512 * 1024 * 1024,
+      unsentAnswersBytes: 256 * 1024 * 1024,
+      bodyIdleMs: 10_000,
+      minVersionWaitMs: 5_000,
+      queryWaitMs: 3_000,
+      redisTimeoutMs: 5_000,
+      drainMs: 8_000,
+    },
+    queryCpuMs: 1_000,
+    leaseMs: 5_000,
+    confirmReplicas: 0,
+    replicaWaitMs: 1_000,
+    appendFsync: 'always',
+  });
+});
+
+test('the README has a row for every variable, and a row for no other', async () => {
+  const source = await readFile(new URL('../../../src/config/settings/settings.ts', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  const read = [...source.matchAll(/\bsetting(?:<[^(]*>)?\(\s*'([A-Z_]+)'/g)].map(([, name]) => name);
+  const table = readme.slice(readme.indexOf('\n## Settings'), readme.indexOf('\n## What it promises'));
+  const rows = [...table.matchAll(/^\| (`[^|]*`) /gm)].flatMap(([, cell]) => (cell ?? '').match(/[A-Z_]+/g));
+  assert.deepEqual(rows.sort(), read.sort());
+});
+
+test('an empty variable is an absent one', () => {
+  assert.deepEqual(readSettings({ PORT: '', REDIS_URL: ' ', DEMO: '', HEADER_PREFIX: '' }), readSettings({}));
+});
+
+test('every variable is read', () => {
+  const settings = readSettings({
+    PORT: '0',
+    HOST: '0.0.0.0',
+    REDIS_CLUSTER: '10.0.0.1:7000, redis-2:7001,[::1]:7002',
+    CONFIG_DIR: '/etc/site',
+    DATA_DIR: 'here',
+    WORKERS: '3',
+    WORKER_NICENESS: '10',
+    WEB: '2',
+    PARTITIONS: '64',
+    HEADER_PREFIX: 'X-Service, X-Acme,x-service',
+    DEMO: 'ON',
+    LOG_LEVEL: 'WARN',
+    TLS_CERT: 'front.pem',
+    TLS_KEY: '/keys/front.key',
+    RATE_LIMIT: '50',
+    METRICS_KEY: 'scrape-me',
+    OPEN_RATE_LIMIT: '60',
+    DELIVERY_CACHE_MB: '0',
+    APPEND_FSYNC: 'everysec',
+    MESSAGES_URL: 'redis://queue:6380',
+    INGEST_BACKLOG: '100',
+    BODIES_MB: '64',
+    ANSWERS_MB: '65',
+    BODY_IDLE_SECONDS: '1',
+    MIN_VERSION_WAIT_SECONDS: '2',
+    QUERY_WAIT_SECONDS: '4',
+    REDIS_TIMEOUT_SECONDS: '6',
+    DRAIN_SECONDS: '7',
+    QUERY_CPU_MS: '500',
+    LEASE_SECONDS: '8',
+    CONFIRM_REPLICAS: '2',
+    REPLICA_WAIT_SECONDS: '9',
+  });
+  assert.deepEqual(settings, {
+    port: 0,
+    host: '0.0.0.0',
+    redis: {
+      kind: 'cluster',
+      seeds: [
+        { host: '10.0.0.1', port: 7000 },
+        { host: 'redis-2', port: 7001 },
+        { host: '::1', port: 7002 },
+      ],
+    },
+    messagesUrl: 'redis://queue:6380',
+    configDir: '/etc/site',
+    isConfigDirGiven: true,
+    isConfigDirOwn: false,
+    dataDir: resolve('here'),
+    workers: 3,
+    workerNiceness: 10,
+    web: 2,
+    partitions: 64,
+    headerPrefixes: ['x-service', 'X-Acme'],
+    demo: true,
+    logLevel: 'warn',
+    tls: { certFile: resolve('front.pem'), keyFile: '/keys/front.key' },
+    rateLimit: 50,
+    metricsKey: 'scrape-me',
+    openRateLimit: 60,
+    deliveryCacheBytes: 0,
+    frontLimits: {
+      ingestBacklogEntries: 100,
+      bodiesInFlightBytes: 64 * 1024 * 1024,
+      unsentAnswersBytes: 65 * 1024 * 1024,
+      bodyIdleMs: 1_000,
+      minVersionWaitMs: 2_000,
+      queryWaitMs: 4_000,
+      redisTimeoutMs: 6_000,
+      drainMs: 7_000,
+    },
+    queryCpuMs: 500,
+    leaseMs: 8_000,
+    confirmReplicas: 2,
+    replicaWaitMs: 9_000,
+    appendFsync: 'everysec',
+  });
+  const url = 'rediss://user:pass@redis.example.com:6380/2';
+  assert.deepEqual(readSettings({ REDIS_URL: url }).redis, { kind: 'url', url });
+  assert.equal(readSettings({ WORKER_NICENESS: 'Idle' }).workerNiceness, 'idle');
+});
+
+test('the demo is on only for the configuration of the repository, unless it is asked for', () => {
+  assert.equal(readSettings({ CONFIG_DIR: '/etc/site' }).demo, false);
+  assert.equal(readSettings({ CONFIG_DIR: resolve('config/../config') }).demo, true);
+  for (const off of ['off', 'false', '0', 'False']) assert.equal(readSettings({ DEMO: off }).demo, false);
+});
+
+test('a folder counts as given when it is named, be it that of the repository, and not when the name is empty', () => {
+  const folderOf = (CONFIG_DIR: string) => {
+    const { isConfigDirGiven, isConfigDirOwn } = readSettings({ CONFIG_DIR });
+    return { isConfigDirGiven, isConfigDirOwn };
+  };
+  assert.deepEqual(folderOf(' '), { isConfigDirGiven: false, isConfigDirOwn: true });
+  assert.deepEqual(folderOf('config'), { isConfigDirGiven: true, isConfigDirOwn: true });
+  assert.deepEqual(folderOf('/etc/site'), { isConfigDirGiven: true, isConfigDirOwn: false });
+});
+
+test('a wrong value is named with its variable and what is allowed', () => {
+  const cases: [string, string[], RegExp][] = [
+    ['PORT', ['80a', '-1', '65536', '4.5', '1e3', '٣'], /whole number from 0 to 65535/],
+    ['HOST', ['a b', 'http://x', 'host:80'], /IP address or a host name/],
+    ['REDIS_URL', ['localhost:6379', 'http://x', 'redis://', 'redis://h/db'], /redis:\/\//],
+    ['MESSAGES_URL', ['localhost:6379', 'redis://'], /redis:\/\//],
+    ['REDIS_CLUSTER', ['redis-1', 'a:0', 'a:70000', 'a:1,,b:2', '[x]:1'], /host:port pairs/],
+    ['INGEST_BACKLOG', ['0', '10000001'], /whole number from 1 to 10000000/],
+    ['ANSWERS_MB', ['0', '1.5'], /whole number from 1 to 65536/],
+    ['OPEN_RATE_LIMIT', ['-1'], /whole number from 0 to 1000000/],
+    ['BODIES_MB', ['0', '1.5'], /whole number from 1 to 65536/],
+    ['QUERY_WAIT_SECONDS', ['0', '3601', '3s'], /whole number from 1 to 3600/],
+    ['WORKERS', ['0', 'many', '257'], /whole number from 1 to 256/],
+    ['WORKER_NICENESS', ['20', '-5', 'busy'], /whole number from 0 to 19, or idle/],
+    ['WEB', ['0', '-2'], /whole number from 1 to 256/],
+    ['PARTITIONS', ['0', '1025', '1,5'], /whole number from 1 to 1024/],
+    ['HEADER_PREFIX', ['X Service', 'X-Service-', 'a,,b', 'X:'], /beginnings of header names/],
+    ['DEMO', ['yes', '2'], /on or off/],
+    ['LOG_LEVEL', ['loud'], /trace, debug, info/],
+    ['APPEND_FSYNC', ['no', 'sometimes'], /always, everysec/],
+  ];
+  for (const [name, values, allowed] of cases) {
+    for (const value of values) {
+      const message = mistakeOf({ [name]: value });
+      assert.ok(message.startsWith(`${name} is "${value}": it must be `), message);
+      assert.match(message, allowed);
+    }
+  }
+});
+
+test('several wrong values are told at once, on one line', () => {
+  const message = mistakeOf({ PORT: 'x', WEB: '0', LOG_LEVEL: 'loud\nand clear' });
+  for (const name of ['PORT', 'WEB', 'LOG_LEVEL']) assert.match(message, new RegExp(`${name} is `));
+});
+
+test('REDIS_URL and REDIS_CLUSTER exclude each other', () => {
+  assert.match(
+    mistakeOf({ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
+    /REDIS_URL and REDIS_CLUSTER are both set/,
+  );
+});
+
+test('a password is not repeated in a message', () => {
+  for (const url of ['http://user:secr@t/@host', 'redis://:secr@t@host/x', ':secr@t@']) {
+    assert.doesNotMatch(mistakeOf({ REDIS_URL: url }), /secr/);
+  }
+  assert.doesNotMatch(mistakeOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
+});
+
+test('.env is read, the real environment wins, and what is read is not written back', async (t) => {
+  const folder = await folderWith(t, { '.env': '# ours\nPORT=5000\nHOST="0.0.0.0"\nWEB=2\n' });
+  const env = { PORT: '6000', WEB: '' };
+  const settings = readSettings(environmentWithFile(env, folder));
+  assert.deepEqual([settings.port, settings.host, settings.web], [6000, '0.0.0.0', 1]);
+  assert.deepEqual(env, { PORT: '6000', WEB: '' });
+});
+
+test('no .env is fine, one that cannot be read is a clear line', async (t) => {
+  const folder = await folderWith(t, { 'below/.env/x': '' });
+  assert.deepEqual(environmentWithFile({ PORT: '1' }, folder), { PORT: '1' });
+  assert.throws(() => environmentWithFile({}, `${folder}/below`), {
+    name: 'SettingsError',
+    message: /EISDIR/,
+  });
+});
+
+test('the private Redis has no replicas that could be waited for', () => {
+  assert.throws(
+    () => readSettings({ CONFIRM_REPLICAS: '1' }),
+    /CONFIRM_REPLICAS is set and REDIS_URL is not/,
+  );
+  assert.equal(readSettings({ CONFIRM_REPLICAS: '1', REDIS_URL: 'redis://here' }).confirmReplicas, 1);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deliver } from '../../../src/http/delivery/deliver.ts';
+import { DeliveryPlan } from '../../../src/http/delivery/plan.ts';
+import { startFront, type TestFront } from '../support/front.ts';
+import { putClaim } from '../support/seed.ts';
+import { testConfiguration } from '../support/site.ts';
+
+/** More than the record of a path holds. */
+const hosts = 40;
+const heldMs = 300;
+
+let front: TestFront;
+before(async () => {
+  front = await startFront();
+});
+after(() => front.stop());
+
+test('how far changes are heard of is asked behind claims that the record of a path does not hold', async () => {
+  const { store, largeAnswers } = front;
+  for (let number = 0; number < hosts; number += 1) {
+    await putClaim(store, 'a', {
+      url: `https://h${number}.example.com/x`,
+      redirect: '/new',
+      since: 10 + number,
+    });
+  }
+  await putClaim(store, 'a', { url: 'https://shop.example.com/x', redirect: '/first' });
+  const [principal] = testConfiguration().clients;
+  assert.ok(principal);
+  const request = { url: 'https://shop.example.com/x', ids: [], handles: [], includeDuplicateViews: false };
+  const plan = new DeliveryPlan(store, principal, request);
+  // Claims of contested fields are read over another connection than all else, where they wait now.
+  const startMs = performance.now();
+  const held = store.client.blpop('nothing', heldMs / 1000);
+  let askedMs = startMs;
+  await deliver(store, largeAnswers, plan, true, () => {
+    askedMs = performance.now();
+  });
+  assert.ok(askedMs - startMs > heldMs / 2, `after ${askedMs - startMs} ms`);
+  await held;
+});

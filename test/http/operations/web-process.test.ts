@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const port = 7141;
+const tenant = {
+  environments: [{ id: '11111111-1111-4111-8111-111111111111', alias: 'production' }],
+  sourceGroups: [
+    {
+      alias: 'cms',
+      autoIndex: false,
+      sources: [
+        {
+          id: '22222222-2222-4222-8222-222222222222',
+          name: 'CMS',
+          environments: ['production'],
+          apiKeys: ['source-key'],
+        },
+      ],
+    },
+  ],
+  domains: [],
+  environmentClients: [],
+};
+
+test('a front says where it listens, finishes what it began after SIGTERM, and ends with 0', async () => {
+  const redis = await TestRedis.open();
+  const configDir = await mkdtemp(join(tmpdir(), 'millrace-web-'));
+  await mkdir(join(configDir, 'tenants/one'), { recursive: true });
+  await writeFile(join(configDir, 'tenants/one/tenant.json'), JSON.stringify(tenant));
+  const env = {
+    ...process.env,
+    REDIS_URL: redis.url,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    CONFIG_DIR: configDir,
+  };
+  const front = spawn(process.execPath, [...typeScriptWords, 'workers/web.ts'], { env });
+  try {
+    const output: string[] = [];
+    front.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
+    front.stderr.setEncoding('utf8').on('data', (text: string) => output.push(text));
+    while (!output.join('').includes('listening')) {
+      await Promise.race([
+        once(front.stdout, 'data'),
+        once(front, 'exit').then(() => assert.fail(output.join(''))),
+      ]);
+    }
+    assert.match(output.join(''), /"port":7141/);
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`);
+    assert.deepEqual([ready.status, ((await ready.json()) as { status: number }).status], [503, 503]);
+
+    const body = '[{"originId":"a","type":"t","properties":{}}]';
+    const saving = request({
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/ingest/v2',
+      headers: { 'X-Api-Key': 'source-key', 'Content-Length': body.length },
+    });
+    saving.write(body.slice(0, 10));
+    await fetch(`http://127.0.0.1:${port}/health/live`);
+    const exited = once(front, 'exit');
+    front.kill('SIGTERM');
+    while (!output.join('').includes('stopping')) await once(front.stdout, 'data');
+    saving.end(body.slice(10));
+    const [response] = await once(saving, 'response');
+    assert.equal(response.statusCode, 200);
+    assert.equal(response.headers.connection, 'close');
+    response.resume();
+    assert.deepEqual(await exited, [0, null]);
+    await assert.rejects(fetch(`http://127.0.0.1:${port}/health/live`));
+  } finally {
+    front.kill('SIGKILL');
+    await redis.stop();
+    await rm(configDir, { recursive: true });
+  }
+});

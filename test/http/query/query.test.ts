@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  type GoodOutcome,
+  type QueryOutcome,
+  type QueryRequest,
+  type QueryService,
+  UnavailableError,
+} from '../../../src/query/types.ts';
+import { resultText } from '../../../src/query/worker/result-text.ts';
+import { startFront, type TestFront } from '../support/front.ts';
+import { putView } from '../support/seed.ts';
+import { apiKeys, sourceId } from '../support/site.ts';
+
+function rowOf(originId: string, fields: object): Buffer {
+  return Buffer.from(JSON.stringify({ _originId: originId, _sourceGuid: sourceId, ...fields }));
+}
+
+const rows = [
+  { sourceId, originId: 'a', text: rowOf('a', { x: 1 }) },
+  { sourceId, originId: 'b', text: rowOf('b', {}) },
+];
+const tail = { facets: [], nextPageToken: 'next' };
+const texts = rows.map(({ text }) => text);
+const good: GoodOutcome = {
+  ok: true,
+  result: { kind: 'text', text: resultText(2, texts, tail) },
+  labels: null,
+  subject: 'items',
+  configuration: null,
+};
+const withViews: GoodOutcome = {
+  ...good,
+  result: { kind: 'rows', totalResults: 2, rows, ...tail, aliases: ['page', 'other'] },
+};
+
+/** What the query room would say is written into the query: this tests the HTTP around it. */
+function outcomeOf({ body, labels, mistakes = [] }: QueryRequest): QueryOutcome {
+  if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
+  const { say } = body as { say?: string };
+  if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
+  if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
+  if (say === 'later') throw new UnavailableError('no answer');
+  return { ...(say === 'views' ? withViews : good), labels: labels ?? null };
+}
+
+let front: TestFront;
+before(async () => {
+  const query: QueryService = { run: async (_, asked) => asked.read().map(outcomeOf) };
+  front = await startFront({ services: { query } });
+  await putView(front.store, 'a', 'A', { other: 'none' });
+});
+after(() => front.stop());
+
+const key = apiKeys.client;
+const post = (path: string, body: unknown) => front.call('POST', path, { key, body });
+const rowA = { _originId: 'a', _sourceGuid: sourceId };
+
+test('an index answers with its rows, and with views when aliases ask for them', async () => {
+  const { status, json } = await post('/v1/things', {});
+  assert.equal(status, 200);
+  assert.deepEqual(json, {
+    status: 200,
+    totalResults: 2,
+    results: [
+      { ...rowA, x: 1 },
+      { ...rowA, _originId: 'b' },
+    ],
+    facets: [],
+    nextPageToken: 'next',
+  });
+  const views = (await post('/v1/things', { say: 'views' })).json.results;
+  assert.deepEqual(views[0]._views, { page: { title: 'A', other: null }, other: null });
+  assert.deepEqual(views[1]._views, { page: null, other: null });
+});
+
+test('a source group answers', async () => {
+  const { json } = await post('/v1/sourceGroupAlias/cms/type/a%2Fb', {});
+  assert.deepEqual(json.results[0], { ...rowA, x: 1 });
+});
+
+test('a multi-query answers each query with what it asked for', async () => {
+  const queries = [
+    { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'one' },
+    { sourceGroupAlias: 'cms', sourceEntityType: 'b' },
+  ];
+  const { status, json } = await post('/v1/source', queries);
+  assert.equal(status, 200);
+  assert.deepEqual(
+    json.map(
+      ({ status: one, sourceGroupAlias, sourceEntityType, name, totalResults }: Record<string, unknown>) => [
+        one,
+        sourceGroupAlias,
+        sourceEntityType,
+        name,
+        totalResults,
+      ],
+    ),
+    [
+      [200, 'cms', 'a', 'one', 2],
+      [200, 'cms', 'b', null, 2],
+    ],
+  );
+  assert.deepEqual((await post('/v1/source', [])).json, []);
+});
+
+test('mistakes are 400 or 404 with all of them; a multi-query tells them per query with its name', async () => {
+  const bad = await post('/v1/things', { say: 'bad' });
+  assert.deepEqual(
+    [bad.status, bad.json],
+    [400, { message: 'Query is not valid', errors: ['first', 'second'], status: 400 }],
+  );
+  assert.equal((await post('/v1/things', { say: 'unknown' })).status, 404);
+  const query = { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'q' };
+  const multi = await post('/v1/source', [query, { ...query, say: 'unknown' }]);
+  assert.deepEqual(
+    [multi.status, multi.json],
+    [400, [{ name: 'q', message: 'Query is not valid', errors: ['no such index'], status: 404 }]],
+  );
+  const nameless = await post('/v1/source', [
+    query,
+    { name: 'n', sourceEntityType: 5 },
+    7,
+    { ...query, say: 'bad' },
+  ]);
+  assert.equal(nameless.status, 400);
+  assert.deepEqual(
+    nameless.json.map(({ name, errors }: { name: unknown; errors: unknown[] }) => [name, errors.length]),
+    [
+      ['n', 2],
+      [null, 1],
+      ['q', 2],
+    ],
+  );
+  for (const body of ['', '{', [], 5, '{"a":1e999}']) {
+    const { status, json } = await post('/v1/things', body);
+    assert.deepEqual([status, json.status, json.message], [400, 400, 'Query is not valid']);
+  }
+  for (const body of ['{', {}, Array.from({ length: 6 }, () => query)]) {
+    const { status, json } = await post('/v1/source', body);
+    assert.deepEqual([status, json[0].status], [400, 400]);
+  }
+});
+
+test('no answer in time is 503 with Retry-After', async () => {
+  const { status, headers } = await post('/v1/things', { say: 'later' });
+  assert.equal(status, 503);
+  assert.ok(headers.get('retry-after'));
+});

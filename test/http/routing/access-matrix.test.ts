@@ -1,0 +1,260 @@
+/**
+ * Who may call what: every endpoint of the route table × every kind of key. The rules are written down here once more,
+ * from the contract and not from the table, so that an endpoint without a rule, or with another one, fails.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Configuration, Scope } from '../../../src/config/configuration.ts';
+import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { problemShape } from '../../../src/http/routing/openapi.ts';
+import type { RouteDefinition, RouteName } from '../../../src/http/routing/route-definition.ts';
+import { routeTable } from '../../../src/http/routing/route-table.ts';
+import { mistakesOf } from '../../../src/http/routing/validate.ts';
+import type { QueryService } from '../../../src/query/types.ts';
+import { resultText } from '../../../src/query/worker/result-text.ts';
+import { readEntities } from '../../../src/store/entities/entities.ts';
+import { startFront, type TestFront } from '../support/front.ts';
+import { putClaim, putView } from '../support/seed.ts';
+import { environmentId, sourceId } from '../support/site.ts';
+
+type Rule = 'open' | 'ingest' | Scope;
+
+/** Specification "Authentication", contract sections 1 and 2. */
+const rules: Readonly<Record<string, Rule>> = {
+  'post /ingest/v2': 'ingest',
+  'delete /ingest/v2': 'ingest',
+  'post /ingest/v2/{originId}': 'ingest',
+  'delete /ingest/v2/{originId}': 'ingest',
+  'get /v2': 'delivery',
+  'post /v2': 'delivery',
+  'get /routes/v1': 'routes',
+  'get /routes/v2': 'routes',
+  'post /v1/{indexAlias}': 'query',
+  'post /v1/sourceGroupAlias/{sourceGroupAlias}/type/{sourceEntityType}': 'source',
+  'post /v1/source': 'source',
+  'get /health/live': 'open',
+  'get /health/ready': 'open',
+  'get /metrics': 'open',
+  'get /openapi.json': 'open',
+};
+
+const secret = 'only the first tenant may see this';
+const scopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source'];
+
+interface Holder {
+  readonly who: string;
+  readonly key: string | undefined;
+  readonly kind: 'nobody' | 'source' | 'client';
+  readonly scopes: readonly Scope[];
+  readonly tenant: 'one' | 'two' | null;
+}
+
+const scopeSubsets = Array.from({ length: 2 ** scopes.length }, (_, bits) =>
+  scopes.filter((_scope, place) => (bits & (1 << place)) !== 0),
+);
+
+const nobody = { kind: 'nobody', scopes: [], tenant: null } as const;
+const holders: readonly Holder[] = [
+  { who: 'no key', key: undefined, ...nobody },
+  { who: 'an empty key', key: '', ...nobody },
+  { who: 'an unknown key', key: 'no-such-key', ...nobody },
+  { who: 'the beginning of a key', key: 'key-of-the-sourc', ...nobody },
+  { who: 'a key in another case', key: 'KEY-OF-THE-SOURCE', ...nobody },
+  { who: 'the name of an inherited property', key: '__proto__', ...nobody },
+  { who: 'an endless key', key: 'x'.repeat(5000), ...nobody },
+  { who: 'the source key', key: 'key-of-the-source', kind: 'source', scopes: [], tenant: 'one' },
+  ...scopeSubsets.map((some) => ({
+    who: `a client key with ${some.join(', ') || 'no scope'}`,
+    key: `key-of-client-${some.join('-')}`,
+    kind: 'client' as const,
+    scopes: some,
+    tenant: 'one' as const,
+  })),
+  { who: "another tenant's source key", key: 'key-of-source-two', kind: 'source', scopes: [], tenant: 'two' },
+  { who: "another tenant's client key", key: 'key-of-client-two', kind: 'client', scopes, tenant: 'two' },
+];
+
+/** The tenants use the same ids, aliases and hostnames. */
+function tenantFile(tenant: 'one' | 'two'): string {
+  const own = holders.filter((holder) => holder.tenant === tenant);
+  const keysOf = (kind: Holder['kind']) => own.filter((holder) => holder.kind === kind);
+  return JSON.stringify({
+    environments: [{ id: environmentId, alias: 'production' }],
+    sourceGroups: [
+      {
+        alias: 'cms',
+        autoIndex: true,
+        sources: [
+          {
+            id: sourceId,
+            name: 'CMS',
+            environments: ['production'],
+            apiKeys: keysOf('source').map(({ key }) => key),
+          },
+        ],
+      },
+    ],
+    domains: [{ alias: 'site', hostnames: ['*'] }],
+    environmentClients: keysOf('client').map(({ who, key, scopes: granted }) => ({
+      name: who,
+      environment: 'production',
+      domains: ['site'],
+      scopes: granted,
+      apiKeys: [key],
+    })),
+  });
+}
+
+function configuration(): Configuration {
+  const outcome = loadConfiguration(
+    new Map((['one', 'two'] as const).map((name) => [`tenants/${name}/tenant.json`, tenantFile(name)])),
+  );
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.issues));
+  return outcome.configuration;
+}
+
+/** Says whose data it was asked for. */
+const query: QueryService = {
+  run: async ({ tenant }, asked) =>
+    asked.read().map(({ labels }) => {
+      const row = {
+        _originId: 'x',
+        _sourceGuid: sourceId,
+        _updatedAt: '1970-01-01T00:00:00.000Z',
+        text: tenant.alias === 'one' ? secret : 'mine',
+      };
+      const rows = [Buffer.from(JSON.stringify(row))];
+      const text = resultText(1, rows, { facets: [], nextPageToken: null });
+      return {
+        ok: true,
+        result: { kind: 'text', text },
+        labels: labels ?? null,
+        subject: 'items',
+        configuration: null,
+      };
+    }),
+};
+
+let front: TestFront;
+before(async () => {
+  front = await startFront({
+    services: { configuration: { current: configuration() }, query },
+  });
+  await putView(front.store, 'x', secret);
+  await putClaim(front.store, 'x', { handle: 'x' });
+  await putClaim(front.store, 'x', { url: `/${encodeURIComponent(secret)}` });
+});
+after(() => front.stop());
+
+/** Requests that would show the first tenant's data to whoever gets through; others take the document's example. */
+const asked: Partial<Record<RouteName, { readonly query?: string; readonly body?: Json }>> = {
+  deliver: { query: '?handle=x' },
+  deliverKeys: { body: { handles: ['x'] } },
+  listRoutesV1: { query: '?first=100' },
+  querySources: { body: [{ sourceGroupAlias: 'cms', sourceEntityType: 'page', name: 'a' }] },
+};
+
+function ask(route: RouteDefinition, key: string | undefined, body?: Json | string) {
+  const { query: search = '' } = asked[route.name] ?? {};
+  const at = `${route.path.replaceAll(/\{\w+\}/g, 'x')}${search}`;
+  return front.call(route.method.toUpperCase(), at, {
+    ...(key === undefined ? {} : { key }),
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+function refusal(rule: Rule, { kind, scopes: granted }: Holder): 401 | 403 | null {
+  if (rule === 'open') return null;
+  if (kind === 'nobody') return 401;
+  if (rule === 'ingest') return kind === 'source' ? null : 403;
+  return kind === 'client' && granted.includes(rule) ? null : 403;
+}
+
+/** The shape that the document gives for an answer; undefined for a status that it does not name. */
+function documentedShape(route: RouteDefinition, status: number) {
+  const answer = route.answers[status];
+  if (answer !== undefined) return answer.shape ?? null;
+  return route.problemStatuses.includes(status) ? problemShape(route, status) : undefined;
+}
+
+test('every endpoint has a rule here, and the one that its table says', () => {
+  for (const { method, path: at, access } of routeTable) {
+    const rule = rules[`${method} ${at}`];
+    assert.ok(rule !== undefined, `${method} ${at} has no access rule: say in this test who may call it`);
+    const tabled = access.kind === 'client' ? access.scope : access.kind === 'source' ? 'ingest' : 'open';
+    assert.equal(tabled, rule, `${method} ${at}`);
+  }
+  assert.equal(Object.keys(rules).length, routeTable.length, 'a rule without an endpoint');
+});
+
+for (const route of routeTable) {
+  const rule = rules[`${route.method} ${route.path}`];
+  test(`${route.method} ${route.path} lets in those with ${rule}, and answers as documented`, async () => {
+    for (const holder of holders) {
+      const good = asked[route.name]?.body ?? route.body?.example;
+      for (const body of route.body === undefined ? [undefined] : ['{', good]) {
+        const about = `${holder.who}, ${JSON.stringify(body)}`;
+        const answer = await ask(route, holder.key, body);
+        const expected = rule === undefined ? 401 : refusal(rule, holder);
+        if (expected === null) assert.ok(![401, 403].includes(answer.status), about);
+        else assert.equal(answer.status, expected, about);
+        const shape = documentedShape(route, answer.status);
+        assert.notEqual(shape, undefined, `${answer.status} is not documented: ${about}`);
+        if (shape)
+          assert.deepEqual(mistakesOf(shape, answer.json as Json, 5), [], `${answer.text}: ${about}`);
+        if (holder.key) assert.ok(!answer.text.includes(holder.key), `the answer shows the key: ${about}`);
+        const mayShow = holder.tenant === 'one' && expected === null;
+        const isShown = answer.text.includes(secret) || answer.text.includes(encodeURIComponent(secret));
+        if (isShown) assert.ok(mayShow, `the answer shows another tenant's data: ${about}`);
+        if (mayShow && body !== '{' && rule !== 'ingest' && rule !== 'open') {
+          assert.ok(isShown, `the answer has nothing that could be kept back: ${answer.text}`);
+        }
+      }
+    }
+  });
+}
+
+test("another tenant's source key neither changes nor deletes an entity of the same id", async () => {
+  const entity = { type: 'page', properties: { text: secret } };
+  const path_ = '/ingest/v2/mine';
+  const saved = await front.call('POST', path_, { key: 'key-of-the-source', body: entity });
+  assert.equal(saved.status, 200);
+  const key = 'key-of-source-two';
+  assert.equal((await front.call('DELETE', path_, { key })).status, 404);
+  assert.equal(
+    (await front.call('POST', path_, { key, body: { type: 'other', properties: {} } })).status,
+    200,
+  );
+  assert.equal((await front.call('DELETE', path_, { key })).status, 200);
+  const [stored] = await readEntities(front.store, 'one', [{ sourceId, originId: 'mine' }]);
+  assert.deepEqual([stored?.type, stored?.properties], ['page', { text: secret }]);
+});
+
+/*
+ * How long a comparison takes cannot be told from the noise of a shared machine, so a test of times would either fail
+ * by chance or prove nothing. What is held instead is why it cannot matter: a key that comes in is known by its SHA-256
+ * alone, hashes are compared by `timingSafeEqual`, and this happens at one place through which every request goes.
+ */
+test('keys are read at one place and compared at one place, by their hashes, in constant time', () => {
+  const src = fileURLToPath(new URL('../../../src', import.meta.url));
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const having = (pattern: RegExp) =>
+    files.filter((file) => pattern.test(readFileSync(path.join(src, file), 'utf8'))).sort();
+  assert.deepEqual(having(/headerBytes\('x-api-key'\)/i), ['http/server.ts']);
+  assert.deepEqual(having(/\.authenticate\(/), ['config/documents/load.ts', 'http/routing/access.ts']);
+  const ring = readFileSync(path.join(src, 'config/tenant/key-ring.ts'), 'utf8');
+  const [, authenticate = ''] = ring.split('authenticate(apiKey: string)');
+  assert.match(authenticate, /timingSafeEqual\(holder\.hash, hash\)/);
+  assert.doesNotMatch(
+    authenticate,
+    /apiKey\s*[!=]==?|[!=]==?\s*apiKey|apiKey\.(startsWith|includes|localeCompare)/,
+  );
+  // A text is remembered only behind the comparison, so the memory of good keys says nothing about a wrong one.
+  assert.ok(authenticate.indexOf('#proven.set') > authenticate.indexOf('timingSafeEqual'));
+});

@@ -1,0 +1,80 @@
+/** The document at `/openapi.json` says what is so, and gives clients that can be used. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
+import { openapiDocument } from '../../../src/http/routing/openapi.ts';
+import { shapeMistakes } from '../../system/support/shape-check.ts';
+import { brokenPrograms, program } from '../support/openapi-program.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const document = JSON.parse(JSON.stringify(openapiDocument(['X-Service']))) as JsonObject;
+
+/** Within the project, so that the program finds its packages. */
+const cacheDir = path.join(root, 'node_modules', '.cache');
+mkdirSync(cacheDir, { recursive: true });
+const dir = mkdtempSync(path.join(cacheDir, 'openapi-client-'));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+test('the version of the document is that of the package', () => {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as JsonObject;
+  assert.equal(isJsonObject(document.info ?? null) && (document.info as JsonObject).version, version);
+});
+
+test('every example agrees with its schema', () => {
+  let count = 0;
+  for (const { at, place } of objectsIn(document, '$')) {
+    const { schema, example } = at;
+    if (example === undefined || schema === undefined || !isJsonObject(schema)) continue;
+    assert.deepEqual(shapeMistakes(document, schema, example), [], place);
+    count += 1;
+  }
+  for (const { at, place } of objectsIn(document, '$')) {
+    if (!Array.isArray(at.examples)) continue;
+    for (const example of at.examples) assert.deepEqual(shapeMistakes(document, at, example), [], place);
+    count += 1;
+  }
+  assert.ok(count > 25, `${count} examples`);
+});
+
+test('every object says which members it has, or that any will do', () => {
+  for (const { at, place } of objectsIn(document, '$')) {
+    if (at.type !== 'object' || place.includes('.example')) continue;
+    assert.ok(at.properties !== undefined || at.additionalProperties !== undefined, place);
+  }
+});
+
+test('an ordinary program over a generated client compiles under tsc --strict', async () => {
+  const types = await openapiTS(JSON.stringify(document));
+  writeFileSync(path.join(dir, 'api.d.ts'), astToString(types));
+  assert.deepEqual(compile('program.ts', program), { output: '', code: 0 });
+  for (const [name, broken] of Object.entries(brokenPrograms)) {
+    const { code, output } = compile(`${name}.ts`, broken);
+    assert.notEqual(code, 0, `${name} should not compile`);
+    assert.match(output, new RegExp(`${name}\\.ts`), output);
+  }
+});
+
+function compile(file: string, text: string): { readonly code: number | null; readonly output: string } {
+  writeFileSync(path.join(dir, file), text);
+  const words = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--skipLibCheck'];
+  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, ...words, file], {
+    cwd: dir,
+    encoding: 'utf8',
+  });
+  return { code: status, output: stdout + stderr };
+}
+
+function* objectsIn(value: Json, place: string): Iterable<{ at: JsonObject; place: string }> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* objectsIn(item, `${place}[${index}]`);
+  } else if (isJsonObject(value)) {
+    yield { at: value, place };
+    for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${place}.${name}`);
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { startFront, type TestFront } from '../support/front.ts';
+import { putClaim, putView } from '../support/seed.ts';
+import { apiKeys } from '../support/site.ts';
+import { exchange, pause } from '../support/wire.ts';
+
+let front: TestFront;
+before(async () => {
+  front = await startFront();
+});
+after(() => front.stop());
+
+const head = (line: string, ...fields: string[]) =>
+  `${[line, 'Host: x', `X-Api-Key: ${apiKeys.source}`, ...fields].join('\r\n')}\r\n\r\n`;
+const live = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+const heldBytes = async () =>
+  Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec((await front.call('GET', '/metrics')).text)?.[1]);
+
+describe('hostile and slow senders', { concurrency: true }, () => {
+  test('a body without Content-Length, or a chunked one, is 411 whatever the endpoint', async () => {
+    for (const path of [
+      'POST /ingest/v2',
+      'POST /ingest/v2/a',
+      'POST /v2',
+      'POST /v1/x',
+      'DELETE /ingest/v2',
+    ]) {
+      const missing = await exchange(front.port, [head(`${path} HTTP/1.1`)]);
+      assert.match(missing.text, /^HTTP\/1\.1 411 .*\{"status":411,"message":/s, path);
+      const chunked = head(`${path} HTTP/1.1`, 'Transfer-Encoding: chunked');
+      const answer = await exchange(front.port, [`${chunked}2\r\n[]\r\n0\r\n\r\n`, live], 2);
+      assert.match(answer.text, /^HTTP\/1\.1 411 .*\{"status":411,"message":.*HTTP\/1\.1 200/s, path);
+    }
+  });
+
+  test('a body that stands still for 10 s is 408, and its memory is given back', async () => {
+    const { text, closedAfterMs } = await exchange(
+      front.port,
+      [head('POST /ingest/v2 HTTP/1.1', 'Content-Length: 1000'), '[{"originId":'],
+      Number.POSITIVE_INFINITY,
+    );
+    assert.equal(statusOf(text), 408);
+    assert.match(text, /"message":/);
+    assert.ok(closedAfterMs !== null && closedAfterMs >= 9_900, String(closedAfterMs));
+  });
+
+  test('a body that comes slowly but keeps coming is taken', async () => {
+    const body = '[{"originId":"slow","type":"t","properties":{}}]';
+    const pieces = [body.slice(0, 5), 4_000, body.slice(5, 9), 9_000, body.slice(9)];
+    const { text } = await exchange(front.port, [
+      head('POST /ingest/v2 HTTP/1.1', `Content-Length: ${body.length}`),
+      ...pieces,
+    ]);
+    assert.equal(statusOf(text), 200);
+  });
+
+  test('a head that is never whole ends the connection', async () => {
+    const drip = Array.from({ length: 14 }, (_, n) => [`X-${n}: 1\r\n`, 1_000]).flat();
+    const { closedAfterMs } = await exchange(front.port, ['GET /v2 HTTP/1.1\r\n', ...drip]);
+    assert.ok(
+      closedAfterMs !== null && closedAfterMs > 7_000 && closedAfterMs < 14_000,
+      String(closedAfterMs),
+    );
+  });
+
+  test('garbage, oversized heads and impossible lengths are refused and harm nobody', async () => {
+    const refused: [string, number][] = [
+      ['\x00\x01\x02\r\n\r\n', 505],
+      [head('POST /v2 HTTP/1.1', 'Content-Length: abc'), 400],
+      [head('POST /v2 HTTP/1.1', 'Content-Length: -1'), 400],
+      [head('POST /v2 HTTP/1.1', 'Content-Length: 99999999999999999999'), 400],
+      [head('POST /v2 HTTP/1.1', 'Content-Length: 1', 'Transfer-Encoding: chunked'), 400],
+      [head('GET /v2 HTTP/1.1', `X-Large: ${'x'.repeat(600_000)}`), 431],
+    ];
+    for (const [text, status] of refused) {
+      assert.equal(statusOf((await exchange(front.port, [text])).text), status, text.slice(0, 60));
+    }
+    const announced = head('POST /ingest/v2 HTTP/1.1', 'Content-Length: 999999999999');
+    assert.match((await exchange(front.port, [announced])).text, /^HTTP\/1\.1 413 .*s-1007/s);
+    assert.equal(statusOf((await exchange(front.port, [live])).text), 200);
+  });
+
+  test('a URL with thousands of ids in its query is read whole', async () => {
+    const ids = Array.from({ length: 3000 }, (_, n) => `id=gid%3A%2F%2Fnothing-${n}`).join('&');
+    const { status, json } = await front.call('GET', `/v2?${ids}`, { key: apiKeys.client });
+    assert.deepEqual([status, json.views], [200, {}]);
+  });
+
+  test('HEAD is answered as GET without the body, and the connection goes on', async () => {
+    // A body behind the head would be the beginning of the next answer.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const paths = ['/health/live', '/openapi.json', '/v2?handle=h', '/v2', '/ingest/v2', '/nowhere'];
+    for (const path of paths) {
+      const [got, told] = [await ask(agent, 'GET', path), await ask(agent, 'HEAD', path)];
+      assert.deepEqual({ ...told, text: got.text }, { ...got, wasReused: true }, path);
+      assert.equal(told.text, '', path);
+    }
+    agent.destroy();
+  });
+
+  test('one connection serves request after request', async () => {
+    const { text } = await exchange(front.port, [live, 100, live, 100, live], 3);
+    assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
+  });
+
+  test('a client that reads late gets a large answer whole, one that vanishes costs nothing', async () => {
+    await putView(front.store, 'large', 'z'.repeat(20_000_000));
+    await putClaim(front.store, 'large', { handle: 'large' });
+    const request = `GET /v2?handle=large HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKeys.client}\r\n\r\n`;
+    const socket = connect(front.port, '127.0.0.1');
+    socket.pause();
+    socket.write(request);
+    await pause(3_000);
+    let bytes = 0;
+    const whole = new Promise<void>((resolve) => {
+      socket.on('data', (piece) => {
+        bytes += piece.length;
+        if (bytes > 20_000_000) resolve();
+      });
+    });
+    socket.resume();
+    await whole;
+    socket.destroy();
+    const gone = connect(front.port, '127.0.0.1');
+    gone.write(request);
+    await pause(300);
+    gone.destroy();
+    assert.equal(statusOf((await exchange(front.port, [live])).text), 200);
+  });
+});
+
+test('bodies that were dropped hold no memory', async () => {
+  for (let attempt = 0; attempt < 20 && (await heldBytes()) > 0; attempt += 1) await pause(100);
+  assert.equal(await heldBytes(), 0);
+  assert.equal(front.server.active, 0);
+});
+
+async function ask(agent: Agent, method: string, path: string) {
+  const sent = request({ agent, port: front.port, method, path, headers: { 'X-Api-Key': apiKeys.client } });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  const text: string = (await response.setEncoding('utf8').toArray()).join('');
+  const { date: _, ...headers } = response.headers;
+  return { status: response.statusCode, headers, text, wasReused: sent.reusedSocket };
+}

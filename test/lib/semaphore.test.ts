@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Slots } from '../../src/lib/semaphore.ts';
+
+test('so many at a time, in the order asked', async () => {
+  const slots = new Slots(2);
+  const order: number[] = [];
+  let busy = 0;
+  await Promise.all(
+    [0, 1, 2, 3, 4, 5].map(async (number) => {
+      const release = await slots.take();
+      busy += 1;
+      assert.ok(busy <= 2);
+      order.push(number);
+      await new Promise((resolve) => setImmediate(resolve));
+      busy -= 1;
+      release();
+      release();
+    }),
+  );
+  assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
+});
+
+test('a slot that is held for too long is given on, and giving it back later changes nothing', async () => {
+  const slots = new Slots(1, 1);
+  const release = await slots.take();
+  const next = await slots.take();
+  release();
+  let isTaken = false;
+  const third = slots.take().then((end) => {
+    isTaken = true;
+    return end;
+  });
+  next();
+  (await third)();
+  assert.ok(isTaken);
+});
+
+test('what is large takes several, more than there are takes all, and nobody is passed by', async () => {
+  const slots = new Slots(4, 60_000);
+  const order: string[] = [];
+  const first = await slots.take(3);
+  const enter = async (name: string, count: number): Promise<() => void> => {
+    const release = await slots.take(count);
+    order.push(name);
+    return release;
+  };
+  const large = enter('large', 9);
+  const small = enter('small', 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(order, [], 'the small one waits behind the large one');
+  first();
+  const endLarge = await large;
+  assert.deepEqual(order, ['large']);
+  endLarge();
+  (await small)();
+  assert.deepEqual(order, ['large', 'small']);
+});

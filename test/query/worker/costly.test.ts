@@ -1,0 +1,200 @@
+/** What a costly query may take: its processor time, and nobody else's patience. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { QueryOutcome } from '../../../src/query/types.ts';
+import { itemIndexField } from '../../../src/store/derived/items.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { spentMs } from '../../support/spent.ts';
+import { LongestTurn } from '../../support/turns.ts';
+import { until } from '../../support/until.ts';
+import { type Layout, readResult, schemaIndex, TestCluster, textOf } from '../support/cluster.ts';
+import { environment, tenantOf } from '../support/site.ts';
+
+const redis = await TestRedis.start();
+const fields = { f: 'keyword', n: 'integer' } as const;
+const rude = tenantOf({ things: fields }, 'rude');
+const polite = tenantOf({ things: fields }, 'polite');
+const index = schemaIndex('things');
+const target = { kind: 'index', alias: 'things' } as const;
+const rowCount = 20_000;
+
+/**
+ * The contract has 50 ms for what one thing may keep the event loop. Here a front, a worker and the test share one, the
+ * garbage collector's threads count too, and the machine may be busy: twice as much.
+ */
+const turnMsMax = 100;
+
+/** Texts of 1,000 characters, each another one. */
+function longTexts(count: number): Map<string, JsonObject> {
+  const text = 'lorem ipsum dolor sit amet '.repeat(40).slice(0, 990);
+  return new Map(Array.from({ length: count }, (_, n) => [`item-${n}`, { f: `${text} ${n}`, n }]));
+}
+
+/** Conditions that each look at every text from its beginning to its end. */
+function patterns(count: number): Json {
+  const condition = (n: number) => ({ field: 'f', operator: 'contains', value: `*l*o*r*e*m*${n}x${n}*` });
+  return { filters: { or: Array.from({ length: count }, (_, n) => condition(n)) } };
+}
+
+async function startCluster(context: TestContext, layout: Partial<Layout> = {}): Promise<TestCluster> {
+  const all = { partitions: 2, workers: 1, isLinked: true, others: [polite], ...layout };
+  const cluster = await TestCluster.start(redis, rude, all);
+  context.after(() => cluster.stop());
+  return cluster;
+}
+
+async function writeInParts(cluster: TestCluster, items: ReadonlyMap<string, JsonObject>): Promise<void> {
+  const all = [...items];
+  for (let at = 0; at < all.length; at += 2_000) {
+    await cluster.write(index, new Map(all.slice(at, at + 2_000)));
+  }
+}
+
+function figuresOf(cluster: TestCluster) {
+  const [worker] = cluster.workers;
+  assert.ok(worker !== undefined);
+  return worker.responder.figures;
+}
+
+function refusalOf(outcome: QueryOutcome | undefined): string {
+  assert.ok(outcome !== undefined && !outcome.ok, 'it was answered');
+  assert.equal(outcome.status, 400);
+  return outcome.errors.join('\n');
+}
+
+test('a costly multi-query is refused with what was costly, and other tenants are served meanwhile', async (context) => {
+  const cluster = await startCluster(context, { queryWaitMs: 30_000 });
+  await writeInParts(cluster, longTexts(rowCount));
+  await cluster.write(index, new Map([['polite', { f: 'mine', n: 1 }]]), 1000, polite);
+  await cluster.runOf(polite, target, {});
+
+  const turns = new LongestTurn();
+  const before = spentMs();
+  let isDone = false;
+  const costly = cluster.run(target, ...Array.from({ length: 5 }, () => patterns(100))).finally(() => {
+    isDone = true;
+  });
+  const waits: number[] = [];
+  while (!isDone) {
+    const spentBefore = spentMs();
+    const startedMs = performance.now();
+    const number = waits.length;
+    await cluster.write(index, new Map([['polite', { f: 'mine', n: number }]]), 1000, polite);
+    const [outcome] = await cluster.runOf(polite, target, {});
+    assert.ok(outcome?.ok);
+    assert.equal(JSON.parse(readResult(outcome).rows[0]?.text.toString() ?? '').n, number);
+    waits.push(Math.min(spentMs() - spentBefore, performance.now() - startedMs));
+  }
+  const outcomes = await costly;
+  const longestMs = turns.stop();
+
+  const [first] = outcomes;
+  assert.match(refusalOf(first), /^filters: the query was stopped after 1000 ms of processor time/);
+  assert.match(refusalOf(first), /contains "\*l\*o\*r.* on the field "f"/);
+  assert.match(refusalOf(first), /fewer conditions/);
+  // Those behind it were not run.
+  for (const outcome of outcomes.slice(1)) assert.equal(refusalOf(outcome), '');
+  // 1 s, and what serves the other tenant meanwhile.
+  assert.ok(spentMs() - before < 4_000, `${Math.round(spentMs() - before)} ms of processor time`);
+  assert.ok(longestMs < turnMsMax, `the event loop was kept for ${Math.round(longestMs)} ms`);
+  assert.ok(waits.length > 5, `${waits.length} reads of another tenant`);
+  const inOrder = waits.sort((a, b) => a - b);
+  const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0;
+  // A write with its commit and a read; the contract has 100 ms for what somebody else's query adds to a read.
+  assert.ok(median < 100, `another tenant wrote and read in ${Math.round(median)} ms`);
+  assert.ok(figuresOf(cluster).refused >= 1);
+  assert.ok(figuresOf(cluster).pauses > 20);
+});
+
+test('a query that pauses answers as of the moment when it began, and shows nothing of what came since', async (context) => {
+  const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 60_000 });
+  await writeInParts(cluster, longTexts(4_000));
+  const slow: Json = {
+    filters: {
+      and: [{ or: [...conditionsOf(patterns(60)), { field: 'n', operator: 'lessThan', value: 1e6 }] }],
+    },
+    facets: [{ field: 'n', size: 100 }],
+    sort: [{ field: 'n', order: 'desc' }],
+  };
+  const [alone] = await cluster.run(target, slow);
+  assert.ok(alone !== undefined);
+  const pausesBefore = figuresOf(cluster).pauses;
+  const asked = cluster.run(target, slow, slow);
+  await until('it pauses', () => figuresOf(cluster).pauses > pausesBefore);
+  const name = itemIndexField({ scope: { tenant: 'rude', environmentId: environment.id }, index });
+  const live = cluster.workers[0]?.shards.live(name);
+  assert.equal(live?.isPinned, true);
+  // Removed, changed and new: in the shard at once where nobody pauses.
+  await cluster.write(
+    index,
+    new Map<string, JsonObject | null>([
+      ['item-3999', null],
+      ['item-3998', { f: 'other', n: 2_000_000 }],
+      ['item-new', { f: 'new', n: 5_000 }],
+    ]),
+  );
+  const outcomes = await asked;
+  for (const outcome of outcomes) assert.equal(textOf(outcome), textOf(alone));
+  const [since] = await cluster.run(target, {
+    sort: [{ field: 'n', order: 'desc' }],
+    pagination: { pageSize: 3 },
+  });
+  assert.ok(since?.ok);
+  assert.deepEqual(
+    readResult(since).rows.map(({ originId }) => originId),
+    ['item-3998', 'item-new', 'item-3997'],
+  );
+  assert.equal(live.isPinned, false);
+});
+
+function conditionsOf(query: Json): Json[] {
+  const { filters } = query as { filters: { or: Json[] } };
+  return filters.or;
+}
+
+test('a costly query that would not be done in time is told what was costly, not that nobody answers', async (context) => {
+  const cluster = await startCluster(context, { queryCpuMs: 3_000, queryWaitMs: 3_000 });
+  await writeInParts(cluster, longTexts(rowCount));
+  const outcomes = await cluster.run(target, ...Array.from({ length: 5 }, () => patterns(100)));
+  const refusal = refusalOf(outcomes.find(({ ok }) => !ok));
+  const [, spent] = /stopped after (\d+) ms of processor time/.exec(refusal) ?? [];
+  assert.ok(Number(spent) >= 1_500 && Number(spent) <= 3_000, refusal);
+});
+
+test('a query whose front has given up is dropped amid the work', async (context) => {
+  const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 400 });
+  await writeInParts(cluster, longTexts(rowCount));
+  const before = figuresOf(cluster).dropped;
+  await assert.rejects(cluster.run(target, patterns(100)), /do not answer/);
+  await until('it is dropped', () => figuresOf(cluster).dropped > before);
+  // Nothing holds the shard any more: what is written is found.
+  await cluster.write(index, new Map([['late', { f: 'late', n: 3_000_000 }]]));
+  const [outcome] = await cluster.run(target, { sort: [{ field: 'n', order: 'desc' }] });
+  assert.ok(outcome?.ok);
+  assert.equal(readResult(outcome).rows[0]?.originId, 'late');
+});
+
+test('facets of large values count towards what a page may hold, whatever the number of workers', async (context) => {
+  const facets = (count: number) => ({
+    facets: Array.from({ length: count }, () => ({ field: 'f' })),
+    pagination: { pageSize: 0 },
+  });
+  for (const workers of [1, 2]) {
+    const layout = { partitions: 4, workers };
+    const cluster = await TestCluster.start(redis, rude, layout, workers);
+    context.after(() => cluster.stop());
+    await cluster.write(index, new Map([['large', { f: 'v'.repeat(4_900_000), n: 1 }]]));
+    await cluster.write(index, new Map([['small', { f: 'small', n: 2 }]]));
+    const [good] = await cluster.run(target, facets(6));
+    assert.ok(good?.ok, `${workers} workers`);
+    assert.equal(readResult(good).facets[5]?.groups.length, 2);
+    for (const count of [7, 40, 100]) {
+      const [refused] = await cluster.run(target, facets(count));
+      assert.match(
+        refusalOf(refused),
+        /^The facets have, with the page, more than 33554432 bytes: ask for fewer/,
+      );
+    }
+  }
+});

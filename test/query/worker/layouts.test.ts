@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { type Layout, schemaIndex, TestCluster, textOf } from '../support/cluster.ts';
+import { tenantOf } from '../support/site.ts';
+
+const redis = await TestRedis.start();
+const runs = 25 * Number(process.env.MILLRACE_RUNS ?? 1);
+const layouts: Layout[] = [
+  { partitions: 1, workers: 1 },
+  { partitions: 4, workers: 1 },
+  { partitions: 4, workers: 3 },
+  { partitions: 16, workers: 2 },
+  { partitions: 16, workers: 3 },
+  { partitions: 4, workers: 1, isLinked: true },
+  { partitions: 16, workers: 2, isLinked: true },
+];
+const tenant = tenantOf({
+  things: {
+    name: 'keyword',
+    title: 'text',
+    tags: 'keyword[]',
+    size: 'double',
+    count: 'long',
+    isNew: 'boolean',
+    at: 'date',
+    span: 'integerRange',
+  },
+});
+const clusters = await Promise.all(
+  layouts.map((layout, database) => TestCluster.start(redis, tenant, layout, database)),
+);
+redis.onEnd(() => Promise.all(clusters.map((cluster) => cluster.stop())));
+
+const word = fc.constantFrom('river', 'rivers', 'revir', 'mill', 'mil', 'wheel', 'Rad', 'ünder', 'a');
+const fieldsArbitrary: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    name: word,
+    title: fc.array(word, { maxLength: 4 }).map((words) => words.join(' ')),
+    tags: fc.array(word, { maxLength: 3 }),
+    size: fc.constantFrom(-1.5, 0, 0.5, 3, 1e9),
+    count: fc.constantFrom<Json>(1, 2, '9223372036854775807', '9007199254740993'),
+    isNew: fc.boolean(),
+    at: fc.constantFrom('2024-01-01', '2024-01-01T00:00:00Z', '2025-05-05T05:05:05'),
+    span: fc.constant({ gte: 1, lt: 5 }),
+  },
+  { requiredKeys: [] },
+);
+const itemsArbitrary = fc.dictionary(
+  fc.integer({ min: 0, max: 60 }).map((number) => `item-${number}`),
+  fieldsArbitrary,
+  { maxKeys: 40 },
+);
+
+const conditionArbitrary: fc.Arbitrary<Json> = fc.oneof(
+  fc.record({
+    field: fc.constantFrom('name', 'tags'),
+    operator: fc.constantFrom('equals', 'notEquals', 'contains'),
+    value: word,
+  }),
+  fc.record({
+    field: fc.constantFrom('size', 'count'),
+    operator: fc.constantFrom('greaterThan', 'lessThanOrEquals'),
+    value: fc.constantFrom(0, 1, 3),
+  }),
+  fc.record({
+    field: fc.constant('isNew'),
+    operator: fc.constant('equals'),
+    value: fc.constantFrom<Json>(true, null),
+  }),
+);
+const sortArbitrary: fc.Arbitrary<Json> = fc.array(
+  fc.record({
+    field: fc.constantFrom(
+      'name',
+      'title',
+      'tags',
+      'size',
+      'count',
+      'isNew',
+      'at',
+      '_updatedAt',
+      '_originId',
+    ),
+    order: fc.constantFrom('asc', 'desc'),
+  }),
+  { maxLength: 3 },
+);
+const facetArbitrary: fc.Arbitrary<Json> = fc.array(
+  fc.record({
+    field: fc.constantFrom('name', 'title', 'tags', 'size', 'count', 'isNew', 'at', 'span', 'nowhere'),
+    size: fc.integer({ min: 1, max: 5 }),
+  }),
+  { maxLength: 3 },
+);
+const queryArbitrary: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    filters: fc.record({ and: fc.array(conditionArbitrary, { maxLength: 2 }) }),
+    search: fc.record({ field: fc.constant('title'), value: word, literal: fc.boolean() }),
+    facets: facetArbitrary,
+    sort: sortArbitrary,
+    pagination: fc.record({
+      page: fc.integer({ min: 0, max: 3 }),
+      pageSize: fc.integer({ min: 0, max: 20 }),
+    }),
+  },
+  { requiredKeys: [] },
+);
+
+/** Changes that turn what a cluster has into `wanted`. */
+const present = new Set<string>();
+function changesTo(wanted: Readonly<Record<string, JsonObject>>): Map<string, JsonObject | null> {
+  const changes = new Map<string, JsonObject | null>(Object.entries(wanted));
+  for (const originId of present) if (!changes.has(originId)) changes.set(originId, null);
+  present.clear();
+  for (const originId of Object.keys(wanted)) present.add(originId);
+  return changes;
+}
+
+test('answers are byte for byte the same whatever the number of partitions and workers', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      itemsArbitrary,
+      fc.array(queryArbitrary, { minLength: 1, maxLength: 5 }),
+      async (items, queries) => {
+        const changes = changesTo(items);
+        await Promise.all(clusters.map((cluster) => cluster.write(schemaIndex('things'), changes)));
+        const answers = await Promise.all(
+          clusters.map(async (cluster) =>
+            (await cluster.run({ kind: 'index', alias: 'things' }, ...queries)).map(textOf).join('\n'),
+          ),
+        );
+        // Tokens are signed with each store's own secret.
+        const texts = answers.map((answer) =>
+          answer.replace(/"nextPageToken":"[^"]+"/g, '"nextPageToken":""'),
+        );
+        for (const [index, text] of texts.entries()) {
+          assert.equal(text, texts[0], JSON.stringify(layouts[index]));
+        }
+        const ids = await clusters[4]?.allIds('things');
+        assert.deepEqual(ids, Object.keys(items).sort());
+      },
+    ),
+    { numRuns: runs },
+  );
+});
+
+test('facets with more groups than workers send at once are exact', async () => {
+  const items = new Map<string, JsonObject | null>();
+  // Skewed by partition, so that what is frequent on one worker is rare on another.
+  for (let number = 0; number < 6000; number += 1) {
+    const name = number % 3 === 0 ? `common-${number % 50}` : `rare-${number}`;
+    items.set(`many-${number}`, { name });
+  }
+  for (const originId of present) items.set(originId, null);
+  present.clear();
+  const facets = [{ field: 'name', size: 100 }];
+  const counts = new Map<string, number>();
+  for (const fields of items.values()) {
+    const name = fields?.name;
+    if (typeof name === 'string') counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const expected = [...counts]
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, 100)
+    .map(([value, count]) => ({ value, count }));
+  for (const cluster of clusters.slice(2)) {
+    await cluster.write(schemaIndex('things'), items);
+    const answer = await cluster.query('things', { facets, pagination: { pageSize: 0 } });
+    assert.deepEqual(answer.facets[0]?.groups, expected);
+    assert.equal(answer.totalResults, 6000);
+  }
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { ShardSet } from '../../../src/query/worker/shard-set.ts';
+import type { CheckedQuery } from '../../../src/search/types.ts';
+import { encodeItem, itemIndexField, type ScopedIndex } from '../../../src/store/derived/items.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
+import { indexName, itemField, keys } from '../../../src/store/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { ItemChange } from '../../../src/store/types.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from '../support/site.ts';
+
+const redis = await TestRedis.start();
+const runs = 12 * Number(process.env.MILLRACE_RUNS ?? 1);
+const scope = { tenant: 'acme', environmentId: environment.id };
+const things: ScopedIndex = { scope, index: indexName.schema('things') };
+const site = (indexes: Record<string, IndexFields>) => configurationOf(tenantOf(indexes));
+const plain = site({ things: { name: 'keyword', title: 'text', size: 'integer' } });
+
+const everything: CheckedQuery = {
+  filter: null,
+  search: null,
+  facets: [],
+  sort: [{ field: '_originId', order: 'asc' }],
+  offset: 0,
+  pageSize: 100_000,
+  after: null,
+};
+
+function stateOf(shards: ShardSet, index = things, query = everything): Map<string, string> {
+  const rows = shards.shard(itemIndexField(index))?.query(query).rows ?? [];
+  return new Map(rows.map(({ place, fieldsText }) => [place.originId, fieldsText]));
+}
+
+function textsOf(model: ReadonlyMap<string, JsonObject>): Map<string, string> {
+  const sorted = [...model].sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(sorted.map(([originId, fields]) => [originId, JSON.stringify(fields)]));
+}
+
+/** A partition's items as its owner keeps them: in Redis first, then in the shards. */
+class Owner {
+  readonly model = new Map<string, JsonObject>();
+  commits = 0;
+
+  constructor(
+    readonly store: Store,
+    readonly partition = 0,
+    readonly index = things,
+  ) {}
+
+  async put(changes: ReadonlyMap<string, JsonObject | null>): Promise<ItemChange[]> {
+    const tag = this.store.partitions.tag(this.partition);
+    const key = keys.items(tag, scope.tenant, scope.environmentId, this.index.index);
+    const pipeline = this.store.client.multi();
+    pipeline.hset(keys.itemIndexes(tag), itemIndexField(this.index), '1');
+    const applied: ItemChange[] = [];
+    for (const [originId, fields] of changes) {
+      const item = fields && { sourceId, originId, updatedAtMs: this.commits, fields };
+      const field = itemField(sourceId, originId);
+      if (item === null) pipeline.hdel(key, field);
+      else pipeline.hset(key, field, encodeItem(item));
+      applied.push({ ...this.index, sourceId, originId, item });
+      if (fields === null) this.model.delete(originId);
+      else this.model.set(originId, fields);
+    }
+    await pipeline.exec();
+    this.commits += 1;
+    return applied;
+  }
+
+  async write(shards: ShardSet, changes: ReadonlyMap<string, JsonObject | null>): Promise<void> {
+    const applied = await this.put(changes);
+    shards.apply(this.partition, this.commits, applied);
+  }
+}
+
+function numbered(prefix: string, count: number, round = 0): Map<string, JsonObject> {
+  const fields = (number: number) => ({ name: `n${number}`, title: `word ${number}`, size: number + round });
+  return new Map(Array.from({ length: count }, (_, number) => [`${prefix}${number}`, fields(number)]));
+}
+
+test('after a load with changes in its midst the shards have exactly the last state', async () => {
+  const change = fc.record({
+    /** Of about 600 items. */
+    at: fc.nat({ max: 650 }),
+    size: fc.option(fc.nat({ max: 9 })),
+  });
+  const batches = fc.array(fc.array(change, { minLength: 1, maxLength: 20 }), {
+    minLength: 1,
+    maxLength: 25,
+  });
+  await fc.assert(
+    fc.asyncProperty(batches, fc.nat({ max: 3 }), async (rounds, turnsBetween) => {
+      const store = await redis.openEmptyStore(1);
+      const owner = new Owner(store);
+      await owner.put(numbered('item-', 600));
+      const shards = new ShardSet(store, new AutoFields(store), plain);
+      let isOpen = false;
+      const opened = shards.open(0, 1, owner.commits).then(() => {
+        isOpen = true;
+      });
+      for (const round of rounds) {
+        const changes = round.map(({ at, size }) => [`item-${at}`, size === null ? null : { size }] as const);
+        await owner.write(shards, new Map(changes));
+        for (let turn = 0; turn < turnsBetween; turn += 1) await setImmediate();
+      }
+      await opened;
+      assert.equal(isOpen, true);
+      assert.deepEqual(stateOf(shards), textsOf(owner.model));
+      assert.equal(shards.applied(0), owner.commits);
+      await store.close();
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('while a partition loads the others answer, and its progress is told', async () => {
+  const store = await redis.openEmptyStore(2);
+  const [small, large] = [new Owner(store, 0), new Owner(store, 1)];
+  await small.put(numbered('small-', 10));
+  await large.put(numbered('large-', 8000));
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  await shards.open(0, 1, small.commits);
+  let isLoading = true;
+  const opened = shards.open(1, 1, large.commits).finally(() => {
+    isLoading = false;
+  });
+  const progress: number[] = [];
+  let answers = 0;
+  while (isLoading) {
+    assert.ok((shards.shard(itemIndexField(things))?.size ?? 0) >= 10);
+    answers += 1;
+    assert.equal(shards.applied(1), null);
+    const [load] = shards.loading;
+    if (load !== undefined && load.total > 0) progress.push(load.done / load.total);
+    await setImmediate();
+  }
+  await opened;
+  assert.ok(answers > 1, `${answers} answers`);
+  assert.ok(progress.length > 0);
+  assert.deepEqual(
+    progress,
+    [...progress].sort((a, b) => a - b),
+  );
+  assert.deepEqual(shards.loading, []);
+  assert.equal(stateOf(shards).size, 8010);
+});
+
+test('a partition that is closed while it loads leaves nothing, and can be opened again at once', async () => {
+  const store = await redis.openEmptyStore(1);
+  const owner = new Owner(store);
+  await owner.put(numbered('item-', 3000));
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  const first = shards.open(0, 1, owner.commits);
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  shards.close(0);
+  const second = shards.open(0, 2, owner.commits);
+  await owner.write(shards, new Map([['item-0', null]]));
+  await Promise.all([first, second]);
+  assert.deepEqual(
+    [...shards.held].map(([partition, { epoch }]) => [partition, epoch]),
+    [[0, 2]],
+  );
+  assert.deepEqual(stateOf(shards), textsOf(owner.model));
+  shards.close(0);
+  await until('its items are gone', () => stateOf(shards).size === 0);
+  await first;
+  assert.equal(shards.held.size, 0);
+});
+
+test('closing one partition keeps the items of the others', async () => {
+  const store = await redis.openEmptyStore(2);
+  const owners = [new Owner(store, 0), new Owner(store, 1)];
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  for (const [partition, owner] of owners.entries()) {
+    await owner.put(numbered(`p${partition}-`, 100));
+    await shards.open(partition, 1, owner.commits);
+  }
+  shards.close(0);
+  assert.deepEqual(stateOf(shards), textsOf(owners[1]?.model ?? new Map()));
+});
+
+test('a field whose type changed is indexed anew while the last state goes on answering', async () => {
+  const store = await redis.openEmptyStore(1);
+  const owner = new Owner(store);
+  await owner.put(numbered('item-', 3000));
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  await shards.open(0, 1, owner.commits);
+  const byTitle = { ...everything, search: { field: 'title', value: 'word', literal: true } };
+  const byName = { ...everything, search: { field: 'name', value: 'n7', literal: true } };
+  let isRebuilding = true;
+  const rebuilt = shards
+    .reconfigure(site({ things: { name: 'text', title: 'keyword', size: 'integer' } }))
+    .finally(() => {
+      isRebuilding = false;
+    });
+  let round = 0;
+  while (isRebuilding) {
+    round += 1;
+    await owner.write(shards, new Map([[`item-${round}`, { name: `changed${round}` }]]));
+    if (isRebuilding) assert.ok(stateOf(shards, things, byTitle).size >= 3000 - round);
+  }
+  await rebuilt;
+  assert.ok(round > 2);
+  assert.deepEqual(stateOf(shards), textsOf(owner.model));
+  assert.equal(stateOf(shards, things, byTitle).size, 0);
+  const expected = [...owner.model].filter(([, { name }]) => name === 'n7').map(([originId]) => originId);
+  assert.deepEqual([...stateOf(shards, things, byName).keys()], expected);
+});
+
+test('values that do not fit the changed type of their field are left out', async () => {
+  const store = await redis.openEmptyStore(1);
+  const owner = new Owner(store);
+  await owner.put(new Map([['a', { name: 'text', size: 1 }]]));
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  await shards.open(0, 1, owner.commits);
+  await shards.reconfigure(site({ things: { name: 'integer', size: 'integer' } }));
+  assert.deepEqual([...stateOf(shards)], [['a', '{"size":1}']]);
+});
+
+test('an index that is gone from the configuration is dropped, one that comes back is loaded', async () => {
+  const store = await redis.openEmptyStore(1);
+  const owner = new Owner(store);
+  await owner.put(numbered('item-', 10));
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  await shards.open(0, 1, owner.commits);
+  await shards.reconfigure(site({}));
+  assert.equal(shards.shard(itemIndexField(things)), null);
+  await owner.write(shards, numbered('more-', 5));
+  assert.equal(shards.shard(itemIndexField(things)), null);
+  await shards.reconfigure(plain);
+  assert.deepEqual(stateOf(shards), textsOf(owner.model));
+});
+
+test('fields that auto-indexing found elsewhere and since are known when items have them', async () => {
+  const store = await redis.openEmptyStore(1);
+  const elsewhere = new AutoFields(store);
+  const auto: ScopedIndex = { scope, index: indexName.auto('cms', 'page') };
+  const owner = new Owner(store, 0, auto);
+  await elsewhere.decide('acme', sourceId, 'page', new Map([['title', 'keywordText']]));
+  await owner.put(new Map([['a', { title: 'river mill' }]]));
+  const own = new AutoFields(store);
+  const shards = new ShardSet(store, own, plain);
+  await shards.open(0, 1, owner.commits);
+  const search = { ...everything, search: { field: 'title', value: 'mill', literal: true } };
+  assert.deepEqual([...stateOf(shards, auto, search).keys()], ['a']);
+  await own.decide('acme', sourceId, 'page', new Map([['intro', 'keywordText']]));
+  await owner.write(shards, new Map([['b', { intro: 'mill' }]]));
+  const byIntro = { ...everything, search: { field: 'intro', value: 'mill', literal: true } };
+  assert.deepEqual([...stateOf(shards, auto, byIntro).keys()], ['b']);
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/contract/json.ts';
+import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { spentMs } from '../../support/spent.ts';
+import { entityOf, frameOf, frameOver } from '../support/fixtures.ts';
+
+const entity = entityOf(
+  {
+    kind: "it's",
+    key: 'b',
+    at: 1,
+    pattern: 'x.*',
+    items: [
+      { t: "it's", n: 1, a: true, b: true, c: true },
+      { t: 'xy', n: 2, a: true, b: true, c: false },
+      { t: 'z', n: null, a: true, b: false, c: true },
+    ],
+    map: { a: 1, b: 2 },
+    nothing: null,
+  },
+  { originParentId: null },
+);
+
+function list(text: string): readonly Json[] {
+  return compilePath(text, Scope.entity).list(frameOf(entity));
+}
+
+function value(text: string): Json {
+  return compilePath(text, Scope.entity).value(frameOf(entity));
+}
+
+test('the leading `$.` is optional and the names are those of expressions', () => {
+  for (const path of [
+    '$.p.map.b',
+    'p.map.b',
+    '$.properties.map.b',
+    "$['p']['map']['b']",
+    'root.p.map.b',
+    '$.input.p.map.b',
+  ]) {
+    assert.deepEqual(list(path), [2], path);
+  }
+  assert.deepEqual(list('$.originId'), ['origin-1']);
+  assert.deepEqual(list('$.id'), ['gid://Source/source-1/Entity/origin-1']);
+  assert.deepEqual(list('$.originParentId'), [null]);
+});
+
+test('`$..` and `$.*` meet every value once, by its real name', () => {
+  assert.deepEqual(list('$..map.b'), [2]);
+  assert.equal(list('$.*').length, 7);
+  assert.deepEqual(list('$..originId'), ['origin-1']);
+});
+
+test('a dynamic value is the single one, null for none, an array for several', () => {
+  assert.equal(value('p.map.a'), 1);
+  assert.equal(value('p.map.zz'), null);
+  assert.equal(value('p.nothing'), null);
+  assert.deepEqual(value('p.items[*].n'), [1, 2, null]);
+  assert.equal(value('p.items[?@.n == 2].t'), 'xy');
+});
+
+test('holes are values and never syntax', () => {
+  assert.deepEqual(list('p.items[?@.t == {p.kind}].n'), [1]);
+  assert.deepEqual(list("p.items[?@.t == '{p.kind}'].n"), [1]);
+  assert.deepEqual(list('p.items[?@.n > {p.at}].n'), [2]);
+  assert.deepEqual(list('p.items[?@.n == {p.missing}].t'), ['z']);
+  assert.deepEqual(list('p.map[{p.key}]'), [2]);
+  assert.deepEqual(list("p.map['{p.key}']"), [2]);
+  assert.deepEqual(list('p.items[{p.at}].t'), ['xy']);
+  assert.deepEqual(list("p.items[?match(@.t, '{p.pattern}')].t"), ['xy']);
+  assert.deepEqual(list('p.items[?search(@.t, $.p.pattern)].t'), ['xy']);
+});
+
+test('three conditions joined by && all count', () => {
+  assert.deepEqual(list('p.items[?@.a && @.b == true && @.c == true].t'), ["it's"]);
+  assert.deepEqual(list("p.items[?@.t == 'z' || @.n == 1 && @.c == true].t"), ["it's", 'z']);
+});
+
+test('a text that is one hole alone is its value', () => {
+  assert.deepEqual(value('{p.map}'), { a: 1, b: 2 });
+  assert.deepEqual(list('{p.missing}'), []);
+  assert.deepEqual(list('{p.items}'), entity.properties.items);
+});
+
+test('mistakes are told with their place', () => {
+  for (const text of [
+    '',
+    '$.',
+    '$.title',
+    'title',
+    '$.p[',
+    '$.p[?]',
+    '$.p[?@.a =! 1]',
+    '$.p[?foo(@)]',
+    '$.p[?length(@.*) > 1]',
+    '$.p x',
+    '$.p[?1]',
+    '{p.x} y',
+    '$.p[01]',
+  ]) {
+    assert.throws(() => compilePath(text, Scope.entity), SyntaxMistake, text);
+  }
+});
+
+test('mistakes are placed in the text as it was written, whatever stands in its holes', () => {
+  const places: [string, number][] = [
+    ['$.p[01]', 4],
+    ['p.items[?@.a =! 1]', 13],
+    ["p['{p.some.long.path}'].a x", 26],
+    ['p.items[{p.at}].t.titles[?@.a == $.title]', 35],
+    ['p[?{p.x}]', 4],
+    ["$.p['{{'] x", 10],
+  ];
+  for (const [text, position] of places) {
+    assert.throws(() => compilePath(text, Scope.entity), { name: 'SyntaxMistake', position }, text);
+  }
+  assert.throws(() => compilePath('p[?{p.x}]', Scope.entity), {
+    message: "at character 5: filter expression literals ('{…}') must be compared",
+  });
+});
+
+test('a path too long or too deep for the stack is a mistake', () => {
+  for (const text of [
+    `$.p[?${'('.repeat(50_000)}@.a${')'.repeat(50_000)}]`,
+    `$.p[?${'@.a&&'.repeat(15_000)}@.a]`,
+    `$.p[?${'!'.repeat(50_000)}@.a]`,
+    `$${'.p'.repeat(40_000)}`,
+    '$[?@'.repeat(20_000),
+  ]) {
+    assert.throws(() => compilePath(text, Scope.entity), SyntaxMistake, text.slice(0, 20));
+  }
+});
+
+test('`$` within filters within filters is what it is everywhere', () => {
+  const nested = entityOf({ wanted: 1, a: [{ b: [{ c: 1 }] }, { b: [{ c: 2 }] }] });
+  const path = compilePath('p.a[?@.b[?@.c == $.p.wanted]].b[*].c', Scope.entity);
+  assert.deepEqual(path.list(frameOf(nested)), [1]);
+});
+
+test('texts are counted and ordered by characters, members are never those of a prototype', () => {
+  const values = JSON.parse('["😀", "ab", {"__proto__": {}}, {"x": 1}, {"constructor": {}}]');
+  const found = (path: string) => compilePath(path, Scope.entity).list(frameOf(entityOf({ values })));
+  assert.deepEqual(found('p.values[?length(@) == 1 && search(@, ".")]'), ['😀']);
+  assert.deepEqual(found("p.values[?@ > '\uE000']"), ['😀']);
+  assert.equal(found('p.values[?@ == $.p.values[3]]').length, 1);
+  assert.equal(found('p.values[?@.__proto__]').length, 1);
+  assert.deepEqual(found("p.values['constructor', 'length']"), []);
+});
+
+test('every escape of RFC 9535 may be written, and braces doubled', () => {
+  const values = entityOf({ values: { '\u0001\n\'"\\': 1, '{x}': 2 } });
+  const found = (path: string) => compilePath(path, Scope.entity).list(frameOf(values));
+  assert.deepEqual(found(String.raw`p.values['\u0001\n\'"\\']`), [1]);
+  assert.deepEqual(found("p.values['{{x}}']"), [2]);
+});
+
+test('names of the scope stand beside a root of any kind', () => {
+  const path = compilePath("$[1, 'item'][0]", Scope.partial);
+  assert.deepEqual(path.list(frameOver([[1], [2]])), [2, [1]]);
+  assert.deepEqual(compilePath('root', Scope.partial).list(frameOver('text')), ['text']);
+});
+
+test('functions and conditions take arrays of any length', () => {
+  const frame = frameOf(entityOf({ lists: [Array.from({ length: 200_000 }, () => 1), [1]] }));
+  assert.equal(compilePath('p.lists[?count(@.*) > 1]', Scope.entity).list(frame).length, 1);
+});
+
+test('what a filter does for each element counts towards the budget', () => {
+  const long = 'x'.repeat(1_000_000);
+  const many = Array.from({ length: 100_000 }, () => 1);
+  const wide = Array.from({ length: 50_000 }, (_, i) => [i]);
+  for (const path of [
+    'p.many[?$.p.a == $.p.b]',
+    'p.many[?$.p.a < $.p.b]',
+    'p.many[?$.p.wide == $.p.other]',
+    'p.many[?count($..*) > 1]',
+    'p.many[?length($.p.a) == 1]',
+  ]) {
+    const entity = { many, wide, other: wide.map((one) => [...one]), a: `${long}1`, b: `${long}2` };
+    const frame = frameOf(entityOf(entity));
+    const started = spentMs();
+    assert.deepEqual(compilePath(path, Scope.entity).list(frame), [], path);
+    assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached', path);
+    assert.ok(spentMs() - started < 10_000, path);
+  }
+});
+
+test('a wide array at the bottom of deep ones stays within time and memory', () => {
+  let deep: Json = Array.from({ length: 1_000_000 }, () => 1);
+  for (let i = 0; i < 95; i++) deep = [deep];
+  const frame = frameOf(entityOf({ deep }));
+  const started = spentMs();
+  assert.deepEqual(compilePath('$..*', Scope.entity).list(frame), []);
+  assert.ok(spentMs() - started < 5_000);
+});
+
+test('a path that multiplies without end stops at the budget, with a diagnostic', () => {
+  let deep: Json = 1;
+  for (let i = 0; i < 90; i++) deep = { a: deep, b: 1 };
+  const frame = frameOf(entityOf({ deep }));
+  const started = spentMs();
+  const path = compilePath('$..*..*..*..*..*..*..*', Scope.entity);
+  assert.deepEqual(path.list(frame), []);
+  assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached');
+  assert.ok(spentMs() - started < 5_000);
+});
+
+test('a pattern of an entity cannot take long', () => {
+  const frame = frameOf(
+    entityOf({ texts: Array.from({ length: 50 }, () => `${'a'.repeat(10_000)}!`), pattern: '(a+)+(a+)+' }),
+  );
+  const started = spentMs();
+  compilePath('p.texts[?match(@, $.p.pattern)]', Scope.entity).list(frame);
+  assert.ok(spentMs() - started < 5_000);
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compilePattern, patternTakes } from '../../../src/schemas/json-path/pattern.ts';
+import { spentMs } from '../../support/spent.ts';
+import { runs } from '../support/fixtures.ts';
+
+function takes(pattern: string, text: string, extent: 'whole' | 'part'): boolean | null {
+  const compiled = compilePattern(pattern);
+  return compiled === null ? null : patternTakes(compiled, text, extent, () => {});
+}
+
+test('patterns take what RFC 9485 says', () => {
+  const cases: [string, string, boolean | null, boolean | null][] = [
+    ['a|b', 'b', true, true],
+    ['a|b', 'ax', false, true],
+    ['', '', true, true],
+    ['', 'x', false, true],
+    ['a{2,3}', 'aaaa', false, true],
+    ['a{2}', 'a', false, false],
+    ['(ab)+', 'abab', true, true],
+    ['[a-c^]*', 'ab^', true, true],
+    ['[^a-c]', 'd', true, true],
+    ['[-a]', '-', true, true],
+    ['[a-]', '-', true, true],
+    ['\\p{Lu}\\P{Lu}', 'Éé', true, true],
+    ['.', '😀', true, true],
+    ['.', '\n', false, false],
+    ['\\.', '.', true, true],
+    ['\\d\\d', '42', true, true],
+    ['^b', 'ab', false, false],
+    ['b$', 'ab', false, true],
+    ['(a', 'a', null, null],
+    ['a{3,2}', 'aaa', null, null],
+    ['*', '', null, null],
+    ['[]', '', null, null],
+    ['[b-a]', '', null, null],
+    ['\\q', 'q', null, null],
+    ['(a{1000}){1000}', 'a', null, null],
+    ['(){1000000000}', '', null, null],
+  ];
+  for (const [pattern, text, whole, part] of cases) {
+    assert.equal(takes(pattern, text, 'whole'), whole, `match ${pattern} ${text}`);
+    assert.equal(takes(pattern, text, 'part'), part, `search ${pattern} ${text}`);
+  }
+});
+
+test('small patterns take what the engine of the language takes', () => {
+  const { pattern } = fc.letrec<{ pattern: string; piece: string }>((tie) => ({
+    piece: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '') },
+      fc
+        .tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{2}', '{1,2}', ''))
+        .map(([inner, q]) => `(${inner})${q}`),
+    ),
+    pattern: fc.oneof(
+      { maxDepth: 4 },
+      tie('piece'),
+      fc.tuple(tie('piece'), tie('pattern')).map(([a, b]) => a + b),
+      fc.tuple(tie('piece'), tie('pattern')).map(([a, b]) => `${a}|${b}`),
+    ),
+  }));
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 });
+  fc.assert(
+    fc.property(pattern, texts, (source, text) => {
+      assert.equal(takes(source, text, 'whole'), new RegExp(`^(?:${source})$`, 'u').test(text));
+      assert.equal(takes(source, text, 'part'), new RegExp(source, 'u').test(text));
+    }),
+    { numRuns: 500 * runs },
+  );
+});
+
+test('a pattern that drives backtracking engines mad takes a moment', () => {
+  const started = spentMs();
+  assert.equal(takes('(a+)+', `${'a'.repeat(5_000)}!`, 'whole'), false);
+  assert.equal(takes('(a|aa)*(a|a)*b', 'a'.repeat(5_000), 'part'), false);
+  assert.ok(spentMs() - started < 2_000);
+});

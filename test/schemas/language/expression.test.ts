@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/contract/json.ts';
+import { compileExpression } from '../../../src/schemas/language/expression.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { entityOf, frameOf, frameOver } from '../support/fixtures.ts';
+
+const entity = entityOf(
+  {
+    title: 'Hello',
+    count: 9,
+    big: 1e21,
+    minus: -0,
+    yes: true,
+    nothing: null,
+    empty: '',
+    list: ['a', ['b']],
+    deep: { 'a b': { c: 1 }, p: 'own p' },
+    constructor_: 1,
+  },
+  { originId: 'o/1', type: 'page', url: '/x', originParentId: 'up', redirects: ['/r'] },
+);
+const id = 'gid://Source/source-1/Entity/o/1';
+const whole = {
+  id,
+  originId: 'o/1',
+  originParentId: 'up',
+  type: 'page',
+  url: '/x',
+  redirects: ['/r'],
+  properties: entity.properties,
+};
+
+function value(text: string): Json {
+  return compileExpression(text, Scope.entity).value(frameOf(entity));
+}
+
+function text(source: string): string | null {
+  return compileExpression(source, Scope.entity).text(frameOf(entity));
+}
+
+test('a hole that is the whole text keeps its type, anything else is text', () => {
+  const cases: [string, Json][] = [
+    ['{p.count}', 9],
+    ['{p.yes}', true],
+    ['{p.list}', ['a', ['b']]],
+    [' {p.count}', ' 9'],
+    ['{p.count}{p.count}', '99'],
+    ['plain', 'plain'],
+    ['', ''],
+    ["{'it''s'}", "it's"],
+    ["{'a\\'b'}", "a'b"],
+    ['{"x\\u0041"}', 'xA'],
+    ['{-1.5e2}', -150],
+    ['{null}', null],
+    ['{false}', false],
+  ];
+  for (const [source, wanted] of cases) assert.deepEqual(value(source), wanted, source);
+});
+
+test('every documented name is there', () => {
+  const cases: [string, Json][] = [
+    ['{p.title}', 'Hello'],
+    ['{properties.title}', 'Hello'],
+    ['{originId}', 'o/1'],
+    ['{originParentId}', 'up'],
+    ['{id}', id],
+    ['{type}', 'page'],
+    ['{url}', '/x'],
+    ['{redirects[0]}', '/r'],
+    ['{root.p.title}', 'Hello'],
+    ['{root.properties.title}', 'Hello'],
+    ['{root.id}', id],
+    ['{parent.originId}', 'o/1'],
+    ['{input.id}', id],
+    ['{item.type}', 'page'],
+  ];
+  for (const [source, wanted] of cases) assert.deepEqual(value(source), wanted, source);
+  assert.equal(JSON.stringify(value('{root}')), JSON.stringify(whole));
+});
+
+test('steps go into objects and arrays, and what is not there is null', () => {
+  const cases: [string, Json][] = [
+    ['{p.list[1][0]}', 'b'],
+    ['{p.list[7]}', null],
+    ["{p['deep']['a b'].c}", 1],
+    ["{p?.deep?.['a b']?.c}", 1],
+    ['{p.deep.p}', 'own p'],
+    ['{p.missing.further[0].on}', null],
+    ['{p.title.length}', null],
+    ['{p.title[0]}', null],
+    ['{p.constructor}', null],
+    ['{p.__proto__}', null],
+    ['{p.list.length}', null],
+    ["{p.list['0']}", null],
+    ['{p.missing ?? p.nothing ?? p.count}', 9],
+    ['{p.empty ?? 1}', ''],
+    ["{(p.missing ?? p.deep)['a b']}", { c: 1 }],
+  ];
+  for (const [source, wanted] of cases) assert.deepEqual(value(source), wanted, source);
+});
+
+test('in a string null alone is null, within text it is empty, numbers are shortest, structures are JSON', () => {
+  const cases: [string, string | null][] = [
+    ['{p.nothing}', null],
+    ['{p.missing}{p.missing}', ''],
+    ['<{p.missing}>', '<>'],
+    ['{p.count}', '9'],
+    ['{p.big}', '1e+21'],
+    ['{p.minus}', '0'],
+    ['{p.yes}', 'true'],
+    ['{p.list}', '["a",["b"]]'],
+    ['a{p.deep}', 'a{"a b":{"c":1},"p":"own p"}'],
+    ['{{{p.count}}}', '{9}'],
+    ['{{p.count}}', '{p.count}'],
+  ];
+  for (const [source, wanted] of cases) assert.equal(text(source), wanted, source);
+});
+
+test('in a partial the members of what it was given are names, `p` among them for an entity', () => {
+  const evaluate = (source: string, given: Json) =>
+    compileExpression(source, Scope.partial).value(frameOver(given));
+  assert.equal(evaluate('{title}', { title: 'T' }), 'T');
+  assert.equal(evaluate('{input.title}{item.title}{root.title}{parent.title}', { title: 'T' }), 'TTTT');
+  assert.equal(evaluate('{anything.at.all}', 5), null);
+  assert.equal(evaluate('{p}', { p: 1 }), 1);
+  assert.equal(evaluate('{p.x}', { title: 'T' }), null);
+  const root = frameOf(entity).self;
+  assert.equal(evaluate('{p.title}', root), 'Hello');
+  assert.equal(evaluate('{id}', root), id);
+});
+
+test('mistakes name their place and what was expected', () => {
+  const cases: [string, number, RegExp][] = [
+    ['{', 1, /a name, a literal or `\(` expected/],
+    ['{}', 1, /a name/],
+    ['{p.}', 3, /a name/],
+    ['{p.x', 4, /closing brace.*the text ends/],
+    ['a } b', 2, /outside a hole/],
+    ['{p[-1]}', 3, /an index/],
+    ['{p[x]}', 3, /an index/],
+    ["{p['x}", 3, /does not end/],
+    ['{title}', 1, /nothing is called `title`/],
+    ['{p.x || 1}', 5, /`\?\?`/],
+    ['{(p.x}', 5, /parenthesis/],
+    [`{${'('.repeat(200)}p${')'.repeat(200)}}`, 66, /nested deeper/],
+  ];
+  for (const [source, position, message] of cases) {
+    assert.throws(
+      () => compileExpression(source, Scope.entity),
+      (error) => error instanceof SyntaxMistake && error.position === position && message.test(error.message),
+      source,
+    );
+  }
+});
+
+test('a text of two hundred megabyte holes is null instead of an overflow', () => {
+  const large = entityOf({ x: 'y'.repeat(1_000_000) });
+  const expression = compileExpression('{p.x}'.repeat(2_000), Scope.entity);
+  const frame = frameOf(large);
+  assert.equal(expression.text(frame), null);
+  assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached');
+});

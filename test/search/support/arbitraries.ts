@@ -1,0 +1,261 @@
+/** Random indexes, items and queries; values come from small sets, so that they meet. */
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { FieldType, IndexItem } from '../../../src/search/types.ts';
+
+const scalarTypes = [
+  'keyword',
+  'text',
+  'keywordText',
+  'integer',
+  'long',
+  'float',
+  'double',
+  'boolean',
+  'date',
+] as const;
+const rangeTypes = ['integerRange', 'longRange', 'floatRange', 'doubleRange', 'dateRange'] as const;
+
+/** One field of each type there is, named like its type. */
+export const allTypes: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
+  ...scalarTypes.map((type): [string, FieldType] => [type, type]),
+  ...scalarTypes.map((type): [string, FieldType] => [`${type}[]`, `${type}[]`]),
+  ...rangeTypes.map((type): [string, FieldType] => [type, type]),
+  ['object', 'object'],
+  ['__proto__', 'keyword'],
+]);
+
+const words = [
+  'cafe',
+  'café',
+  'Cafe',
+  'caef',
+  'São',
+  'paulo',
+  'Paolo',
+  'münchen',
+  'Muenchen',
+  'munchen',
+  'a',
+  'ab',
+  'ba',
+];
+const oddWords = [
+  'x1',
+  '中文',
+  '𝒜lpha',
+  'ﬁne',
+  'ÉCOLE',
+  'école',
+  'Ⅷ',
+  'naïve',
+  '😀',
+  '\uffee',
+  'İ',
+  'ΟΔΟΣ',
+  'abcdefgh',
+  'abdcefgh',
+];
+const word = fc.constantFrom(...words, ...oddWords);
+export const text = fc.array(word, { maxLength: 4 }).map((parts) => parts.join(' '));
+/** Now and then with halves of surrogate pairs, which JSON can carry. */
+const anyText = fc.oneof(
+  { weight: 6, arbitrary: text },
+  {
+    weight: 1,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', 'b', '*', '\ud83d', '\ude00', '😀', '\uffff'),
+      maxLength: 4,
+    }),
+  },
+);
+const integer = fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constantFrom(2147483647, -2147483648));
+const fraction = fc.constantFrom(-2.5, -1, -0.1, 0, 0.1, 0.25, 1, 1.5, 2, 3, 1e10, -0);
+const long: fc.Arbitrary<Json> = fc.oneof(
+  integer,
+  fc.constantFrom(
+    '9007199254740993',
+    '9007199254740992',
+    '9007199254740991',
+    '-9223372036854775808',
+    '3',
+    '-2',
+  ),
+  fc.constantFrom('9223372036854775807', '9223372036854775806', 9007199254740992, 2 ** 62),
+);
+const date: fc.Arbitrary<Json> = fc.constantFrom<Json>(
+  '2024-01-01',
+  '2024-01-01T00:00:00Z',
+  '2024-01-01T01:00:00+01:00',
+  '2024-02-29T12:30:00',
+  '2024-02-29T12:30:00.123Z',
+  '1969-12-31T23:59:59.999Z',
+  1704067200000,
+  0,
+  -1,
+  1.5e12,
+);
+
+const scalars: Record<string, fc.Arbitrary<Json>> = {
+  keyword: anyText,
+  text: anyText,
+  keywordText: anyText,
+  integer,
+  long,
+  float: fraction,
+  double: fraction,
+  boolean: fc.boolean(),
+  date,
+};
+
+function range(bound: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
+  const ends = fc.tuple(fc.constantFrom('gt', 'gte', null), bound, fc.constantFrom('lt', 'lte', null), bound);
+  return ends
+    .filter(([low, , high]) => low !== null || high !== null)
+    .map(([low, from, high, to]) => ({ ...(low && { [low]: from }), ...(high && { [high]: to }) }));
+}
+
+function valuesOf(type: FieldType): fc.Arbitrary<Json> {
+  if (type === 'object') return fc.constantFrom<Json>({ a: 1 }, [{ b: 2 }]);
+  if (type.endsWith('Range')) return range(scalars[type.slice(0, -5)] ?? fraction);
+  const scalar = scalars[type.replace('[]', '')] ?? anyText;
+  return type.endsWith('[]') ? fc.array(scalar, { maxLength: 4 }) : scalar;
+}
+
+export const fields: fc.Arbitrary<JsonObject> = fc
+  .tuple(
+    ...[...allTypes].map(([name, type]) =>
+      fc.option(valuesOf(type).map((value): [string, Json] => [name, value])),
+    ),
+  )
+  .map((entries) => Object.fromEntries(entries.filter((entry) => entry !== null)) as JsonObject);
+
+const originId = fc.constantFrom('1', '2', '3', '10', 'a', 'b', '😀', '\uffff', 'é', 'constructor');
+const sourceId = fc.constantFrom('s-1', 's-2', 's-3');
+export const partitions = 6;
+
+export function partitionOf(sourceOf: string, originOf: string): number {
+  let hash = 7;
+  for (const char of sourceOf + originOf) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 10007;
+  return hash % partitions;
+}
+
+export const item: fc.Arbitrary<IndexItem> = fc
+  .record({ sourceId, originId, updatedAtMs: fc.integer({ min: 1, max: 4 }), fields })
+  .map((parts) => ({ ...parts, partition: partitionOf(parts.sourceId, parts.originId) }));
+
+export type Change =
+  | { readonly kind: 'upsert'; readonly item: IndexItem }
+  | { readonly kind: 'remove'; readonly sourceId: string; readonly originId: string }
+  | { readonly kind: 'dropPartition'; readonly partition: number };
+
+export const changes: fc.Arbitrary<Change[]> = fc.array(
+  fc.oneof(
+    { weight: 12, arbitrary: item.map((each): Change => ({ kind: 'upsert', item: each })) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), sourceId, originId }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('dropPartition' as const),
+        partition: fc.integer({ min: 0, max: partitions - 1 }),
+      }),
+    },
+  ),
+  { minLength: 1, maxLength: 40 },
+);
+
+const names = [...allTypes.keys()];
+const filterable = [...names, '_originId', '_sourceGuid', '_updatedAt'];
+const sortable = filterable.filter((name) => name !== 'object' && !name.endsWith('Range'));
+const searchable = ['text', 'text[]', 'keywordText', 'keywordText[]'];
+
+function typeOf(name: string): FieldType {
+  if (name === '_updatedAt') return 'date';
+  return allTypes.get(name) ?? 'keyword';
+}
+
+function scalarOf(name: string): fc.Arbitrary<Json> {
+  const scalar = typeOf(name).replace('[]', '').replace('Range', '');
+  if (name === '_originId') return originId;
+  if (name === '_sourceGuid') return sourceId;
+  if (name === '_updatedAt') return fc.integer({ min: 0, max: 5 });
+  return scalars[scalar] ?? anyText;
+}
+
+const pattern = fc
+  .array(fc.oneof(word, fc.constantFrom('*', '**', 'a', 'A', 'é', ' ', '\ud83d', '😀')), { maxLength: 5 })
+  .map((parts) => parts.join(''));
+const misfit: fc.Arbitrary<Json> = fc.constantFrom<Json>('no such value', 12345.678, true, '1');
+
+function condition(): fc.Arbitrary<JsonObject> {
+  return fc.constantFrom(...filterable).chain((field) => {
+    const type = typeOf(field);
+    const value = fc.oneof({ weight: 8, arbitrary: scalarOf(field) }, { weight: 1, arbitrary: misfit });
+    const orNull = fc.oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) });
+    const caseInsensitive = fc.constantFrom<Json>(true, false, null);
+    const make = (operator: string, values: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> =>
+      fc.record({
+        field: fc.constant(field),
+        operator: fc.constant(operator),
+        value: values,
+        caseInsensitive,
+      });
+    if (type === 'object')
+      return fc.oneof(make('equals', fc.constant(null)), make('notEquals', fc.constant(null)));
+    const kinds = [
+      make('equals', orNull),
+      make('notEquals', orNull),
+      make('in', fc.array(orNull, { maxLength: 4 })),
+    ];
+    const isText = /^(keyword|text)/.test(type);
+    if (isText) kinds.push(make('contains', pattern));
+    else if (type.endsWith('[]')) kinds.push(make('contains', value));
+    if (/^(integer|long|float|double|date)/.test(type)) {
+      const comparable = /^(date)/.test(type) ? date : fc.oneof(scalarOf(field), fraction);
+      for (const operator of ['greaterThan', 'greaterThanOrEquals', 'lessThan', 'lessThanOrEquals']) {
+        kinds.push(make(operator, comparable));
+      }
+    }
+    return fc.oneof(...kinds);
+  });
+}
+
+const other = { and: 'or', or: 'and' } as const;
+const filters: fc.Arbitrary<Json> = fc.constantFrom('and' as const, 'or' as const).chain((kind) => {
+  const inner = fc
+    .array(condition(), { maxLength: 3 })
+    .map((nodes): JsonObject => ({ [other[kind]]: nodes }));
+  const member = fc.oneof({ weight: 3, arbitrary: condition() }, { weight: 1, arbitrary: inner });
+  return fc.array(member, { maxLength: 3 }).map((nodes): JsonObject => ({ [kind]: nodes }));
+});
+
+const search: fc.Arbitrary<Json> = fc.record({
+  field: fc.constantFrom(...searchable),
+  value: text,
+  literal: fc.constantFrom<Json>(true, false, null),
+});
+
+const sort: fc.Arbitrary<Json> = fc.array(
+  fc.record({
+    field: fc.constantFrom(...sortable, '_score'),
+    order: fc.constantFrom<Json>('asc', 'desc', null),
+  }),
+  { maxLength: 3 },
+);
+
+const facets: fc.Arbitrary<Json> = fc.array(
+  fc.record({
+    field: fc.constantFrom(...filterable.filter((name) => name !== '_updatedAt')),
+    size: fc.constantFrom(1, 2, 3, 10, 100),
+  }),
+  { maxLength: 3 },
+);
+
+/** Valid query objects, as they are sent. */
+export const query: fc.Arbitrary<JsonObject> = fc.record({
+  filters: fc.option(filters),
+  search: fc.option(search, { freq: 2 }),
+  sort: fc.option(sort, { freq: 2 }),
+  facets: fc.option(facets, { freq: 3 }),
+  pagination: fc.record({ page: fc.integer({ min: 0, max: 2 }), pageSize: fc.integer({ min: 0, max: 7 }) }),
+});

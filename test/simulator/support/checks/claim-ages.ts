@@ -1,0 +1,42 @@
+/** Since when pages have their URLs, as the order of the requests says: of two pages with one URL the later is served. */
+import type { SourceEntity } from '../../../../src/contract/entity.ts';
+
+/** Places in the order of all that was sent. */
+export interface Since {
+  readonly first: number;
+  /** Later than `first` where it is not exactly known. */
+  readonly last: number;
+}
+
+/** No request has as many entities. */
+const perRequest = 10;
+
+export class ClaimAges {
+  readonly #since = new Map<string, Since>();
+  #requests = 0;
+  #sent = 0;
+  #isExact = true;
+
+  /** @param isExact false when a part of it may have been done before the rest */
+  beginRequest(isExact: boolean): void {
+    this.#requests += 1;
+    this.#sent = 0;
+    this.#isExact = isExact;
+  }
+
+  save(before: SourceEntity | undefined, { originId, url, type }: SourceEntity): void {
+    this.#sent += 1;
+    const begin = this.#requests * perRequest;
+    const now = this.#isExact
+      ? { first: begin + this.#sent, last: begin + this.#sent }
+      : { first: begin, last: begin + perRequest - 1 };
+    const known = this.#since.get(originId);
+    if (before === undefined || known === undefined || before.url !== url) this.#since.set(originId, now);
+    // What was no page meanwhile may have been one again before anybody looked.
+    else if (before.type !== type) this.#since.set(originId, { first: known.first, last: now.last });
+  }
+
+  of(originId: string): Since | undefined {
+    return this.#since.get(originId);
+  }
+}

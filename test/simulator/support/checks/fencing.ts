@@ -1,0 +1,145 @@
+/**
+ * What must hold of every partition after every single script (design promises 3 and 4), read from the keys themselves:
+ * epochs, fences, checkpoints and commits never go back, a checkpoint never passes the stream, an owner works when all older
+ * ones are fenced everywhere, nobody whose epoch was fenced puts anything anywhere, and a commit tells of all marks that were
+ * sent for it.
+ */
+import assert from 'node:assert/strict';
+import { unpack } from '../../../../src/store/codec/pack.ts';
+import { keys, tagOf } from '../../../../src/store/keys.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { ErrorReply, type Reply } from '../redis/reply.ts';
+
+export interface FencingCheck {
+  /** @throws AssertionError */
+  afterScript(name: string, scriptKeys: readonly string[], words: readonly string[], reply: Reply): void;
+}
+
+interface OwnerState {
+  readonly epoch: number;
+  readonly checkpoint: number;
+  readonly commits: number;
+}
+
+/** Scripts that put something into a partition in the name of another one's owner. */
+const outsideScripts = new Set(['claim', 'mark', 'register', 'touch']);
+/** In whose name jobs send marks. */
+const noPartition = '-1';
+/** Scripts of a partition's own owner, whose first word is its epoch. */
+const ownerScripts = new Set(['commit', 'intend']);
+
+/** A mark that an owner sent to a partition. */
+interface SentMark {
+  readonly partition: number;
+  readonly sequence: number;
+}
+
+export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): FencingCheck {
+  const known = new Map<string, OwnerState>();
+  const fences = new Map<string, number>();
+  /** By partition and epoch of the owner that has not committed since. */
+  const marks = new Map<string, SentMark[]>();
+
+  const fenceOf = (tag: string, partition: string): number =>
+    Number(keyspace.hash(keys.fence(tag)).get(partition) ?? 0);
+
+  const checkFences = (partition: string): void => {
+    for (const tag of tags) {
+      const name = `${tag} ${partition}`;
+      const fence = fenceOf(tag, partition);
+      assert.ok(fence >= (fences.get(name) ?? 0), `fence of ${partition} in ${tag} went back to ${fence}`);
+      fences.set(name, fence);
+    }
+  };
+
+  const checkOlderFenced = (tag: string, epoch: number): void => {
+    const partition = String(tags.indexOf(tag));
+    for (const reached of tags) {
+      const fence = fenceOf(reached, partition);
+      assert.ok(
+        fence >= epoch,
+        `${tag} is worked on in epoch ${epoch}, but ${reached} lets in epoch ${fence}`,
+      );
+    }
+  };
+
+  const checkMarksTold = (tag: string, epoch: string): void => {
+    const name = `${tags.indexOf(tag)} ${epoch}`;
+    const caused = [...keyspace.hash(keys.caused(tag))];
+    for (const { partition, sequence } of marks.get(name) ?? []) {
+      const told = caused
+        .filter(([field]) => field.endsWith(`:${partition}`))
+        .map(([, last]) => Number(last));
+      assert.ok(
+        Math.max(0, ...told) >= sequence,
+        `${tag} committed and told of marks in ${partition} up to ${told}, but ${sequence} was sent`,
+      );
+    }
+    marks.delete(name);
+  };
+
+  const ownerState = (tag: string): OwnerState => {
+    const owner = keyspace.hash(`${tag}:owner`);
+    return {
+      epoch: Number(owner.get('epoch') ?? 0),
+      checkpoint: Number(owner.get('checkpoint') ?? 0),
+      commits: Number(owner.get('commits') ?? 0),
+    };
+  };
+
+  const checkOwner = (tag: string): void => {
+    const before = known.get(tag) ?? { epoch: 0, checkpoint: 0, commits: 0 };
+    const now = ownerState(tag);
+    for (const field of ['epoch', 'checkpoint', 'commits'] as const) {
+      assert.ok(
+        now[field] >= before[field],
+        `${field} of ${tag} went from ${before[field]} to ${now[field]}`,
+      );
+    }
+    assert.ok(
+      now.commits <= before.commits + 1,
+      `${tag} went from commit ${before.commits} to ${now.commits}`,
+    );
+    const end = Number(keyspace.hash(`${tag}:clock`).get('stream') ?? 0);
+    assert.ok(
+      now.checkpoint <= end,
+      `checkpoint ${now.checkpoint} of ${tag} is behind its stream's end ${end}`,
+    );
+    known.set(tag, now);
+  };
+
+  return {
+    afterScript(name, scriptKeys, words, reply) {
+      const tag = scriptKeys[0]?.slice(0, scriptKeys[0].indexOf('}') + 1) ?? '';
+      if (!(reply instanceof ErrorReply)) {
+        if (ownerScripts.has(name)) {
+          assert.equal(Number(words[0]), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
+          checkOlderFenced(tag, Number(words[0]));
+        }
+        if (name === 'commit') checkMarksTold(tag, words[0] ?? '');
+        if (name === 'fence') checkFences(words[0] ?? '');
+        if (name === 'mark' && words[0] !== noPartition) {
+          const sender = `${words[0]} ${words[1]}`;
+          const sent = { partition: tags.indexOf(tag), sequence: Number(reply) };
+          marks.set(sender, [...(marks.get(sender) ?? []), sent]);
+        }
+        if (outsideScripts.has(name)) {
+          for (const reached of name === 'claim' ? claimTags(words[3] ?? '') : [tag]) {
+            const fence = fenceOf(reached, words[0] ?? '');
+            assert.ok(
+              Number(words[1]) >= fence,
+              `${name} in ${reached} of epoch ${words[1]}, fenced below ${fence}`,
+            );
+          }
+        }
+      }
+      if (keyspace.has(`${tag}:owner`)) checkOwner(tag);
+    },
+  };
+}
+
+/** Tags of the partitions whose claims a call holds; the first word of each group is its fence. */
+function claimTags(packed: string): string[] {
+  const groups = unpack<[fence: string][]>(Buffer.from(packed, 'latin1'));
+  return groups.map(([fence]) => tagOf(fence));
+}

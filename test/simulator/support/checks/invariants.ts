@@ -1,0 +1,282 @@
+/** What must hold of the store, and of the workers' memory, when nothing is left to do. */
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { Worker } from '../../../../src/actors/worker.ts';
+import type { Json } from '../../../../src/contract/json.ts';
+import { decodeItem } from '../../../../src/store/derived/items.ts';
+import { readEntities } from '../../../../src/store/entities/entities.ts';
+import { keys, type Partitions } from '../../../../src/store/keys.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import type { Claim } from '../../../../src/store/types.ts';
+import { nameOf, type RecordingSink, storedItems } from '../../../actors/support/fleet.ts';
+import {
+  expectedEntries,
+  storedClaims,
+  storedEntries,
+  storedRoutes,
+  storedServed,
+  viewOf,
+} from '../../../actors/support/stored.ts';
+import { sourceIds, type World } from '../../../actors/support/world.ts';
+import { instantStore } from '../redis/instant-store.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { environmentId, type Site } from '../site.ts';
+import type { Writes } from '../writes.ts';
+import { Announcements } from './announcements.ts';
+import type { ClaimAges } from './claim-ages.ts';
+
+interface Member {
+  readonly worker: Pick<Worker, 'covered'>;
+  readonly sink: RecordingSink;
+}
+
+/** What is left to do in some partition; null when nothing is, and what must hold then can be looked at. */
+export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string | null {
+  for (const tag of tags) {
+    const end = keyspace.hash(keys.clock(tag)).get('stream') ?? '0';
+    const checkpoint = keyspace.hash(keys.owner(tag)).get('checkpoint') ?? '0';
+    if (checkpoint !== end) return `${tag} is at ${checkpoint} of ${end}`;
+    const rebuilds = keyspace.hash(keys.dirty(tag)).size;
+    if (rebuilds > 0) return `${rebuilds} rebuilds wait in ${tag}`;
+    const intents = keyspace.hash(keys.intents(tag)).size;
+    if (intents > 0) return `${intents} intents are left in ${tag}`;
+  }
+  return null;
+}
+
+/**
+ * Holds what is stored against a naive recomputation. What held the last time is not looked at again while neither the
+ * tenant's keys nor its entities nor the site have changed.
+ */
+export class StoreCheck {
+  #site: Site | null = null;
+  readonly #store: Store;
+  readonly #announcements: Announcements;
+
+  constructor(
+    private readonly keyspace: Keyspace,
+    partitions: Partitions,
+    private readonly writes: Pick<Writes, 'worlds' | 'changed' | 'ages'>,
+    /** No claim moves with a commit. */
+    isLikeCluster: boolean,
+  ) {
+    this.#store = instantStore(keyspace, partitions);
+    this.#announcements = new Announcements(keyspace, partitions.tags, isLikeCluster);
+  }
+
+  /** To be called while nothing happens. @param site as it was published last @throws AssertionError */
+  async check(site: Site): Promise<void> {
+    const { keyspace, writes } = this;
+    const changed = new Set<string>(this.#site === site ? writes.changed : writes.worlds.keys());
+    for (const key of keyspace.written) changed.add(tenantOf(key));
+    for (const [tenant, world] of writes.worlds) {
+      if (!changed.has(tenant)) continue;
+      await checkTenant(this.#store, this.keyspace, site, tenant, world);
+      await checkClaimOrder(this.#store, keyspace, tenant, writes.ages.get(tenant));
+    }
+    this.#announcements.check();
+    this.#site = site;
+    keyspace.written.clear();
+    writes.changed.clear();
+  }
+}
+
+/** Of keys that belong to a tenant. */
+function tenantOf(key: string): string {
+  return key.split(':', 3)[2] ?? '';
+}
+
+async function checkTenant(
+  store: Store,
+  keyspace: Keyspace,
+  site: Site,
+  tenant: string,
+  world: World,
+): Promise<void> {
+  await checkEntities(store, tenant, world);
+  const views = storedViews(keyspace, store.partitions.tags, tenant);
+  checkEqual(sorted(views), sorted(site.views(world)), `views of ${tenant}`);
+  const items = await storedItems(store, { tenant, environmentId }, 'pages');
+  const fields = new Map([...items].map(([originId, item]) => [originId, item.fields]));
+  checkEqual(sorted(fields), sorted(site.pageItems(world)), `items of ${tenant}`);
+  await checkClaims(store, tenant, site.claims(world));
+  const tenants = site.loadedTenants.filter(({ alias }) => alias === tenant);
+  checkEqual(
+    await storedEntries(store, tenant),
+    await expectedEntries(store, tenants),
+    `lookups of ${tenant}`,
+  );
+}
+
+/** Most of what is stored was there at the last check. */
+class Decoded<T> {
+  readonly #known = new Map<string, T>();
+
+  constructor(private readonly decode: (bytes: Buffer, field: string) => T) {}
+
+  of(field: string, stored: string): T {
+    const name = `${field} ${stored}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const decoded = this.decode(Buffer.from(stored, 'latin1'), field);
+    if (this.#known.size === decodedMax) this.#known.clear();
+    this.#known.set(name, decoded);
+    return decoded;
+  }
+}
+
+const decodedMax = 5_000;
+const decodedViews = new Decoded((stored) => viewOf(environmentId, stored));
+const decodedItems = new Decoded((bytes, field) => {
+  const item = decodeItem(field, bytes);
+  return { item, text: JSON.stringify(item.fields) };
+});
+
+function storedViews(keyspace: Keyspace, tags: readonly string[], tenant: string): Map<string, Json> {
+  const views = new Map<string, Json>();
+  for (const tag of tags) {
+    for (const [field, stored] of keyspace.hash(keys.views(tag, tenant, environmentId))) {
+      views.set(field, decodedViews.of(field, stored));
+    }
+  }
+  return views;
+}
+
+/** Saying what differs costs far more than seeing whether anything does. */
+function checkEqual(actual: unknown, expected: unknown, what: string): void {
+  if (!isDeepStrictEqual(actual, expected)) assert.deepEqual(actual, expected, what);
+}
+
+/** Promise 2: everything that was acknowledged is there as it was sent last, and nothing else. */
+async function checkEntities(store: Store, tenant: string, world: World): Promise<void> {
+  for (const sourceId of sourceIds) {
+    const known: string[] = [];
+    for (const tag of store.partitions.tags) {
+      known.push(...(await store.client.hkeys(keys.meta(tag, tenant, sourceId))));
+    }
+    const sent = world.of(sourceId);
+    checkEqual(known.sort(), [...sent.keys()].sort(), `entities of ${tenant} ${sourceId}`);
+    const refs = known.map((originId) => ({ sourceId, originId }));
+    for (const stored of await readEntities(store, tenant, refs)) {
+      const { properties, url, type } = sent.get(stored?.originId ?? '') ?? {};
+      const found = { properties: stored?.properties, url: stored?.url, type: stored?.type };
+      checkEqual(found, { properties, url, type }, `${tenant} ${sourceId} ${stored?.originId}`);
+    }
+  }
+}
+
+async function checkClaims(store: Store, tenant: string, expected: readonly string[]): Promise<void> {
+  const stored = await storedClaims(store, tenant, environmentId);
+  const lines: string[] = [];
+  const listed: string[] = [];
+  for (const [field, claims] of stored) {
+    for (const { kind, view, display, redirect } of claims) {
+      lines.push(`${field} ${kind} ${view.alias} ${view.originId} ${display} ${redirect ?? '-'}`);
+    }
+    if (field.startsWith('u:')) listed.push(...new Set(firstsOf(claims).map(({ display }) => display)));
+  }
+  checkEqual(lines.sort(), expected, `claims of ${tenant}`);
+  checkEqual(await storedRoutes(store, tenant, environmentId), listed.sort(), `routes of ${tenant}`);
+}
+
+/** Claims that answer on a path: of each host the first, but no redirect where a page answers on every host. */
+function servedOf(claims: readonly Claim[]): Claim[] {
+  const isPageEverywhere = claims.some(({ host, kind }) => host === null && kind === 'page');
+  return firstsOf(claims).filter(({ kind }) => kind === 'page' || !isPageEverywhere);
+}
+
+function firstsOf(claims: readonly Claim[]): Claim[] {
+  return claims.filter(({ host }, at) => claims.findIndex((other) => other.host === host) === at);
+}
+
+/** What is served follows from the order of all claims; fields with several are listed as clashes. */
+async function checkClaimOrder(
+  store: Store,
+  keyspace: Keyspace,
+  tenant: string,
+  ages: ClaimAges | undefined,
+): Promise<void> {
+  const served = await storedServed(store, tenant, environmentId);
+  const stored = await storedClaims(store, tenant, environmentId);
+  const clashes = new Map<string, string>();
+  for (const [field, claims] of stored) {
+    checkEqual(claims, [...claims].sort(byPrecedence), `order of the claims on ${field} of ${tenant}`);
+    const record = { claims: servedOf(claims), isContested: claims.length > 1, hasMore: false };
+    checkEqual(served.get(field), record, `what is served on ${field} of ${tenant}`);
+    if (claims.length > 1) clashes.set(field, String(claims.length));
+    if (field.startsWith('u:')) checkAges(claims, ages, `${field} of ${tenant}`);
+  }
+  checkEqual([...served.keys()].sort(), [...stored.keys()].sort(), `claimed fields of ${tenant}`);
+  const listed = store.partitions.tags.flatMap((tag) => [
+    ...keyspace.hash(keys.clashes(tag, tenant, environmentId)),
+  ]);
+  checkEqual(sorted(new Map(listed)), sorted(clashes), `clashes of ${tenant}`);
+}
+
+/** A page before a redirect, the latest claim before older ones; ids decide the rest. */
+function byPrecedence(a: Claim, b: Claim): number {
+  const byText = (x: string, y: string) => (x === y ? 0 : x < y ? -1 : 1);
+  return (
+    byText(a.kind, b.kind) ||
+    b.sinceStamp - a.sinceStamp ||
+    byText(a.view.alias, b.view.alias) ||
+    byText(a.view.sourceId, b.view.sourceId) ||
+    byText(a.view.originId, b.view.originId) ||
+    byText(a.host ?? '', b.host ?? '')
+  );
+}
+
+/** Of two pages with one URL the one that took it up later comes first. */
+function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: string): void {
+  const pages = claims.filter(({ kind, view }) => kind === 'page' && view.alias === 'page');
+  for (let at = 1; at < pages.length; at += 1) {
+    const [former = '', later = ''] = pages.slice(at - 1, at + 1).map(({ view }) => view.originId);
+    const [before, after] = [ages?.of(former), ages?.of(later)];
+    assert.ok(
+      before === undefined || after === undefined || before.last >= after.first,
+      `${what}: ${former} comes before ${later}, which claimed it later`,
+    );
+  }
+}
+
+/**
+ * A partition that nobody serves, or whose shard in memory is not what Redis holds; null when there is none. Ownership may
+ * be on the move: then it is to be looked at again.
+ */
+export function checkMemory(
+  keyspace: Keyspace,
+  partitions: Partitions,
+  members: readonly Member[],
+): string | null {
+  for (const [partition, tag] of partitions.tags.entries()) {
+    const serving = members.filter(({ worker }) => worker.covered().has(partition));
+    const [member] = serving;
+    if (member === undefined || serving.length > 1) {
+      return `partition ${partition} is served by ${serving.length} workers`;
+    }
+    const inRedis = itemsOf(keyspace, tag);
+    const inMemory = [...(member.sink.items(partition) ?? [])].map(
+      ([name, { fields }]) => `${name} ${JSON.stringify(fields)}`,
+    );
+    if (!isDeepStrictEqual(inMemory.sort(), inRedis.sort())) {
+      return `partition ${partition} has ${inRedis} and its worker ${inMemory}`;
+    }
+  }
+  return null;
+}
+
+function itemsOf(keyspace: Keyspace, tag: string): string[] {
+  const items: string[] = [];
+  for (const place of keyspace.hash(keys.itemIndexes(tag)).keys()) {
+    const [tenant = '', environment = '', index = ''] = place.split('|');
+    for (const [field, stored] of keyspace.hash(keys.items(tag, tenant, environment, index))) {
+      const { item, text } = decodedItems.of(field, stored);
+      items.push(`${nameOf({ tenant, environmentId: environment }, index, item)} ${text}`);
+    }
+  }
+  return items;
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,98 @@
+/** Mistakes planted in scripts, which schedules must bring to light. */
+import assert from 'node:assert/strict';
+import type { Fault } from '../faults.ts';
+
+export interface Mistake {
+  /** How a script would look then. */
+  alter(script: string, source: string): string;
+  /** Where the search begins: a seed that brought it to light soon, while the code stays as it was then. */
+  readonly seed: number;
+  /** What brings it to light. */
+  readonly faults: readonly [Fault, ...Fault[]];
+}
+
+function replaced(source: string, from: string | RegExp, to: string): string {
+  const altered = source.replace(from, to);
+  assert.notEqual(altered, source, `${from} is not in the script any more`);
+  return altered;
+}
+
+const ownEpochCheck = /if (?:redis\.call\('HGET', KEYS\[1\], 'epoch'\)|owner\[1\]) ~= ARGV\[1\] then/;
+const fenceCheck =
+  /if tonumber\(redis\.call\('HGET', (?:KEYS|group)\[1\], ARGV\[1\]\) or 0\) > tonumber\(ARGV\[2\]\) then/;
+const moveCheckpoint = `
+redis.call('HSET', KEYS[1], 'checkpoint', redis.call('HGET', string.sub(KEYS[1], 1, -6) .. 'clock', 'stream'))
+return 1`;
+const ofOwners = new Set(['commit', 'intend']);
+const outside = new Set(['claim', 'mark', 'register', 'touch']);
+const ofClaims = new Set(['claim', 'commit']);
+
+export const mistakes: Readonly<Record<string, Mistake>> = {
+  'an owner whose epoch nobody looks at': {
+    alter: (script, source) =>
+      ofOwners.has(script) ? replaced(source, ownEpochCheck, 'if false then') : source,
+    seed: 1,
+    faults: ['lease', 'stall'],
+  },
+  'effects outside the partition by an owner that was fenced': {
+    alter: (script, source) => (outside.has(script) ? replaced(source, fenceCheck, 'if false then') : source),
+    seed: 1,
+    faults: ['lease', 'stall'],
+  },
+  'a checkpoint that moves before the work is committed': {
+    alter: (script, source) => (script === 'intend' ? replaced(source, 'return 1', moveCheckpoint) : source),
+    seed: 1,
+    faults: ['crash', 'redis'],
+  },
+  'intents that are not noted': {
+    alter: (script, source) => (script === 'intend' ? replaced(source, /^for .* end$/m, '') : source),
+    seed: 22,
+    faults: ['crash', 'links'],
+  },
+  'lookups that read an index before all partitions have filled it': {
+    alter: (script, source) =>
+      script === 'fill' ? replaced(source, /^ {2}if .* filled .. partition.*$/m, '') : source,
+    seed: 2,
+    faults: ['configure', 'jobs', 'stall'],
+  },
+  'a former lookup layout that is not kept until everybody knows the new one': {
+    alter: (script, source) =>
+      script === 'fill' ? replaced(source, /^if now then .*before, now.*$/m, '') : source,
+    seed: 2,
+    faults: ['configure', 'jobs', 'link'],
+  },
+  'a new owner that does not fence the one before': {
+    alter: (script, source) =>
+      script === 'fence' ? replaced(source, "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])", '') : source,
+    seed: 1,
+    faults: ['lease', 'stall'],
+  },
+  'a claim on top of others that is not put into its place': {
+    alter: (script, source) =>
+      ofClaims.has(script)
+        ? replaced(source, 'largestStamp - tonumber(claim[3])', 'tonumber(claim[3])')
+        : source,
+    seed: 1,
+    faults: ['links'],
+  },
+  'other claims on a field that fronts do not hear of': {
+    alter: (script, source) =>
+      ofClaims.has(script) ? replaced(source, /^ *if isNew then digests.*$/m, '') : source,
+    seed: 1,
+    faults: ['links'],
+  },
+  'marks that a commit does not tell of': {
+    alter: (script, source) =>
+      script === 'commit' ? replaced(source, "callEach('HSET', KEYS[4], caused)", '') : source,
+    seed: 2,
+    faults: ['links'],
+  },
+  'a partition that is taken while another worker holds it': {
+    alter: (script, source) =>
+      script === 'lease'
+        ? replaced(source, /if owner\[1\] and .* untilMs > nowMs and not isUnrenewed then/, 'if false then')
+        : source,
+    seed: 1,
+    faults: ['crash', 'stop'],
+  },
+};

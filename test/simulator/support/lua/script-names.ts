@@ -1,0 +1,40 @@
+/** Which script of the store a text is. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Of the store, by name, each behind the part that its head names; one byte a character, as Redis sees them. */
+export function scriptTexts(): ReadonlyMap<string, string> {
+  return new Map([...scriptNames].map(([text, name]) => [name, partOf(text) + text]));
+}
+
+function partOf(text: string): string {
+  const [, part] = /behind `(parts\/\w+\.lua)`/.exec(text) ?? [];
+  return part === undefined ? '' : readScript(part);
+}
+
+const scriptFolder = new URL('../../../../src/store/scripts/', import.meta.url);
+/** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
+const scriptNames = new Map(
+  readdirSync(scriptFolder)
+    .filter((file) => file.endsWith('.lua'))
+    .map((file) => [withoutHead(readScript(file)), file.replace('.lua', '')]),
+);
+
+/** The head ends with the first line. */
+function withoutHead(text: string): string {
+  return text.slice(text.indexOf('\n'));
+}
+
+function readScript(file: string): string {
+  return readFileSync(new URL(file, scriptFolder), 'latin1');
+}
+
+const namesBySource = new Map<string, string>();
+
+/** @returns '' for a text that is none of the store. */
+export function scriptName(source: string): string {
+  const known = namesBySource.get(source);
+  if (known !== undefined) return known;
+  const [, name = ''] = [...scriptNames].find(([text]) => source.endsWith(text)) ?? [];
+  namesBySource.set(source, name);
+  return name;
+}

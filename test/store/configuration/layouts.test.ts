@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Configuration } from '../../../src/config/configuration.ts';
+import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { publishConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { noteFilled, readLayouts, retireFormer } from '../../../src/store/configuration/layouts.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+const place = { tenant: 'acme', sourceId: 'src' };
+const partitions = [0, 1, 2];
+
+/** A configuration whose lookups read the entities of one source by a property; null: that has no lookups. */
+async function publish(store: Store, property: string | null): Promise<[number, Configuration]> {
+  const files = new Map<string, Json>([
+    [
+      'tenants/acme/tenant.json',
+      {
+        environments: [{ id: 'env', alias: 'production' }],
+        sourceGroups: [
+          {
+            alias: 'cms',
+            sources: [{ id: 'src', name: 'CMS', environments: ['production'], apiKeys: ['s'] }],
+          },
+        ],
+        domains: [{ alias: 'site', hostnames: ['*'] }],
+        environmentClients: [{ name: 'site', environment: 'production', domains: ['site'], apiKeys: ['c'] }],
+      },
+    ],
+  ]);
+  if (property !== null) {
+    const $lookup = { filter: `properties.${property} eq {originId}` };
+    files.set('tenants/acme/schemas/list.json', {
+      triggers: { cms: ['list'] },
+      properties: { found: { type: 'array', input: { $lookup } } },
+    });
+  }
+  const documents = new Map([...files].map(([file, json]) => [file, JSON.stringify(json)]));
+  const loaded = loadConfiguration(documents);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues));
+  return [await publishConfiguration(store, documents, loaded.configuration), loaded.configuration];
+}
+
+function wantedBy(configuration: Configuration) {
+  return configuration.tenants.get('acme')?.lookupLayouts.get('src') ?? null;
+}
+
+test('the layouts of the first configuration are whole, those of later ones are not', async () => {
+  const store = await redis.openEmptyStore(partitions.length);
+  const [, first] = await publish(store, 'a');
+  assert.deepEqual((await readLayouts(store)).wholeOf(place), wantedBy(first));
+  const [, second] = await publish(store, 'b');
+  const layouts = await readLayouts(store);
+  assert.deepEqual(layouts.wholeOf(place), wantedBy(first));
+  assert.deepEqual(layouts.keptOf(place, wantedBy(second)), [wantedBy(second), wantedBy(first)]);
+  assert.deepEqual(layouts.keptOf(place, wantedBy(first)), [wantedBy(first)]);
+});
+
+test('a layout is read once every partition is filled for the same generation, and the former one is kept until it is retired', async () => {
+  const store = await redis.openEmptyStore(partitions.length);
+  const [, first] = await publish(store, 'a');
+  const [generation, second] = await publish(store, 'b');
+  const wanted = wantedBy(second);
+  for (const partition of [0, 1, 1, 0]) await noteFilled(store, generation, partition, place, wanted);
+  const [later] = await publish(store, 'c');
+  const [again] = await publish(store, 'b');
+  await noteFilled(store, generation, 2, place, wanted);
+  await noteFilled(store, later, 2, place, wanted);
+  await noteFilled(store, again, 2, place, wanted);
+  const before = await readLayouts(store);
+  assert.deepEqual(
+    before.wholeOf(place),
+    wantedBy(first),
+    'entities may have left it under another generation',
+  );
+  for (const partition of [0, 1]) await noteFilled(store, again, partition, place, wanted);
+  const filled = await readLayouts(store);
+  assert.deepEqual(filled.wholeOf(place), wanted);
+  assert.deepEqual(filled.keptOf(place, wanted), [wanted, wantedBy(first)]);
+  assert.ok(filled.version > before.version);
+  await retireFormer(store, before);
+  assert.deepEqual(
+    (await readLayouts(store)).retiring,
+    filled.retiring,
+    'workers may not know the newer version',
+  );
+  await retireFormer(store, filled);
+  const retired = await readLayouts(store);
+  assert.deepEqual(retired.keptOf(place, wanted), [wanted]);
+  assert.ok(retired.version > filled.version);
+});
+
+test('no second layout takes the place of one before the former one is retired', async () => {
+  const store = await redis.openEmptyStore(partitions.length);
+  await publish(store, 'a');
+  const fill = async (property: string | null) => {
+    const [generation, configuration] = await publish(store, property);
+    for (const partition of partitions) {
+      await noteFilled(store, generation, partition, place, wantedBy(configuration));
+    }
+    return wantedBy(configuration);
+  };
+  const second = await fill('b');
+  await fill(null);
+  assert.deepEqual((await readLayouts(store)).wholeOf(place), second);
+  await retireFormer(store, await readLayouts(store));
+  await fill('c');
+  await retireFormer(store, await readLayouts(store));
+  await fill(null);
+  const layouts = await readLayouts(store);
+  assert.equal(layouts.wholeOf(place), null);
+  assert.deepEqual(layouts.keptOf(place, null).length, 1, 'a worker may still read it');
+  await retireFormer(store, layouts);
+  assert.deepEqual((await readLayouts(store)).keptOf(place, null), []);
+});

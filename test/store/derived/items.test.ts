@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import type { FieldType } from '../../../src/search/types.ts';
+import {
+  decodeItem,
+  encodeItem,
+  itemIndexField,
+  listItemIndexes,
+  scanItems,
+} from '../../../src/store/derived/items.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
+import { indexName, itemField, keys } from '../../../src/store/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { StoredItem } from '../../../src/store/types.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const scope = { tenant: 'acme', environmentId: 'env-1' };
+
+async function putItems(store: Store, index: string, items: readonly StoredItem[]): Promise<void> {
+  const tag = store.partitions.tag(0);
+  const key = keys.items(tag, scope.tenant, scope.environmentId, index);
+  for (const item of items) {
+    await store.client.hset(key, itemField(item.sourceId, item.originId), encodeItem(item));
+  }
+  await store.client.hset(keys.itemIndexes(tag), itemIndexField({ scope, index }), '1');
+}
+
+async function scanAll(store: Store, index: string): Promise<StoredItem[]> {
+  const found = new Map<string, StoredItem>();
+  for await (const portion of scanItems(store, 0, scope, index)) {
+    for (const item of portion) found.set(itemField(item.sourceId, item.originId), item);
+  }
+  return [...found.values()].sort((a, b) => (a.originId < b.originId ? -1 : 1));
+}
+
+test('any item comes back as it was stored, and equal items have equal bytes', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string({ unit: 'binary', minLength: 1 }),
+      fc.nat(),
+      (fields, originId, updatedAtMs) => {
+        const parsed = JSON.parse(JSON.stringify(fields)) as JsonObject;
+        const item: StoredItem = { sourceId: 'source', originId, updatedAtMs, fields: parsed };
+        const stored = encodeItem(item);
+        const decoded = decodeItem(itemField('source', originId), stored);
+        assert.equal(decoded.originId, originId);
+        assert.equal(JSON.stringify(decoded), JSON.stringify(item));
+        assert.deepEqual(encodeItem(decoded), stored);
+      },
+    ),
+    { numRuns: runs },
+  );
+});
+
+test('names of prototypes, lone surrogates and long numbers sent as text survive', () => {
+  const text = '{"__proto__":{"x":1},"constructor":"c","id":"9223372036854775807","half":"\\ud800"}';
+  const item = { updatedAtMs: 5, fields: JSON.parse(text) as JsonObject };
+  const decoded = decodeItem('s:a:b', encodeItem(item));
+  assert.equal(decoded.originId, 'a:b');
+  assert.equal(JSON.stringify(decoded.fields), text);
+  assert.equal(Object.hasOwn(decoded.fields, '__proto__'), true);
+});
+
+test('a scan finds every item once it is read to the end, small and large ones, in bounded portions', async () => {
+  const store = await redis.openEmptyStore(1);
+  const items = Array.from({ length: 700 }, (_, number) => ({
+    sourceId: 'source',
+    originId: `item-${String(number).padStart(4, '0')}`,
+    updatedAtMs: number,
+    fields: { text: 'x'.repeat(number % 50 === 0 ? 200_000 : 100) },
+  }));
+  await putItems(store, 'schema:pages', items);
+  assert.deepEqual(await scanAll(store, 'schema:pages'), items);
+  let largestBytes = 0;
+  for await (const portion of scanItems(store, 0, scope, 'schema:pages')) {
+    largestBytes = Math.max(largestBytes, JSON.stringify(portion).length);
+  }
+  assert.ok(largestBytes < 8 * 1024 * 1024, `${largestBytes}`);
+});
+
+test('an index of a partition is listed with its scope, bars in its name included', async () => {
+  const store = await redis.openEmptyStore(1);
+  const name = indexName.auto('cms', 'odd|type:x');
+  await putItems(store, name, []);
+  assert.deepEqual(await listItemIndexes(store, 0), [{ scope, index: name }]);
+  assert.deepEqual(await scanAll(store, name), []);
+});
+
+test('the first type of a field holds for every process', async () => {
+  const store = await redis.openEmptyStore(4);
+  const [first, second] = [new AutoFields(store), new AutoFields(await redis.openStore(4))];
+  const candidates = (entries: [string, FieldType][]) => new Map(entries);
+  const decided = await Promise.all([
+    first.decide('acme', 's', 'page', candidates([['title', 'keywordText']])),
+    second.decide('acme', 's', 'page', candidates([['title', 'double']])),
+  ]);
+  assert.ok(decided[0]?.has('title'));
+  assert.equal(decided[0]?.get('title'), decided[1]?.get('title'));
+  await second.decide('acme', 's', 'page', candidates([['size', 'double']]));
+  const later = await first.decide('acme', 's', 'page', candidates([['size', 'boolean']]));
+  assert.equal(later?.get('size'), 'double');
+});
+
+test('an entity type is known from its first entity on, fields or not, and only for its tenant and source', async () => {
+  const store = await redis.openEmptyStore(4);
+  const worker = new AutoFields(store);
+  const front = new AutoFields(store);
+  assert.equal(await front.read('acme', 's', 'page'), null);
+  await worker.decide('acme', 's', 'page', new Map());
+  assert.deepEqual(await front.read('acme', 's', 'page'), new Map());
+  assert.equal(await front.read('other', 's', 'page'), null);
+  assert.equal(await front.read('acme', 't', 'page'), null);
+});
+
+test('a front sees fields that a worker decided after it had read', async () => {
+  const store = await redis.openEmptyStore(4);
+  const worker = new AutoFields(store);
+  const front = new AutoFields(store);
+  await worker.decide('acme', 's', 'page', new Map([['title', 'keywordText']]));
+  assert.deepEqual(await front.read('acme', 's', 'page'), new Map([['title', 'keywordText']]));
+  await worker.decide('acme', 's', 'page', new Map([['__proto__', 'object']]));
+  assert.equal((await front.read('acme', 's', 'page'))?.get('__proto__'), 'object');
+  assert.equal(front.known('acme', 's', 'page')?.size, 2);
+});
+
+test('deciding what is decided already asks Redis nothing', async () => {
+  const store = await redis.openEmptyStore(1);
+  const worker = new AutoFields(store);
+  const candidates = new Map<string, FieldType>([['title', 'keywordText']]);
+  await worker.decide('acme', 's', 'page', candidates);
+  await worker.decide('acme', 's', 'page', new Map());
+  await store.close();
+  assert.deepEqual(await worker.decide('acme', 's', 'page', candidates), candidates);
+});

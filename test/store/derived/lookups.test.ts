@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  candidatePortions,
+  type IndexWrite,
+  type LookupKey,
+  readCandidates,
+  registerDependents,
+  touchKeys,
+} from '../../../src/store/derived/lookups.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+const caller = { partition: 0, epoch: 1 };
+const tenant = 'acme';
+const sourceId = 's';
+
+function key(lookupKey: string): LookupKey {
+  return { tenant, sourceId, lookupKey };
+}
+
+function entry(lookupKey: string, originId: string, values: string | null, layoutId = 'layout'): IndexWrite {
+  return { ...key(lookupKey), layoutId, originId, projection: values };
+}
+
+async function touch(
+  store: Store,
+  writes: readonly IndexWrite[],
+  touched: readonly LookupKey[],
+): Promise<string[]> {
+  const members: string[] = [];
+  for await (const portion of touchKeys(store, caller, writes, touched)) members.push(...portion);
+  return members.sort();
+}
+
+async function register(store: Store, action: 'add' | 'drop', lookupKey: string, ...members: string[]) {
+  await registerDependents(
+    store,
+    caller,
+    members.map((member) => ({ ...key(lookupKey), action, member })),
+  );
+}
+
+async function candidates(store: Store, ...lookupKeys: string[]) {
+  const found = await readCandidates(store, 'layout', lookupKeys.map(key));
+  return found.sort((a, b) => (a.originId < b.originId ? -1 : 1));
+}
+
+test('what stands under a key is found under it, with its projection, until it is dropped', async () => {
+  const store = await redis.openEmptyStore(4);
+  await touch(
+    store,
+    [entry('k', '1', '["a",{"__proto__":1}]'), entry('k', '2', '[null]'), entry('l', '1', '[]')],
+    [],
+  );
+  const found = await candidates(store, 'k');
+  assert.deepEqual(
+    found.map(({ originId, values }) => [originId, JSON.stringify(values)]),
+    [
+      ['1', '["a",{"__proto__":1}]'],
+      ['2', '[null]'],
+    ],
+  );
+  assert.equal(
+    (await candidates(store, 'k', 'l', 'none')).length,
+    3,
+    'one under several keys comes several times',
+  );
+  await touch(store, [entry('k', '1', null), entry('k', '2', '["new"]')], []);
+  assert.deepEqual(await candidates(store, 'k'), [{ originId: '2', values: ['new'] }]);
+});
+
+test('a whole type is read in portions, each entry at least once, and so are many keys', async () => {
+  const store = await redis.openEmptyStore(4);
+  const count = 20_000;
+  const all = Array.from({ length: count }, (_, number) => entry('all', `o${number}`, `[${number}]`));
+  const few = Array.from({ length: 300 }, (_, number) => entry(`k${number}`, `f${number}`, '[]'));
+  await touch(store, [...all, ...few], []);
+  const found = new Map<string, unknown>();
+  const sizes: number[] = [];
+  const lookupKeys = ['all', ...few.map(({ lookupKey }) => lookupKey)].map(key);
+  for await (const { size, candidates } of candidatePortions(store, 'layout', lookupKeys)) {
+    sizes.push(size);
+    for (const { originId, values } of candidates) found.set(originId, values[0]);
+  }
+  assert.equal(found.size, count + few.length);
+  for (const { originId, projection } of all) assert.equal(JSON.stringify([found.get(originId)]), projection);
+  assert.ok(Math.max(...sizes) < count / 4, `${Math.max(...sizes)} entries in one reply`);
+});
+
+test('entries of another layout, source or tenant are not seen', async () => {
+  const store = await redis.openEmptyStore(4);
+  await touch(store, [entry('k', '1', '[]', 'other')], []);
+  await touch(store, [{ ...entry('k', '2', '[]'), tenant: 'other' }], []);
+  await touch(store, [{ ...entry('k', '3', '[]'), sourceId: 'other' }], []);
+  assert.deepEqual(await candidates(store, 'k'), []);
+});
+
+test('a touch tells the dependents of the touched keys, and of no others', async () => {
+  const store = await redis.openEmptyStore(4);
+  await register(store, 'add', 'k', 'view-1', 'view-2');
+  await register(store, 'add', 'l', 'view-3');
+  await register(store, 'add', 'm', 'view-4');
+  assert.deepEqual(await touch(store, [], [key('k'), key('l')]), ['view-1', 'view-2', 'view-3']);
+  await register(store, 'drop', 'k', 'view-1');
+  assert.deepEqual(await touch(store, [], [key('k')]), ['view-2']);
+  assert.deepEqual(await touch(store, [entry('m', '1', '[]')], []), [], 'a write asks nobody');
+});
+
+test('registering twice is registering once, dropping what is not there is nothing', async () => {
+  const store = await redis.openEmptyStore(4);
+  await register(store, 'add', 'k', 'a', 'a');
+  await register(store, 'add', 'k', 'a');
+  await register(store, 'drop', 'k', 'never');
+  assert.deepEqual(await touch(store, [], [key('k')]), ['a']);
+});
+
+test('of a change and a computation that race one always sees the other', async () => {
+  const store = await redis.openEmptyStore(4);
+  for (let round = 0; round < 200; round += 1) {
+    const lookupKey = `race-${round}`;
+    const computation = async () => {
+      await register(store, 'add', lookupKey, 'view');
+      return candidates(store, lookupKey);
+    };
+    const change = () => touch(store, [entry(lookupKey, '1', '[]')], [key(lookupKey)]);
+    const changeFirst = round % 2 === 0 ? change() : null;
+    const computed = computation();
+    const [seen, told] = await Promise.all([computed, changeFirst ?? change()]);
+    assert.ok(seen.length === 1 || told.length === 1, `round ${round}: neither saw the other`);
+  }
+});
+
+test('many thousand dependents and entries of one key are all told and found', async () => {
+  const store = await redis.openEmptyStore(2);
+  const members = Array.from({ length: 3500 }, (_, index) => `v|e|list|s|${index}`);
+  await register(store, 'add', 'k', ...members);
+  await register(store, 'add', 'small', 'one');
+  const writes = members.map((_, index) => entry('k', String(index), '[1]'));
+  const told = await touch(store, writes, [key('k'), key('small'), key('none')]);
+  assert.deepEqual([...new Set(told)].sort(), ['one', ...members].sort());
+  assert.equal((await candidates(store, 'k')).length, 3500);
+});
+
+test('a thousand touched keys are asked, each of them', async () => {
+  const store = await redis.openEmptyStore(3);
+  const names = Array.from({ length: 1000 }, (_, index) => `k${index}`);
+  await Promise.all(names.map((name) => register(store, 'add', name, `of-${name}`)));
+  const told = await touch(
+    store,
+    names.map((name) => entry(name, '1', '[]')),
+    names.map(key),
+  );
+  assert.deepEqual(told, names.map((name) => `of-${name}`).sort());
+});

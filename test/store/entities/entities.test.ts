@@ -1,0 +1,517 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import {
+  acceptEntities,
+  encodeEntity,
+  readEntities,
+  removeEntities,
+  scanOriginIds,
+} from '../../../src/store/entities/entities.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { packForLua } from '../../../src/store/redis/lua-list.ts';
+import { Script } from '../../../src/store/redis/script.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { IntakeReader } from '../../../src/store/streams/intake.ts';
+import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
+import type { EncodedEntity } from '../../../src/store/types.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
+
+const redis = await TestRedis.start();
+const tenant = 'acme';
+const sourceId = 'source-1';
+
+function entity(originId: string, properties: JsonObject, fields: Partial<SourceEntity> = {}): SourceEntity {
+  return { originId, type: 'page', url: null, originParentId: null, redirects: [], properties, ...fields };
+}
+
+async function accept(store: Store, entities: readonly SourceEntity[], force = false) {
+  return acceptEntities(store, { tenant, sourceId, force, entities: entities.map(encodeEntity) });
+}
+
+async function read(store: Store, originId: string) {
+  const [stored] = await readEntities(store, tenant, [{ sourceId, originId }]);
+  return stored ?? null;
+}
+
+/** Last sequence of every partition's stream. */
+async function ends(store: Store): Promise<number[]> {
+  return Promise.all(
+    store.partitions.tags.map(async (tag) =>
+      Number((await store.client.hget(keys.clock(tag), 'stream')) ?? 0),
+    ),
+  );
+}
+
+test('an accepted entity is stored whole and announced once', async () => {
+  const store = await redis.openEmptyStore(4);
+  const sent = entity(
+    '1',
+    { title: 'Lyon', nested: { __proto__: null, list: [1, 2.5, null, true] } },
+    {
+      url: '/lyon',
+      originParentId: 'france',
+      redirects: ['/l', '/lugdunum'],
+    },
+  );
+  const { outcomes, version } = await accept(store, [sent]);
+  assert.deepEqual(outcomes, ['changed']);
+  const stored = await read(store, '1');
+  assert.ok(stored !== null);
+  const { stamp, bornStamp, urlStamp, ...rest } = stored;
+  assert.equal(JSON.stringify(rest), JSON.stringify({ sourceId, ...orderedAs(rest, sent) }));
+  assert.ok(Math.abs(stamp / 1000 - Date.now()) < 60_000, 'microseconds of now');
+  assert.deepEqual([bornStamp, urlStamp], [stamp, stamp]);
+
+  const partition = store.partitions.ofEntity(sourceId, '1');
+  assert.deepEqual(version, new Map([[partition, 1]]));
+  const source = openStreamSource(store);
+  const entries = await new IntakeReader(source, store.partitions.tag(partition), 0).next(10, 10);
+  source.close();
+  const bytes = encodeEntity(sent).encode().length;
+  assert.deepEqual(entries, [{ kind: 'entities', sequence: 1, tenant, sourceId, originIds: ['1'], bytes }]);
+});
+
+function orderedAs(order: object, value: SourceEntity): object {
+  const members = Object.keys(order).filter((name) => name !== 'sourceId');
+  return Object.fromEntries(members.map((name) => [name, value[name as keyof SourceEntity]]));
+}
+
+test('an unchanged entity costs no stream entry and keeps its stamps', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('1', { a: 1, b: { c: 1, d: 2 } }, { redirects: ['/x'] })]);
+  const [before, endsBefore] = [await read(store, '1'), await ends(store)];
+  const again = await accept(store, [entity('1', { b: { d: 2, c: 1 }, a: 1 }, { redirects: ['/x'] })]);
+  assert.deepEqual(again.outcomes, ['unchanged'], 'whatever the order of object keys');
+  assert.deepEqual(await ends(store), endsBefore);
+  assert.deepEqual(await read(store, '1'), before);
+  const partition = store.partitions.ofEntity(sourceId, '1');
+  assert.deepEqual(again.version, new Map([[partition, 1]]), 'the state it was unchanged in');
+});
+
+test('everything stored counts for changed or unchanged', async () => {
+  const store = await redis.openEmptyStore(4);
+  const base = entity('1', { a: [1, 2] }, { url: '/a', originParentId: 'p', redirects: ['/r', '/s'] });
+  const others: SourceEntity[] = [
+    { ...base, url: '/b' },
+    { ...base, url: null },
+    { ...base, originParentId: null },
+    { ...base, redirects: ['/s', '/r'] },
+    { ...base, redirects: [] },
+    { ...base, properties: { a: [2, 1] } },
+    { ...base, properties: { a: [1, 2], b: null } },
+    { ...base, properties: { a: ['1', 2] } },
+  ];
+  for (const other of others) {
+    assert.deepEqual((await accept(store, [base], true)).outcomes, ['changed']);
+    assert.deepEqual((await accept(store, [other], true)).outcomes, ['changed'], JSON.stringify(other));
+  }
+});
+
+test('any properties come back as they were sent', async () => {
+  const store = await redis.openEmptyStore(4);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+      async (values) => {
+        const properties = JSON.parse(JSON.stringify(values)) as JsonObject;
+        await accept(store, [entity('any', properties)]);
+        assert.equal(JSON.stringify((await read(store, 'any'))?.properties), JSON.stringify(properties));
+      },
+    ),
+    { numRuns: runs(50) },
+  );
+});
+
+test('another type is a conflict and changes nothing, unless it is forced', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('1', { a: 1 })]);
+  const before = await read(store, '1');
+  const other = entity('1', { a: 2 }, { type: 'Page' });
+  assert.deepEqual((await accept(store, [other])).outcomes, ['typeConflict'], 'the case of a type counts');
+  assert.deepEqual(await read(store, '1'), before);
+  assert.deepEqual((await accept(store, [entity('1', { a: 1 }, { type: 'x' })])).outcomes, ['typeConflict']);
+  assert.deepEqual((await accept(store, [other], true)).outcomes, ['changed']);
+  assert.equal((await read(store, '1'))?.type, 'Page');
+  assert.deepEqual((await accept(store, [entity('1', { a: 3 })])).outcomes, ['typeConflict']);
+  await removeEntities(store, { tenant, sourceId, originIds: ['1'] });
+  assert.deepEqual((await accept(store, [entity('1', { a: 3 })])).outcomes, ['changed'], 'after a delete');
+});
+
+test('a bulk is stored although some of it conflicts, each outcome at its place', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('b', { a: 1 }), entity('c', { a: 1 })]);
+  const { outcomes } = await accept(store, [
+    entity('a', { a: 1 }),
+    entity('b', { a: 1 }, { type: 'other' }),
+    entity('c', { a: 1 }),
+    entity('d', { a: 1 }),
+  ]);
+  assert.deepEqual(outcomes, ['changed', 'typeConflict', 'unchanged', 'changed']);
+});
+
+test('several states of one entity in a request are taken in order', async () => {
+  const store = await redis.openEmptyStore(4);
+  const { outcomes } = await accept(store, [
+    entity('1', { a: 1 }),
+    entity('1', { a: 2 }),
+    entity('1', { a: 3 }),
+  ]);
+  assert.deepEqual(outcomes, ['changed', 'changed', 'changed']);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 3 });
+});
+
+/** A store whose front has just been sent the same again, and by that expects more of the same. */
+async function storeAmidRepetition(entities: readonly SourceEntity[]): Promise<Store> {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, entities);
+  const { outcomes } = await accept(store, entities);
+  assert.ok(outcomes.every((outcome) => outcome === 'unchanged'));
+  return store;
+}
+
+test('while nearly everything comes again as it is, only what differs is encoded and sent', async () => {
+  const originIds = Array.from({ length: 30 }, (_, index) => `e${index}`);
+  const stored = originIds.map((originId) => entity(originId, { a: 1 }));
+  const store = await storeAmidRepetition(stored);
+  const endsBefore = await ends(store);
+  const unasked = stored.map(encodeEntity).map(({ originId, type, contentHash, urlHash, size }) => ({
+    ...{ originId, type, contentHash, urlHash, size },
+    encode(): Buffer {
+      throw new Error(`the body of ${originId} was asked for`);
+    },
+  }));
+  const entities = [
+    ...unasked.slice(0, 10),
+    ...[entity('e10', { a: 2 }), entity('new', {}), entity('e11', { a: 1 }, { type: 'x' })].map(encodeEntity),
+    ...unasked.slice(12),
+  ];
+  const { outcomes, version } = await acceptEntities(store, { tenant, sourceId, force: false, entities });
+  const expected = originIds.map(() => 'unchanged');
+  expected.splice(10, 2, 'changed', 'changed', 'typeConflict');
+  assert.deepEqual(outcomes, expected);
+  assert.deepEqual((await read(store, 'e10'))?.properties, { a: 2 });
+  const endsAfter = await ends(store);
+  const grown = new Set(['e10', 'new'].map((originId) => store.partitions.ofEntity(sourceId, originId)));
+  for (const [partition, end] of endsAfter.entries()) {
+    assert.equal(end, (endsBefore[partition] ?? 0) + (grown.has(partition) ? 1 : 0));
+    assert.equal(version.get(partition), end, 'the state that each was unchanged or changed in');
+  }
+  const allNew = originIds.map((originId) => entity(originId, { a: 3 }));
+  assert.deepEqual(new Set((await accept(store, allNew, true)).outcomes), new Set(['changed']));
+});
+
+test('whatever is sent again and again, outcomes and state are as if every entity were compared by itself', async () => {
+  const ids = Array.from({ length: 6 }, (_, index) => `r${index}`);
+  const change = fc.record({ originId: fc.constantFrom(...ids), title: fc.nat({ max: 2 }) });
+  // Most requests send what is there; a few bring changes, also several of one entity.
+  const request = fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(change, { maxLength: 8 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { maxLength: 12 }), async (requests) => {
+      const store = await redis.openEmptyStore(2);
+      const state = new Map(ids.map((originId) => [originId, 0]));
+      const all = () => [...state].map(([originId, title]) => entity(originId, { title }));
+      await accept(store, all());
+      for (const changes of requests) {
+        const sent = [...all(), ...changes.map(({ originId, title }) => entity(originId, { title }))];
+        const touched = new Set<string>();
+        const { outcomes } = await accept(store, sent);
+        for (const [at, { originId, properties }] of sent.entries()) {
+          const isNew = state.get(originId) !== properties.title;
+          if (isNew) touched.add(originId);
+          // What a request itself has changed counts as changed by it from then on.
+          assert.equal(outcomes[at], isNew || touched.has(originId) ? 'changed' : 'unchanged');
+          state.set(originId, Number(properties.title));
+        }
+        const stored = await readEntities(
+          store,
+          tenant,
+          ids.map((originId) => ({ sourceId, originId })),
+        );
+        assert.deepEqual(
+          stored.map((one) => one?.properties.title),
+          [...state.values()],
+        );
+      }
+    }),
+    { numRuns: runs(40) },
+  );
+});
+
+test('of what waits for a Redis that stands still only a few requests are not encoded', async () => {
+  const store = await redis.openEmptyStore(1);
+  let encoded = 0;
+  const waiting = (originId: string): EncodedEntity => {
+    const whole = encodeEntity(entity(originId, {}));
+    const { type, contentHash, urlHash, size } = whole;
+    return {
+      ...{ originId, type, contentHash, urlHash, size },
+      encode() {
+        encoded += 1;
+        return whole.encode();
+      },
+    };
+  };
+  const calls = Array.from({ length: 1000 }, (_, index) =>
+    acceptEntities(store, { tenant, sourceId, force: false, entities: [waiting(`w${index}`)] }),
+  );
+  // Within one turn of the event loop all of them come into the line, and none is sent.
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  assert.equal(encoded, 1000 - 256);
+  await Promise.all(calls);
+});
+
+test('several states of one entity are taken in order too while nearly everything comes again', async () => {
+  const store = await storeAmidRepetition([entity('1', { a: 1 })]);
+  const { outcomes } = await accept(store, [
+    entity('1', { a: 1 }),
+    entity('1', { a: 2 }),
+    entity('1', { a: 1 }),
+  ]);
+  assert.deepEqual(outcomes, ['unchanged', 'changed', 'changed']);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 1 });
+});
+
+test('stamps rise with every change, even when the clock of a front stands still or goes back', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const stamps: number[] = [];
+  const now = Date.now();
+  for (const clock of [now, now, now - 60_000, now - 120_000, now + 5]) {
+    context.mock.timers.enable({ apis: ['Date'], now: clock });
+    await accept(store, [entity('1', { a: stamps.length })]);
+    context.mock.timers.reset();
+    stamps.push((await read(store, '1'))?.stamp ?? 0);
+  }
+  for (const [index, stamp] of stamps.entries()) assert.ok(index === 0 || stamp > (stamps[index - 1] ?? 0));
+});
+
+test('entities of one request have rising stamps in its order, whatever partitions they lie in', async () => {
+  const store = await redis.openEmptyStore(16);
+  const originIds = Array.from({ length: 40 }, (_, index) => `e${index}`);
+  await accept(
+    store,
+    originIds.map((originId) => entity(originId, {})),
+  );
+  const stored = await readEntities(
+    store,
+    tenant,
+    originIds.map((originId) => ({ sourceId, originId })),
+  );
+  const stamps = stored.map((one) => one?.stamp ?? 0);
+  assert.deepEqual(
+    stamps,
+    [...stamps].sort((a, b) => a - b),
+  );
+  assert.equal(new Set(stamps).size, 40);
+});
+
+test('bornStamp stays until the entity is deleted, urlStamp until the url changes', async () => {
+  const store = await redis.openEmptyStore(1);
+  const states = [];
+  for (const [title, url] of [
+    ['a', '/x'],
+    ['b', '/x'],
+    ['c', '/y'],
+    ['d', '/x'],
+    ['e', null],
+  ] as const) {
+    await accept(store, [entity('1', { title }, { url })]);
+    const stored = await read(store, '1');
+    assert.ok(stored !== null);
+    states.push(stored);
+  }
+  const [a, b, c, d, e] = states;
+  assert.ok(a && b && c && d && e);
+  assert.deepEqual(new Set(states.map(({ bornStamp }) => bornStamp)), new Set([a.stamp]));
+  assert.equal(b.urlStamp, a.stamp);
+  assert.equal(c.urlStamp, c.stamp);
+  assert.equal(d.urlStamp, d.stamp, 'it went elsewhere and came back');
+  assert.equal(e.urlStamp, e.stamp);
+  await removeEntities(store, { tenant, sourceId, originIds: ['1'] });
+  await accept(store, [entity('1', { title: 'a' }, { url: '/x' })]);
+  const reborn = await read(store, '1');
+  assert.ok(reborn !== null && reborn.bornStamp > e.stamp);
+  assert.deepEqual([reborn.bornStamp, reborn.urlStamp], [reborn.stamp, reborn.stamp]);
+});
+
+test('tenants and sources never meet, whatever ids they use', async () => {
+  const store = await redis.openEmptyStore(4);
+  const encoded = [encodeEntity(entity('1', { of: 'acme' }))];
+  await acceptEntities(store, { tenant: 'acme', sourceId: 's', force: false, entities: encoded });
+  assert.deepEqual(await readEntities(store, 'other', [{ sourceId: 's', originId: '1' }]), [null]);
+  assert.deepEqual(await readEntities(store, 'acme', [{ sourceId: 't', originId: '1' }]), [null]);
+  const removal = await removeEntities(store, { tenant: 'other', sourceId: 's', originIds: ['1'] });
+  assert.deepEqual(removal.removed, [false]);
+});
+
+test('a delete tells which entities were there and announces those alone', async () => {
+  const store = await redis.openEmptyStore(1);
+  await accept(store, [entity('1', {}), entity('2', {})]);
+  const { removed, version } = await removeEntities(store, {
+    tenant,
+    sourceId,
+    originIds: ['1', 'x', '1', '2'],
+  });
+  assert.deepEqual(removed, [true, false, false, true]);
+  assert.deepEqual(version, new Map([[0, 2]]));
+  const source = openStreamSource(store);
+  assert.deepEqual(await new IntakeReader(source, store.partitions.tag(0), 1).next(10, 10), [
+    { kind: 'entities', sequence: 2, tenant, sourceId, originIds: ['1', '2'], bytes: 0 },
+  ]);
+  source.close();
+  const again = await removeEntities(store, { tenant, sourceId, originIds: ['1', '2'] });
+  assert.deepEqual(again.removed, [false, false]);
+  assert.deepEqual(await ends(store), [2]);
+  assert.equal(await read(store, '1'), null);
+});
+
+/** The scripts as the client library would send them a second time after a reconnect. */
+const acceptAgain = new Script<[number[], Buffer]>('accept', 1);
+const removeAgain = new Script<[number, number[]]>('remove', 5);
+
+function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
+  const tag = store.partitions.tag(0);
+  const encoded = entities.map(encodeEntity);
+  const stamps = encoded.map((_, index) => {
+    const stamp = Buffer.alloc(8);
+    stamp.writeDoubleBE(1_000_000 + index);
+    return Buffer.concat([stamp, stamp, stamp]);
+  });
+  const records = encoded.map(({ contentHash, urlHash, type }, index) =>
+    Buffer.concat([
+      contentHash,
+      Buffer.from(token),
+      urlHash,
+      stamps[index] ?? Buffer.alloc(0),
+      Buffer.from(type),
+    ]),
+  );
+  const group = [
+    keys.clock(tag),
+    keys.stream(tag),
+    keys.meta(tag, tenant, sourceId),
+    keys.entities(tag, tenant, sourceId),
+    tenant,
+    sourceId,
+    '0'.repeat(encoded.length),
+    encoded.map(({ originId }) => originId),
+    records,
+    encoded.map((one, index) => Buffer.concat([stamps[index] ?? Buffer.alloc(0), one.encode()])),
+  ];
+  return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
+}
+
+test('an accept call sent twice answers the same and does nothing the second time', async () => {
+  const store = await redis.openEmptyStore(1);
+  const sent = [
+    entity('1', { a: 1 }),
+    entity('2', { a: 1 }),
+    entity('1', { a: 2 }),
+    entity('1', { a: 3 }, { url: '/z' }),
+  ];
+  const first = await acceptCall(store, '12345678', sent);
+  const [before, endsBefore] = [await read(store, '1'), await ends(store)];
+  const second = await acceptCall(store, '12345678', sent);
+  assert.deepEqual(second, first);
+  assert.deepEqual(await ends(store), endsBefore);
+  assert.deepEqual(await read(store, '1'), before);
+});
+
+test('a state of an entity that was refused is refused by the repeated call too, though another state was taken', async () => {
+  const store = await redis.openEmptyStore(1);
+  const sent = [entity('1', { a: 1 }), entity('1', { a: 2 }, { type: 'other' }), entity('1', { a: 3 })];
+  const [, first] = await acceptCall(store, '12345678', sent);
+  assert.equal(first.toString(), '121');
+  const [, second] = await acceptCall(store, '12345678', sent);
+  assert.equal(second.toString(), '121', 'nobody is told that it was taken');
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 3 });
+});
+
+test('requests that come together are answered each for itself, those of one entity in their order', async () => {
+  const store = await redis.openEmptyStore(4);
+  const numbers = Array.from({ length: 40 }, (_, number) => number);
+  await accept(store, [entity('same', {})]);
+  const answers = await Promise.all(
+    numbers.map((number) =>
+      accept(store, [
+        entity(`own-${number}`, { number }),
+        entity('same', {}),
+        entity('taken', { number }),
+        entity('own-0', {}, { type: 'other' }),
+      ]),
+    ),
+  );
+  for (const [number, { outcomes, version }] of answers.entries()) {
+    assert.deepEqual(outcomes, ['changed', 'unchanged', 'changed', 'typeConflict']);
+    for (const originId of [`own-${number}`, 'same', 'taken']) {
+      assert.ok((version.get(store.partitions.ofEntity(sourceId, originId)) ?? 0) > 0);
+    }
+  }
+  assert.deepEqual((await read(store, 'taken'))?.properties, { number: 39 }, 'the last one stays');
+  const entries = (await ends(store)).reduce((sum, end) => sum + end, 0);
+  assert.ok(entries < 4 * numbers.length, `gathered into fewer entries: ${entries}`);
+});
+
+test('a request larger than a call of the store is taken whole', async () => {
+  const store = await redis.openEmptyStore(2);
+  const many = Array.from({ length: 1500 }, (_, number) => entity(`${number}`, { number }));
+  const { outcomes } = await accept(store, many);
+  assert.deepEqual(new Set(outcomes), new Set(['changed']));
+  assert.deepEqual((await read(store, '1499'))?.properties, { number: 1499 });
+});
+
+test('a remove call sent twice answers the same and spares what came in between', async () => {
+  const store = await redis.openEmptyStore(1);
+  await accept(store, [entity('1', { a: 1 })]);
+  const tag = store.partitions.tag(0);
+  const call = () =>
+    removeAgain.run(
+      store.client,
+      [
+        keys.clock(tag),
+        keys.stream(tag),
+        keys.meta(tag, tenant, sourceId),
+        keys.entities(tag, tenant, sourceId),
+        keys.removal(tag, 'token'),
+      ],
+      [tenant, sourceId, '1', '2'],
+    );
+  const first = await call();
+  assert.deepEqual(first, [2, [1, 0]]);
+  await accept(store, [entity('1', { a: 2 })]);
+  assert.deepEqual(await call(), first);
+  assert.deepEqual((await read(store, '1'))?.properties, { a: 2 });
+  assert.ok((await store.client.ttl(keys.removal(tag, 'token'))) > 0, 'and nothing of it stays for ever');
+});
+
+test('all originIds of a partition are found by a scan', async () => {
+  const store = await redis.openEmptyStore(2);
+  const originIds = Array.from({ length: 600 }, (_, index) => `e${index}`);
+  for (let at = 0; at < originIds.length; at += 50) {
+    await accept(
+      store,
+      originIds.slice(at, at + 50).map((originId) => entity(originId, {})),
+    );
+  }
+  const found = new Set<string>();
+  for (const partition of [0, 1]) {
+    for await (const portion of scanOriginIds(store, partition, tenant, sourceId)) {
+      for (const originId of portion) found.add(originId);
+    }
+  }
+  assert.deepEqual([...found].sort(), [...originIds].sort());
+});
+
+test('scripts go on working after Redis has forgotten them', async () => {
+  const store = await redis.openEmptyStore(4);
+  await accept(store, [entity('1', { a: 1 })]);
+  await store.client.script('FLUSH');
+  const all = ['2', '3', '4', '5', '6'].map((originId) => accept(store, [entity(originId, { a: 1 })]));
+  assert.deepEqual(
+    new Set((await Promise.all(all)).map(({ outcomes }) => outcomes[0])),
+    new Set(['changed']),
+  );
+});

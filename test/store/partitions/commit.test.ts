@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ClaimWrite, changesKept, readClaimFields } from '../../../src/store/derived/claims.ts';
+import { noteIntents, readIntents } from '../../../src/store/derived/intents.ts';
+import type { Suspect } from '../../../src/store/derived/suspects.ts';
+import { claimField, keys } from '../../../src/store/keys.ts';
+import {
+  type Announcement,
+  commit,
+  encodeDirty,
+  HashWrites,
+  readDirty,
+} from '../../../src/store/partitions/commit.ts';
+import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import { FencedError } from '../../../src/store/redis/connection.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { IntakeReader, markForRebuild, outsideCaller } from '../../../src/store/streams/intake.ts';
+import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+
+async function owned(): Promise<{ store: Store; lease: TakenLease }> {
+  const store = await redis.openEmptyStore(2);
+  const lease = await takeLease(store, 0, 'worker', 60_000);
+  assert.ok(lease !== null);
+  return { store, lease };
+}
+
+function announcing(parts: Partial<Announcement> = {}): Announcement {
+  return { checkpoint: 0, dirty: new Map(), caused: [], digests: Buffer.alloc(0), ...parts };
+}
+
+function changesLength(store: Store): Promise<number> {
+  return store.client.xlen(keys.changes(store.partitions.tag(0)));
+}
+
+test('a commit stores all writes, moves the checkpoint and announces it, numbered', async () => {
+  const { store, lease } = await owned();
+  const key = `${lease.tag}:views:acme:env`;
+  await store.client.hset(key, 'gone', 'x');
+  const writes = new HashWrites();
+  writes.set(key, 'kept', Buffer.from([0, 1, 255]));
+  writes.delete(key, 'gone');
+  writes.set(key, 'twice', Buffer.from('first'));
+  writes.delete(key, 'twice');
+  writes.delete(key, 'back');
+  writes.set(key, 'back', Buffer.from('again'));
+  assert.equal(await commit(store, lease, writes, announcing({ checkpoint: 5 }), 0), 1);
+  const stored = await store.client.hgetallBuffer(key);
+  assert.deepEqual(Object.keys(stored).sort(), ['back', 'kept']);
+  assert.deepEqual([...(stored.kept ?? [])], [0, 1, 255]);
+  assert.deepEqual(await store.client.hmget(keys.owner(lease.tag), 'checkpoint', 'commits'), ['5', '1']);
+  assert.equal(await changesLength(store), 1);
+});
+
+test('a commit of many thousand fields is one commit', async () => {
+  const { store, lease } = await owned();
+  const writes = new HashWrites();
+  const key = `${lease.tag}:views:acme:env`;
+  for (let field = 0; field < 70_001; field += 1) writes.set(key, `f${field}`, Buffer.from(`v${field}`));
+  await commit(store, lease, writes, announcing());
+  assert.equal(await store.client.hlen(key), 70_001);
+  assert.equal(await store.client.hget(key, 'f70000'), 'v70000');
+  const deletes = new HashWrites();
+  for (let field = 0; field < 70_001; field += 2) deletes.delete(key, `f${field}`);
+  await commit(store, lease, deletes, announcing());
+  assert.equal(await store.client.hlen(key), 35_000);
+});
+
+test('a commit sent twice is one commit', async () => {
+  const { store, lease } = await owned();
+  const send = () => commit(store, lease, new HashWrites(), announcing({ checkpoint: 3 }), 0);
+  assert.deepEqual(await Promise.all([send(), send()]), [1, 1]);
+  assert.equal(await changesLength(store), 1);
+  assert.equal(await commit(store, lease, new HashWrites(), announcing({ checkpoint: 3 }), 1), 2);
+});
+
+test('claims move with a commit, in all partitions, and not with one that is refused', async () => {
+  const { store, lease } = await owned();
+  const scope = { tenant: 'acme', environmentId: 'env' };
+  const paths = ['/a', '/b', '/c', '/d', '/e', '/f'];
+  const claims = paths.map((path): ClaimWrite => {
+    const view = { sourceId: 's', alias: 'page', originId: path };
+    const claim = { host: null, kind: 'page' as const, sinceStamp: 1, view, display: path, redirect: null };
+    return { action: 'put', scope, field: claimField.url(path), claim };
+  });
+  const claimed = async () => {
+    const found = await readClaimFields(store, scope, paths.map(claimField.url));
+    return found.flat().map(({ display }) => display);
+  };
+  const send = (epoch: number) =>
+    commit(store, { ...lease, epoch }, new HashWrites(), announcing(), null, claims);
+  await assert.rejects(send(lease.epoch + 1), FencedError);
+  assert.deepEqual(await claimed(), []);
+  await send(lease.epoch);
+  assert.deepEqual(await claimed(), paths);
+  const told = await Promise.all(store.partitions.tags.map((tag) => store.client.xlen(keys.changes(tag))));
+  assert.equal(
+    told.reduce((sum, count) => sum + count),
+    1,
+    'the commit alone tells of them',
+  );
+});
+
+test('an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {
+  const { store, lease } = await owned();
+  for (const after of [0, 1, 2]) await commit(store, lease, new HashWrites(), announcing(), after);
+  await store.client.hset(keys.owner(lease.tag), 'commits', 1, 'checkpoint', 1);
+  await assert.rejects(commit(store, lease, new HashWrites(), announcing({ checkpoint: 9 }), 3), FencedError);
+  assert.equal(await store.client.hget(keys.owner(lease.tag), 'checkpoint'), '1');
+});
+
+test('digests that are not whole are a mistake of ours and reach no reader', async () => {
+  const { store, lease } = await owned();
+  assert.throws(
+    () => commit(store, lease, new HashWrites(), announcing({ digests: Buffer.alloc(7) })),
+    TypeError,
+  );
+});
+
+test('the stream is trimmed up to the checkpoint and no further', async () => {
+  const { store, lease } = await owned();
+  for (let entry = 0; entry < 1000; entry += 1) {
+    await markForRebuild(store, outsideCaller, 0, 'acme', [`v|e|a|s|${entry}`]);
+  }
+  await commit(store, lease, new HashWrites(), announcing({ checkpoint: 900 }));
+  assert.ok((await store.client.xlen(keys.stream(lease.tag))) <= 100 + 100, 'about 100 entries are left');
+  const source = openStreamSource(store);
+  const left = await new IntakeReader(source, lease.tag, 900).next(200, 10);
+  source.close();
+  assert.deepEqual([left[0]?.sequence, left.length], [901, 100]);
+});
+
+test('announcements are kept in a bounded number', async () => {
+  const { store, lease } = await owned();
+  for (let round = 0; round < changesKept * 2; round += 1) {
+    await commit(store, lease, new HashWrites(), announcing());
+  }
+  const length = await changesLength(store);
+  assert.ok(length >= changesKept && length < changesKept * 2, String(length));
+});
+
+test('the last marks that a partition caused are kept, per tenant and partition', async () => {
+  const { store, lease } = await owned();
+  const caused = (tenant: string, partition: number, sequence: number) => ({ tenant, partition, sequence });
+  await commit(
+    store,
+    lease,
+    new HashWrites(),
+    announcing({ caused: [caused('a', 0, 4), caused('b', 1, 2)] }),
+  );
+  await commit(store, lease, new HashWrites(), announcing({ caused: [caused('a', 0, 9)] }));
+  assert.deepEqual(await store.client.hgetall(keys.caused(lease.tag)), { 'a:0': '9', 'b:1': '2' });
+});
+
+test('waiting rebuilds come back to the next owner as they were', async () => {
+  const { store, lease } = await owned();
+  const writes = new HashWrites();
+  writes.set(keys.dirty(lease.tag), 'acme|v|e|a|s|1', encodeDirty(3, 8));
+  await commit(store, lease, writes, announcing());
+  assert.deepEqual(await readDirty(store, lease.tag), new Map([['acme|v|e|a|s|1', [3, 8]]]));
+});
+
+test('intents come back to the next owner until a commit deletes them', async () => {
+  const { store, lease } = await owned();
+  const claim: Suspect = {
+    kind: 'claim',
+    environmentId: 'env',
+    alias: 'page',
+    claimKind: 'redirect',
+    field: 'u:/a',
+    host: 'a.com',
+    display: 'https://a.com/a',
+  };
+  const entry: Suspect = { kind: 'lookup', layoutId: 'l', lookupKey: 'vcity\u001fparent\u001f1' };
+  await noteIntents(store, lease, new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]));
+  await releaseLease(store, lease);
+  const next = await takeLease(store, 0, 'next', 60_000);
+  assert.ok(next !== null);
+  assert.deepEqual(
+    await readIntents(store, next.tag),
+    new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]),
+  );
+  const writes = new HashWrites();
+  writes.delete(keys.intents(next.tag), '1.1');
+  await commit(store, next, writes, announcing());
+  assert.deepEqual(await readIntents(store, next.tag), new Map());
+});

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { heartbeatLostMs } from '../../../src/contract/limits.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { Heartbeat, heartbeatMs } from '../../../src/store/partitions/heartbeat.ts';
+import { liveProcesses, type ProcessBeat } from '../../../src/store/partitions/registry.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/connection.ts';
+import { openStore, PartitionCountError, type Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = await TestRedis.start();
+
+const worker: ProcessBeat = {
+  id: 'w1',
+  role: 'worker',
+  host: 'here',
+  pid: 7,
+  layouts: 0,
+  generation: 3,
+  partitions: [0, 2],
+  waitingFor: ['index items'],
+};
+
+/** A process on a connection of its own. */
+async function startProcess(context: TestContext, first: ProcessBeat) {
+  const store = await redis.openStore(1);
+  let told = first;
+  const heartbeat = new Heartbeat(store, {
+    beat: () => told,
+    metrics: async () => `figures of ${first.id}\n`,
+  });
+  context.after(() => heartbeat.close());
+  return {
+    heartbeat,
+    tell(beat: ProcessBeat) {
+      told = beat;
+      heartbeat.tell();
+    },
+  };
+}
+
+const idsIn = async (store: Store) => (await liveProcesses(store)).map(({ id }) => id).sort();
+
+test('a process that beats is live, with all it tells, until it leaves', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  assert.deepEqual(await liveProcesses(store), []);
+  const first = await startProcess(context, worker);
+  await startProcess(context, { ...worker, id: 'w2', partitions: [] });
+  await until('both are heard of', async () => (await liveProcesses(store)).length === 2);
+  first.tell({ ...worker, partitions: [1] });
+  await until('the news are heard', async () =>
+    (await liveProcesses(store)).some(({ partitions }) => isDeepStrictEqual(partitions, [1])),
+  );
+  const live = (await liveProcesses(store)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  assert.deepEqual(live, [
+    { ...worker, partitions: [1] },
+    { ...worker, id: 'w2', partitions: [] },
+  ]);
+  await first.heartbeat.close();
+  await until('it is gone', async () => isDeepStrictEqual(await idsIn(store), ['w2']));
+});
+
+test('who begins to listen knows at once who lives', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const ids = ['a', 'b', 'c', 'd'];
+  for (const id of ids) await startProcess(context, { ...worker, id });
+  await until('all are heard of', async () => (await liveProcesses(store)).length === ids.length);
+  for (let late = 0; late < 5; late += 1) assert.deepEqual(await idsIn(await redis.openStore(1)), ids);
+});
+
+test('a process not heard of lately counts as gone, by the clock of the listener', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const stays = await startProcess(context, { ...worker, id: 'stays' });
+  const falls = await startProcess(context, { ...worker, id: 'falls' });
+  await until('both are heard of', async () => (await liveProcesses(store)).length === 2);
+  const silentMs = performance.now();
+  falls.heartbeat.fallSilent();
+  await until(
+    'one is left',
+    async () => isDeepStrictEqual(await idsIn(store), ['stays']),
+    heartbeatLostMs * 2,
+  );
+  const tookMs = performance.now() - silentMs;
+  assert.ok(tookMs > heartbeatLostMs - heartbeatMs - 100, `gone after ${tookMs} ms`);
+  stays.heartbeat.fallSilent();
+  await until('none is left', async () => (await liveProcesses(store)).length === 0, heartbeatLostMs * 3);
+});
+
+test('processes tell their metrics to whoever asks', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  assert.deepEqual(await store.registry.metrics('front'), []);
+  for (const id of ['front', 'worker', 'jobs']) await startProcess(context, { ...worker, id });
+  await until('all are heard of', async () => (await liveProcesses(store)).length === 3);
+  const texts = await store.registry.metrics('front');
+  assert.deepEqual(
+    texts.sort((a, b) => (a.process < b.process ? -1 : 1)),
+    [
+      { process: 'jobs', role: 'worker', text: 'figures of jobs\n' },
+      { process: 'worker', role: 'worker', text: 'figures of worker\n' },
+    ],
+  );
+});
+
+test('processes of two stores on one Redis do not hear each other', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const other = await redis.openEmptyStore(1, { database: 3 });
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  assert.deepEqual(await liveProcesses(other), []);
+});
+
+test('nothing of it is stored, and an outage of Redis kills nobody', async (context) => {
+  const own = await TestRedis.open();
+  context.after(() => own.stop());
+  const store = await own.openEmptyStore(1);
+  const before = await store.client.dbsize();
+  const heartbeat = new Heartbeat(store, { beat: () => worker, metrics: async () => '' });
+  context.after(() => heartbeat.close());
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  assert.equal(await store.client.dbsize(), before);
+  await own.killServer();
+  await until('nobody can tell who lives', async () => {
+    const outcome = await liveProcesses(store).catch((error: unknown) => error);
+    return outcome instanceof StoreUnavailableError;
+  });
+  await new Promise((resolve) => setTimeout(resolve, heartbeatLostMs));
+  await own.startServer();
+  await until('it is heard of again', async () => {
+    const live = await liveProcesses(store).catch(() => null);
+    // Redis is there, and nobody was ever missing.
+    if (live !== null) assert.deepEqual(live, [worker]);
+    return live !== null;
+  });
+});
+
+test('a connection that breaks and comes back is nothing that those who ask notice', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  for (let time = 0; time < 10; time += 1) {
+    await store.client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    for (let look = 0; look < 20; look += 1) {
+      assert.deepEqual(await idsIn(store), [worker.id]);
+      await nextTurn();
+    }
+  }
+});
+
+test('the number of partitions is fixed when a store is first used', async () => {
+  const first = await redis.openEmptyStore(4);
+  const second = await redis.openStore(4);
+  assert.deepEqual(second.secret, first.secret);
+  assert.equal(first.secret.length, 32);
+  const address = { kind: 'single', url: redis.url } as const;
+  await assert.rejects(openStore({ address, partitionCount: 5 }), PartitionCountError);
+});
+
+test('a store that another version laid out in another way is refused', async () => {
+  const store = await redis.openEmptyStore(4);
+  for (const older of [undefined, '1']) {
+    await store.client.hdel(keys.layout, 'format');
+    if (older !== undefined) await store.client.hset(keys.layout, 'format', older);
+    await assert.rejects(redis.openStore(4), (error: Error) => {
+      assert.equal(error.name, 'StoreFormatError');
+      assert.match(error.message, /has format 1, .*npm run backup.*npm run restore/);
+      return true;
+    });
+  }
+});
+
+test('who asks over a Redis that takes longer than the time for answers still hears of all', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  const wire = await SlowRedis.start(() => Number(new URL(redis.url).port));
+  const far = await openStore({ address: { kind: 'single', url: wire.url }, partitionCount: 1 });
+  context.after(async () => {
+    await far.close();
+    await wire.stop();
+  });
+  wire.delay(700);
+  // Until the question has come through nobody knows; then they do, on the same connection.
+  await until('it is heard of from afar', () =>
+    idsIn(far).then(
+      (ids) => ids.length === 1,
+      (error: unknown) => {
+        assert.ok(error instanceof StoreUnavailableError);
+        return false;
+      },
+    ),
+  );
+});

@@ -1,0 +1,29 @@
+/** What becomes of those who wait for an answer when a store is closed while Redis is away. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = await TestRedis.start();
+
+test('a store that is closed while Redis is away leaves nobody waiting', async () => {
+  const store = await redis.openStore(2);
+  await store.ping();
+  const reading = store.client.xread('BLOCK', 60_000, 'STREAMS', 'nothing', '0').then(
+    () => 'answered',
+    () => 'failed',
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  await redis.killServer();
+  await until('the connection is lost', async () => store.client.status === 'reconnecting');
+  const asked = store.ping().then(
+    () => 'answered',
+    () => 'failed',
+  );
+  await store.close();
+  const late = new Promise((resolve) => setTimeout(() => resolve('nobody was told'), 1_000));
+  assert.deepEqual(await Promise.all([Promise.race([reading, late]), Promise.race([asked, late])]), [
+    'failed',
+    'failed',
+  ]);
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Redis } from 'ioredis';
+import { forgetfulPolicy, oldVersion, UnfitRedisError } from '../../../src/store/redis/server-check.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+test('a Redis below 7 is too old, and Valkey goes by its own version', () => {
+  const info = (...lines: string[]) => ['# Server', ...lines, 'redis_mode:standalone', ''].join('\r\n');
+  for (const version of ['7.0.0', '7.2.4', '8.0.1', '10.1.0', '255.255.255']) {
+    assert.equal(oldVersion(info(`redis_version:${version}`)), null);
+  }
+  const valkey = info('redis_version:7.2.4', 'server_name:valkey', 'valkey_version:8.1.0');
+  assert.equal(oldVersion(valkey), null);
+  assert.match(
+    oldVersion(info('redis_version:6.2.14')) ?? '',
+    /^is Redis 6\.2\.14, .*needs Redis 7\.0 or newer/,
+  );
+  assert.match(oldVersion(info('redis_version:2.8.24')) ?? '', /^is Redis 2\.8\.24, /);
+  assert.match(oldVersion(info()) ?? '', /unknown version/);
+});
+
+test('a policy that drops data is refused where there is a limit, and none that has none', () => {
+  const info = (bytes: number, policy: string) =>
+    `# Memory\r\nmaxmemory:${bytes}\r\nmaxmemory_human:x\r\nmaxmemory_policy:${policy}\r\n`;
+  assert.equal(forgetfulPolicy(info(0, 'allkeys-lru')), null);
+  assert.equal(forgetfulPolicy(info(1_000, 'noeviction')), null);
+  assert.match(
+    forgetfulPolicy(info(1_000, 'volatile-ttl')) ?? '',
+    /maxmemory of 1000 bytes .*policy volatile-ttl.*noeviction/,
+  );
+});
+
+test('a store is not opened on a Redis that would drop data, whichever of the two it is', async (context) => {
+  const [data, messages] = [await TestRedis.open(), await TestRedis.open()];
+  context.after(() => Promise.all([data.stop(), messages.stop()]));
+  const open = async () => {
+    const store = await openStore({
+      address: { kind: 'single', url: data.url },
+      messagesAddress: { kind: 'single', url: messages.url },
+      partitionCount: 2,
+    });
+    await store.close();
+  };
+  const set = async ({ url }: TestRedis, name: string, value: string) => {
+    const client = new Redis(url);
+    await client.config('SET', name, value);
+    client.disconnect();
+  };
+  for (const [redis, setting] of [
+    [data, 'REDIS_URL'],
+    [messages, 'MESSAGES_URL'],
+  ] as const) {
+    await set(redis, 'maxmemory-policy', 'allkeys-lfu');
+    await open();
+    await set(redis, 'maxmemory', '100mb');
+    await assert.rejects(open(), (error: Error) => {
+      assert.ok(error instanceof UnfitRedisError);
+      assert.match(error.message, new RegExp(`the Redis of ${setting} has .*104857600.*allkeys-lfu`));
+      return true;
+    });
+    await set(redis, 'maxmemory-policy', 'noeviction');
+    await open();
+  }
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { acceptEntities, encodeEntity } from '../../../src/store/entities/entities.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { type Announcement, commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { markForRebuild, outsideCaller } from '../../../src/store/streams/intake.ts';
+import { Progress } from '../../../src/store/visibility/progress.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = await TestRedis.start({ durable: true });
+const opened: Progress[] = [];
+after(() => {
+  for (const progress of opened) progress.close();
+});
+
+interface Scene {
+  readonly store: Store;
+  readonly progress: Progress;
+  readonly leases: readonly TakenLease[];
+  /** A commit by the owner of a partition. */
+  commit(partition: number, parts: Partial<Announcement>): Promise<number>;
+  /** True when the version is visible now or within a moment. */
+  isVisible(version: ReadonlyMap<number, number>, tenant?: string): Promise<boolean>;
+}
+
+async function scene(partitionCount = 3): Promise<Scene> {
+  for (const progress of opened.splice(0)) progress.close();
+  const store = await redis.openEmptyStore(partitionCount);
+  const progress = await follow(store);
+  const leases: TakenLease[] = [];
+  for (const partition of store.partitions.tags.keys()) {
+    const lease = await takeLease(store, partition, 'worker', 600_000);
+    assert.ok(lease !== null);
+    leases.push(lease);
+  }
+  return {
+    store,
+    progress,
+    leases,
+    commit: async (partition, parts) => {
+      const lease = leases[partition];
+      assert.ok(lease !== undefined);
+      const announcement = {
+        checkpoint: 0,
+        dirty: new Map(),
+        caused: [],
+        digests: Buffer.alloc(0),
+        ...parts,
+      };
+      const number = await commit(store, lease, new HashWrites(), announcement);
+      await until('the front has seen the commit', () => (progress.commits[partition] ?? 0) >= number);
+      return number;
+    },
+    isVisible: (version, tenant = 'acme') => progress.waitFor(tenant, version, 40),
+  };
+}
+
+async function follow(store: Store): Promise<Progress> {
+  const progress = new Progress(store);
+  opened.push(progress);
+  progress.start();
+  await until('progress is ready', () => progress.ready);
+  return progress;
+}
+
+test('a write is visible once the checkpoint of its partition has passed it', async () => {
+  const { commit, isVisible } = await scene();
+  assert.equal(await isVisible(new Map()), true);
+  assert.equal(await isVisible(new Map([[0, 0]])), true);
+  assert.equal(await isVisible(new Map([[0, 3]])), false);
+  await commit(0, { checkpoint: 2 });
+  assert.equal(await isVisible(new Map([[0, 3]])), false);
+  await commit(1, { checkpoint: 9 });
+  assert.equal(await isVisible(new Map([[0, 3]])), false);
+  await commit(0, { checkpoint: 3 });
+  assert.equal(await isVisible(new Map([[0, 3]])), true);
+  assert.equal(
+    await isVisible(
+      new Map([
+        [0, 3],
+        [1, 10],
+      ]),
+    ),
+    false,
+    'all partitions of the version count',
+  );
+});
+
+test('a waiting request goes on as soon as the commit is there', async () => {
+  const { commit, progress } = await scene();
+  const startMs = performance.now();
+  const visible = progress.waitFor('acme', new Map([[0, 1]]), 10_000);
+  await commit(0, { checkpoint: 1 });
+  assert.equal(await visible, true);
+  assert.ok(performance.now() - startMs < 5000);
+});
+
+test('a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
+  const { commit, isVisible } = await scene();
+  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
+  assert.equal(await isVisible(new Map([[0, 1]])), false, 'the mark was not even read');
+  await commit(1, { checkpoint: 5, dirty: new Map([['acme', 4]]) });
+  assert.equal(await isVisible(new Map([[0, 1]])), false, 'a merged mark waits');
+  await commit(1, { checkpoint: 7, dirty: new Map([['acme', 6]]) });
+  assert.equal(await isVisible(new Map([[0, 1]])), true, 'what waits now is of later changes');
+});
+
+test('rebuilds in the own partition count like any other', async () => {
+  const { commit, isVisible } = await scene(1);
+  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 0, sequence: 2 }] });
+  assert.equal(await isVisible(new Map([[0, 1]])), false);
+  await commit(0, { checkpoint: 2, dirty: new Map([['acme', 2]]) });
+  assert.equal(await isVisible(new Map([[0, 1]])), false);
+  await commit(0, { checkpoint: 2 });
+  assert.equal(await isVisible(new Map([[0, 1]])), true);
+});
+
+test('the rebuilds of another tenant keep nobody waiting', async () => {
+  const { commit, isVisible } = await scene();
+  await commit(0, { checkpoint: 1, caused: [{ tenant: 'other', partition: 1, sequence: 5 }] });
+  assert.equal(await isVisible(new Map([[0, 1]]), 'acme'), true);
+  assert.equal(await isVisible(new Map([[0, 1]]), 'other'), false);
+  await commit(1, { checkpoint: 9, dirty: new Map([['acme', 1]]) });
+  assert.equal(await isVisible(new Map([[0, 1]]), 'other'), true);
+});
+
+test('a rebuild mark that was caused before a front started is known to it', async () => {
+  const { commit, store } = await scene();
+  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 2, sequence: 4 }] });
+  await commit(2, { checkpoint: 4, dirty: new Map([['acme', 3]]) });
+  const late = await follow(store);
+  assert.equal(await late.waitFor('acme', new Map([[0, 1]]), 40), false);
+  await commit(2, { checkpoint: 4 });
+  assert.equal(await late.waitFor('acme', new Map([[0, 1]]), 5000), true);
+});
+
+test('a front that missed announcements loads the state and tells its listeners so', async () => {
+  const { store, progress, isVisible, leases } = await scene();
+  const heard: (readonly string[] | null)[] = [];
+  progress.onChange((partition, digests) => {
+    if (partition === 0) heard.push(digests);
+  });
+  const tag = store.partitions.tag(0);
+  // As if the front had slept through more announcements than are kept: the stream begins behind a hole.
+  const many = { checkpoint: 8, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  await store.client.hincrby(keys.clock(tag), 'changes', 1000);
+  const lease = leases[0];
+  assert.ok(lease !== undefined);
+  await commit(store, lease, new HashWrites(), many);
+  await until('the listener hears of the gap', () => heard.includes(null));
+  assert.equal(await isVisible(new Map([[0, 8]])), true);
+});
+
+test('digests of changes reach the listeners, of commits and of claims alike', async () => {
+  const { commit, progress } = await scene();
+  const heard: string[] = [];
+  progress.onChange((_, digests) => heard.push(...(digests ?? [])));
+  await commit(0, { digests: Buffer.from('12345678abcdefgh') });
+  assert.deepEqual(heard, ['12345678', 'abcdefgh']);
+});
+
+test('a front waits out a Redis that was killed, and sees what was committed meanwhile', async () => {
+  const { store, isVisible, leases } = await scene();
+  await redis.killServer();
+  assert.equal(await isVisible(new Map([[0, 5]])), false);
+  await redis.startServer();
+  await until('the store is back', async () => (await store.client.ping()) === 'PONG');
+  const lease = leases[0];
+  assert.ok(lease !== undefined);
+  const announcement = { checkpoint: 5, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  await commit(store, lease, new HashWrites(), announcement);
+  await until('the commit is seen', () => isVisible(new Map([[0, 5]])));
+});
+
+test('the backlog is what was announced and not yet taken in', async () => {
+  const { store, progress, commit } = await scene(1);
+  const entity = { originId: '1', type: 't', url: null, originParentId: null, redirects: [], properties: {} };
+  const { version } = await acceptEntities(store, {
+    tenant: 'acme',
+    sourceId: 's',
+    force: false,
+    entities: [encodeEntity(entity)],
+  });
+  assert.deepEqual(progress.backlogs(), [0]);
+  progress.noteWritten('acme', version);
+  assert.deepEqual(progress.backlogs(), [1]);
+  await markForRebuild(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
+  const other = await follow(store);
+  assert.deepEqual(other.backlogs(), [2], 'a new front counts what others wrote');
+  await commit(0, { checkpoint: 2 });
+  await until('both have seen it', () => progress.backlogs()[0] === 0 && other.backlogs()[0] === 0);
+});
+
+test('the version of a write stands for what its tenant wrote before and nobody may see yet', async () => {
+  const { progress, commit, isVisible } = await scene();
+  progress.noteWritten('globex', new Map([[1, 9]]));
+  progress.noteWritten('acme', new Map([[0, 1]]));
+  const last = progress.noteWritten('acme', new Map([[2, 1]]));
+  await commit(2, { checkpoint: 1 });
+  assert.equal(await isVisible(last), false);
+  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
+  assert.equal(await isVisible(last), false, 'what the first one caused is not rebuilt');
+  assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [0]);
+  await commit(1, { checkpoint: 5 });
+  assert.equal(await isVisible(last), true);
+  assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [], 'it need not be told any more');
+});
