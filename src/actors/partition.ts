@@ -3,7 +3,7 @@
  * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
-import type { Slots } from '../lib/semaphore.ts';
+import type { Semaphore } from '../lib/semaphore.ts';
 import { parseDependent } from '../store/derived/dependents.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { keys } from '../store/keys.ts';
@@ -24,7 +24,6 @@ import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
 import { RebuildQueue, type Waiting } from './rebuild/rebuild-queue.ts';
 import { wholePartition } from './rebuild/rescan.ts';
-import type { TurnQueue } from './rebuild/turns.ts';
 
 const entriesPerRead = 200;
 const blockMs = 1000;
@@ -39,9 +38,9 @@ export interface PartitionContext {
   readonly metrics: WorkerMetrics;
   readonly items: ItemSink;
   /** Rebuild portions of all partitions of the worker take turns. */
-  readonly rebuildTurns: TurnQueue;
+  readonly rebuildTurns: Semaphore;
   /** For the batches of fresh changes of all partitions of the worker. */
-  readonly batchSlots: Slots;
+  readonly batchSlots: Semaphore;
   /** So many claims may move with a commit on one Redis; more are put before it. */
   readonly claimsPerCommit: number;
   /** What a batch that begins now works by. */
@@ -178,7 +177,7 @@ export class PartitionActor {
       // A turn asked for after the end would never be given back.
       if (this.#ended) return;
     }
-    this.#request ??= this.context.rebuildTurns.request().then((release) => {
+    this.#request ??= this.context.rebuildTurns.acquire().then((release) => {
       this.#granted = release;
     });
     await this.#request;
@@ -196,7 +195,7 @@ export class PartitionActor {
 
   async #takeIn(entries: readonly IntakeEntry[]): Promise<void> {
     for (const portion of portionsOf(entries)) {
-      const release = await this.context.batchSlots.take(portion.parts);
+      const release = await this.context.batchSlots.acquire(portion.parts);
       try {
         if (this.#stopping) return;
         await this.#process(portion);

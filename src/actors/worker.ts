@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { leaseMs } from '../contract/limits.ts';
-import { Slots } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { heartbeatMs } from '../store/partitions/heartbeat.ts';
@@ -30,7 +30,6 @@ import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keepe
 import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
 import { LeaseWatch } from './ownership/lease-watch.ts';
 import { PartitionActor } from './partition.ts';
-import { TurnQueue } from './rebuild/turns.ts';
 
 const tickMs = 500;
 /** How soon a worker tells that it works by another configuration or other lookup layouts, or has other partitions: others wait for that word. */
@@ -84,8 +83,8 @@ export class Worker {
   readonly #watch: LeaseWatch;
   readonly #news: LeaseNews;
   readonly #streams: StreamSource;
-  readonly #rebuildTurns = new TurnQueue();
-  readonly #batchSlots = new Slots(batchesAtOnce * portionParts, batchPatienceMs);
+  readonly #rebuildTurns = new Semaphore(1);
+  readonly #batchSlots = new Semaphore(batchesAtOnce * portionParts, batchPatienceMs);
   #measuringLag: Promise<void> | null = null;
   /** What of the last heartbeat others wait for, and when the next one is due. */
   #told = '';

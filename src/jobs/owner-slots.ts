@@ -1,19 +1,19 @@
-import { TurnQueue } from '../actors/rebuild/turns.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 
 /**
  * One partition of each worker at a time is rebuilt: two would meet on their worker now and then, and on the cores that
  * readers need, and a worker that does not go on holds up its own partitions alone.
  */
 export class OwnerSlots {
-  readonly #users = new Map<string, { readonly turns: TurnQueue; count: number }>();
+  readonly #users = new Map<string, { readonly turns: Semaphore; count: number }>();
 
-  /** @param owner null for partitions that nobody owns now, which are treated as those of one worker. @returns see `TurnQueue` */
+  /** @param owner null for partitions that nobody owns now, which are treated as those of one worker. @returns see `Semaphore` */
   async take(owner: string | null): Promise<() => void> {
     const key = owner ?? '';
-    const user = this.#users.get(key) ?? { turns: new TurnQueue(), count: 0 };
+    const user = this.#users.get(key) ?? { turns: new Semaphore(1), count: 0 };
     this.#users.set(key, user);
     user.count += 1;
-    const release = await user.turns.request();
+    const release = await user.turns.acquire();
     return () => {
       release();
       user.count -= 1;

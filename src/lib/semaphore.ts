@@ -2,7 +2,7 @@
  * Some at a time, in the order asked: so that what many do at once takes bounded memory. With a patience, who holds a slot
  * for longer most likely waits for a Redis that does not answer, and stands in nobody's way from then on.
  */
-export class Slots {
+export class Semaphore {
   readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];
   #free: number;
 
@@ -14,7 +14,7 @@ export class Slots {
   }
 
   /** Settles when there are so many slots; call the function it gives when the work is done. */
-  async take(wanted = 1): Promise<() => void> {
+  async acquire(wanted = 1): Promise<() => void> {
     const count = Math.min(wanted, this.count);
     if (this.#waiting.length === 0 && this.#free >= count) this.#free -= count;
     else await new Promise<void>((enter) => this.#waiting.push({ count, enter }));

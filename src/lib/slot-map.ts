@@ -3,7 +3,7 @@
  * next, so once one lies in the old generation of the heap, all that follow stay alive with whatever was in them, until
  * that generation is collected. At thousands that come and go each second this is what a process collects most.
  */
-export class Roster<Member extends object> {
+export class SlotMap<Member extends object> {
   readonly #members: (Member | null)[] = [];
   readonly #free: number[] = [];
 

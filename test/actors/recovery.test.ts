@@ -6,9 +6,8 @@ import { Intents } from '../../src/actors/batch/intents.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
-import { TurnQueue } from '../../src/actors/rebuild/turns.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
-import { Slots } from '../../src/lib/semaphore.ts';
+import { Semaphore } from '../../src/lib/semaphore.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/configuration.ts';
 import { readClaimFields, writeClaims } from '../../src/store/derived/claims.ts';
 import { intentName, noteIntents } from '../../src/store/derived/intents.ts';
@@ -292,7 +291,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
   context.after(() => configuration.close());
   const streams = openStreamSource(store);
   context.after(() => streams.close());
-  const rebuildTurns = new TurnQueue();
+  const rebuildTurns = new Semaphore(1);
   const metrics = new WorkerMetrics();
   for (let round = 0; round < 15; round += 1) {
     const lease = await takeLease(store, 0, `worker-${round}`, 60_000);
@@ -305,7 +304,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         metrics,
         items: new RecordingSink(store),
         rebuildTurns,
-        batchSlots: new Slots(1, 1000),
+        batchSlots: new Semaphore(1, 1000),
         claimsPerCommit: 100,
         basis: () => {
           const { current, generation, layouts } = configuration;
@@ -326,7 +325,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
     await ended;
     await store.client.hset(keys.owner(store.partitions.tag(0)), 'leaseUntilMs', 0);
     let granted = false;
-    void rebuildTurns.request().then((release) => {
+    void rebuildTurns.acquire().then((release) => {
       granted = true;
       release();
     });

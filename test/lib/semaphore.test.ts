@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Slots } from '../../src/lib/semaphore.ts';
+import { Semaphore } from '../../src/lib/semaphore.ts';
 
 test('so many at a time, in the order asked', async () => {
-  const slots = new Slots(2);
+  const slots = new Semaphore(2);
   const order: number[] = [];
   let busy = 0;
   await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (number) => {
-      const release = await slots.take();
+      const release = await slots.acquire();
       busy += 1;
       assert.ok(busy <= 2);
       order.push(number);
@@ -22,12 +22,12 @@ test('so many at a time, in the order asked', async () => {
 });
 
 test('a slot that is held for too long is given on, and giving it back later changes nothing', async () => {
-  const slots = new Slots(1, 1);
-  const release = await slots.take();
-  const next = await slots.take();
+  const slots = new Semaphore(1, 1);
+  const release = await slots.acquire();
+  const next = await slots.acquire();
   release();
   let isTaken = false;
-  const third = slots.take().then((end) => {
+  const third = slots.acquire().then((end) => {
     isTaken = true;
     return end;
   });
@@ -37,11 +37,11 @@ test('a slot that is held for too long is given on, and giving it back later cha
 });
 
 test('what is large takes several, more than there are takes all, and nobody is passed by', async () => {
-  const slots = new Slots(4, 60_000);
+  const slots = new Semaphore(4, 60_000);
   const order: string[] = [];
-  const first = await slots.take(3);
+  const first = await slots.acquire(3);
   const enter = async (name: string, count: number): Promise<() => void> => {
-    const release = await slots.take(count);
+    const release = await slots.acquire(count);
     order.push(name);
     return release;
   };

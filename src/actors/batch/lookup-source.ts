@@ -5,21 +5,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { LookupLayout, LookupQuery } from '../../schemas/types.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { candidatePortions, type LookupKey, registerDependents } from '../../store/derived/lookups.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { TurnQueue } from '../rebuild/turns.ts';
 
 /** Milliseconds of work, after which others have their turn. */
 const largePortion = 500;
-const largePortions = new TurnQueue();
+const largePortions = new Semaphore(1);
 
 /** Of lookups that go through much only one goes on in each turn of the event loop, whichever batches ask for them. */
 async function inTurn(work: () => void): Promise<void> {
-  const release = await largePortions.request();
+  const release = await largePortions.acquire();
   try {
     work();
     await nextTurn();

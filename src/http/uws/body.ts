@@ -5,7 +5,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { FrontLimits } from '../../contract/front-limits.ts';
-import { Roster } from '../../lib/slot-map.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
 
 /** The client went away; nobody waits for an answer. */
 export class AbortedError extends Error {
@@ -16,7 +16,7 @@ const sweepMs = 1000;
 
 /** All bodies that one front is receiving or working on. */
 export class BodyIntake {
-  readonly #receiving = new Roster<RequestBody>();
+  readonly #receiving = new SlotMap<RequestBody>();
   #heldBytes = 0;
   #timer: NodeJS.Timeout | null = null;
 

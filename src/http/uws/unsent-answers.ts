@@ -5,7 +5,7 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { smallAnswerBytesMax } from '../../contract/limits.ts';
-import { Roster } from '../../lib/slot-map.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
 import { ReadingPace } from './reading-pace.ts';
 
 const sweepMs = 1000;
@@ -17,7 +17,7 @@ export interface UnsentEvents {
 }
 
 export class UnsentAnswers {
-  readonly #waiting = new Roster<UnsentAnswer>();
+  readonly #waiting = new SlotMap<UnsentAnswer>();
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
 

@@ -2,7 +2,7 @@
  * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
  * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
  */
-import { Roster } from '../../lib/slot-map.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
 import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
 import type { RequestSender } from '../../store/streams/messages.ts';
 import {
@@ -44,8 +44,8 @@ export class Scatter {
   readonly #moments = new MomentReader();
   #scatters = 0;
   #attempts = 0;
-  readonly #gatherings = new Roster<Gathering>();
-  readonly #attemptsNow = new Roster<Attempt>();
+  readonly #gatherings = new SlotMap<Gathering>();
+  readonly #attemptsNow = new SlotMap<Attempt>();
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
@@ -144,7 +144,7 @@ class Attempt {
   constructor(
     private outstanding: number,
     private readonly partitionCount: number,
-    private readonly underWay: Roster<Attempt>,
+    private readonly underWay: SlotMap<Attempt>,
     /** Called once, with null when this try cannot end in a complete cover any more. */
     private readonly onEnd: (cover: GatheredReply[] | null) => void,
   ) {

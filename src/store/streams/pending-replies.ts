@@ -1,6 +1,6 @@
 /** What was asked of other processes and not answered yet. */
 import { randomInt } from 'node:crypto';
-import { Roster } from '../../lib/slot-map.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
 import type { Reply } from './message-body.ts';
 
 /** How exactly deadlines are kept. */
@@ -17,7 +17,7 @@ interface Pending<Body> {
 }
 
 export class PendingReplies<Body> {
-  readonly #pending = new Roster<Pending<Body>>();
+  readonly #pending = new SlotMap<Pending<Body>>();
   #timer: NodeJS.Timeout | null = null;
   /** Starts anywhere, so that a reply meant for a former process of this id answers nothing. */
   #lastSerial = randomInt(serialsMax);

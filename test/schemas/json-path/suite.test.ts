@@ -17,7 +17,8 @@ interface SuiteCase {
 }
 
 /** The JSONPath working group's own suite, which an installed library carries. */
-const suiteFile = '../../node_modules/jsonpath-rfc9535/src/__tests__/jsonpath-compliance-test-suite/cts.json';
+const suiteFile =
+  '../../../node_modules/jsonpath-rfc9535/src/__tests__/jsonpath-compliance-test-suite/cts.json';
 const suite: { tests: SuiteCase[] } = JSON.parse(readFileSync(new URL(suiteFile, import.meta.url), 'utf8'));
 
 /** Braces are holes in our texts, so the suite's own are doubled. */

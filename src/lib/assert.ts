@@ -1,0 +1,12 @@
+/** An invariant of ours does not hold: a bug, never a mistake of a client. The process must not go on with the work at hand. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError';
+}
+
+/**
+ * States what must hold here. Cheap enough to stay on in production; the message says what was expected, and holds no
+ * content of clients. @throws InvariantError
+ */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new InvariantError(message);
+}
