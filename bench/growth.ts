@@ -1,13 +1,14 @@
 /** `npm run bench -- growth`: what changes when an index gets a hundred times larger. */
 
 import type { BenchContext, Target } from './support/bench.ts';
+import { type ExpectedQuery, type QueryKind, queryKinds } from './support/bench-query.ts';
 import { GrownIndex } from './support/grown-index.ts';
 import type { Line } from './support/line-chart.ts';
 import { megabytes } from './support/memory.ts';
 import { ports } from './support/ports.ts';
 import { headersToRun } from './support/query-contenders.ts';
 import { itemIndex, itemsTenant } from './support/query-items.ts';
-import { type ExpectedQuery, type QueryKind, queryKinds, queryMix } from './support/query-mix.ts';
+import { queryMix } from './support/query-mix.ts';
 import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 import { quantile, type Spread, spreadOf } from './support/statistics.ts';
@@ -42,7 +43,7 @@ await runBench({
     const sizes = context.quick ? [500, 2_000] : [10_000, 100_000, 1_000_000];
     const index = await GrownIndex.start(context);
     const emptyBytes = index.workerMemory?.residentBytes ?? 0;
-    const mix = queryMix(index.first(sizes[0] ?? 0));
+    const mix = queryMix(index.first(sizes[0] ?? 0), context).repeated;
     await index.growTo(1, measuringMs);
     const headers = await headersToRun(index.client, index.first(1));
     const files = new Map(queryKinds.map((kind) => [kind, requestFile(context, mix, kind, headers)]));

@@ -96,12 +96,18 @@ export class Client {
     return route;
   }
 
-  async query(index: string, query: Json): Promise<QueryAnswer> {
+  /** The answer to a query, at least as new as a version, however long that takes. */
+  async query(index: string, query: Json, minVersion?: string): Promise<QueryAnswer> {
+    const headers = {
+      'X-Api-Key': this.clientKey,
+      'Content-Type': 'application/json',
+      ...versionHeader(minVersion),
+    };
     for (;;) {
       this.context.signal.throwIfAborted();
       const response = await fetch(`${this.baseUrl}/v1/${index}`, {
         method: 'POST',
-        headers: { 'X-Api-Key': this.clientKey, 'Content-Type': 'application/json' },
+        headers,
         body: JSON.stringify(query),
       });
       const text = await response.text();

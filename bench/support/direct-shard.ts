@@ -2,8 +2,9 @@
 import { checkQuery } from '../../src/search/check/query.ts';
 import { Shard } from '../../src/search/shard.ts';
 import type { CheckedQuery, FieldType } from '../../src/search/types.ts';
+import type { BenchQuery, ExpectedQuery } from './bench-query.ts';
 import type { Item } from './query-items.ts';
-import type { ExpectedQuery } from './query-mix.ts';
+
 import { quantile } from './statistics.ts';
 import type { LoadResult } from './wrk.ts';
 
@@ -30,33 +31,37 @@ export class DirectShard {
   /** @throws Error when a total is not the expected one */
   constructor(
     items: readonly Item[],
-    mix: readonly ExpectedQuery[],
+    asked: readonly BenchQuery[],
+    checked: readonly ExpectedQuery[],
     fields: ReadonlyMap<string, FieldType> = schemaFields,
   ) {
     this.shard = new Shard({ fields });
     for (const { id, ...rest } of items) {
       this.shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: rest });
     }
-    this.queries = mix.map(({ query, expected }) => {
-      const checked = checkQuery(JSON.parse(JSON.stringify(query)), {
+    const read = (query: BenchQuery): CheckedQuery => {
+      const result = checkQuery(JSON.parse(JSON.stringify(query)), {
         fields,
         isOpen: false,
         isSchemaAlias: null,
       });
-      if (!checked.ok) throw new Error(checked.errors.join(', '));
-      if (this.shard.query(checked.query).total !== expected.total)
+      if (!result.ok) throw new Error(result.errors.join(', '));
+      return result.query;
+    };
+    for (const { query, expected } of checked) {
+      if (this.shard.query(read(query)).total !== expected.total)
         throw new Error('the shard answers wrongly');
-      return checked.query;
-    });
+    }
+    this.queries = asked.map(read);
   }
 
-  /** Runs the queries in turn, one after the other. */
-  measure(seconds: number): LoadResult {
+  /** Runs the queries in turn, one after the other. @param skipped queries to begin behind */
+  measure(seconds: number, skipped: number): LoadResult {
     const latenciesMs: number[] = [];
     const startedMs = performance.now();
     const endMs = startedMs + seconds * 1000;
     let nowMs = startedMs;
-    for (let at = 0; nowMs < endMs; at += 1) {
+    for (let at = skipped; nowMs < endMs; at += 1) {
       const query = this.queries[at % this.queries.length];
       if (query !== undefined) this.shard.query(query);
       const afterMs = performance.now();

@@ -1,23 +1,28 @@
 /** The mix of queries, several in a request: a multi-query over the auto-indexed source group (specification endpoint 10). */
 import { queriesPerRequestMax } from '../../src/contract/limits.ts';
-import type { BenchContext } from './bench.ts';
+import type { BenchQuery, ExpectedQuery } from './bench-query.ts';
 import { answerText, inFormOf, type QueryAnswer, type QueryContender } from './query-contenders.ts';
 import { itemType } from './query-items.ts';
-import type { ExpectedQuery } from './query-mix.ts';
 import { sourceGroup } from './tenant.ts';
-import { type HttpRequest, type LoadResult, load, prepareRequests } from './wrk.ts';
+import { type HttpRequest, type LoadOptions, type LoadResult, load } from './wrk.ts';
 
 export const queriesPerRequest = queriesPerRequestMax;
 
-/** The requests of a contender with a tenant that is auto-indexed. @throws Error for a wrong answer */
-export async function multiQueries(
+/** The requests of a contender with a tenant that is auto-indexed. */
+export function multiQueries(contender: QueryContender, queries: readonly BenchQuery[]): HttpRequest[] {
+  return portionsOf(queries).map((portion) => multiRequest(contender, portion));
+}
+
+/** @throws Error for a wrong answer */
+export async function checkMultiQueries(
   contender: QueryContender,
-  mix: readonly ExpectedQuery[],
-): Promise<readonly HttpRequest[]> {
-  const requests: HttpRequest[] = [];
-  for (let at = 0; at < mix.length; at += queriesPerRequest) {
-    const portion = mix.slice(at, at + queriesPerRequest);
-    const request = multiRequest(contender, portion);
+  checked: readonly ExpectedQuery[],
+): Promise<void> {
+  for (const portion of portionsOf(checked)) {
+    const request = multiRequest(
+      contender,
+      portion.map(({ query }) => query),
+    );
     const answers: QueryAnswer[] = JSON.parse(await answerText(contender, request));
     const expected = portion.map((one) => one.expected);
     const shown = expected.map((one, index) => {
@@ -26,27 +31,29 @@ export async function multiQueries(
     });
     if (JSON.stringify(shown) !== JSON.stringify(expected))
       throw new Error(`${contender.name} answers several queries wrongly`);
-    requests.push(request);
   }
-  return requests;
 }
 
-function multiRequest(contender: QueryContender, queries: readonly ExpectedQuery[]): HttpRequest {
+function portionsOf<T>(queries: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(queries.length / queriesPerRequest) }, (_, number) =>
+    queries.slice(number * queriesPerRequest, (number + 1) * queriesPerRequest),
+  );
+}
+
+function multiRequest(contender: QueryContender, queries: readonly BenchQuery[]): HttpRequest {
   const { headers = {} } = contender.request({});
   const target = { sourceGroupAlias: sourceGroup, sourceEntityType: itemType };
-  const body = JSON.stringify(queries.map(({ query }) => ({ ...target, ...query })));
+  const body = JSON.stringify(queries.map((query) => ({ ...target, ...query })));
   return { method: 'POST', path: '/v1/source', headers, body };
 }
 
 /** Its rate is that of the queries, its latencies are those of requests. */
 export async function loadOfQueries(
-  context: BenchContext,
   wrk: string,
-  contender: QueryContender,
-  requests: readonly HttpRequest[],
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+  { port }: QueryContender,
+  requestFile: string,
+  terms: Pick<LoadOptions, 'connections' | 'seconds' | 'skipped'>,
 ): Promise<LoadResult> {
-  const requestFile = prepareRequests(context, 'multi-queries', requests);
-  const result = await load(wrk, { port: contender.port, requestFile, connections, seconds });
+  const result = await load(wrk, { port, requestFile, ...terms });
   return { ...result, requestsPerSecond: result.requestsPerSecond * queriesPerRequest };
 }

@@ -3,11 +3,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { groupBy } from '../../src/lib/group-by.ts';
 import type { BenchContext } from './bench.ts';
+import type { BenchQuery, ExpectedAnswer, ExpectedQuery, QueryKind } from './bench-query.ts';
 import { Client } from './client.ts';
 import { installPeers } from './peers.ts';
 import { host, ports } from './ports.ts';
 import { type Item, type ItemSet, itemEntity, itemIndex, itemsTenant } from './query-items.ts';
-import type { ExpectedAnswer, ExpectedQuery, QueryKind } from './query-mix.ts';
+
 import { startNodeServer, stopServer } from './server-process.ts';
 import { System } from './system.ts';
 import { type BenchTenant, clientKeyOf } from './tenant.ts';
@@ -20,33 +21,53 @@ export interface QueryContender {
   readonly kinds: Set<QueryKind>;
   /** Of other kinds: why they are not timed, for the table. */
   readonly untimed: Map<QueryKind, string>;
-  request(query: ExpectedQuery['query']): HttpRequest;
+  request(query: BenchQuery): HttpRequest;
+  /** Lets go of what it keeps of earlier queries, as far as a client can make it. */
+  forget(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const ours = 'Millrace';
-export const oursRun = 'Millrace, every query run';
 
 const peers = [
   { name: 'MiniSearch 7', engine: 'minisearch', port: ports.miniSearch },
   { name: 'Orama 3', engine: 'orama', port: ports.orama },
 ];
 
-/** The platform with the items in its index: as it is, and made to run every query, however often it was asked. */
+/** The platform with the items in its index. */
 export async function startOurs(
   context: BenchContext,
   { items }: ItemSet,
   tenant: BenchTenant = itemsTenant,
-): Promise<{ readonly kept: QueryContender; readonly run: QueryContender }> {
+): Promise<QueryContender> {
   const system = await System.start(context, { tenants: [tenant] });
   const client = new Client(context, system.baseUrl, tenant);
   await client.importEntities(items.map(itemEntity));
   await client.waitForItems(itemIndex, items.length);
-  const runHeaders = await headersToRun(client, items);
   return {
-    kept: ourContender(system, ours, {}),
-    run: ourContender(system, oursRun, runHeaders),
+    name: ours,
+    port: ports.millrace,
+    kinds: new Set(),
+    untimed: new Map(),
+    request: (query) => ({
+      method: 'POST',
+      path: `/v1/${itemIndex}`,
+      headers: { 'X-Api-Key': clientKeyOf(itemsTenant) },
+      body: JSON.stringify(query),
+    }),
+    forget: () => dropKeptAnswers(client),
+    stop: () => system.stop(),
   };
+}
+
+let changes = 0;
+
+/** A change of an item drops what fronts keep of its index. No query finds this one. */
+async function dropKeptAnswers(client: Client): Promise<void> {
+  changes += 1;
+  const item = { id: 'changed', name: `changed ${changes}`, text: '', category: '', size: 0 };
+  const version = await client.save([itemEntity(item)]);
+  await client.query(itemIndex, { pagination: { pageSize: 0 } }, version);
 }
 
 /** A query that asks for a version, if only one that was there long ago, is not answered by a kept answer. */
@@ -55,26 +76,6 @@ export async function headersToRun(
   items: readonly Item[],
 ): Promise<Readonly<Record<string, string>>> {
   return { 'X-Service-Min-Version': await client.save(items.slice(0, 1).map(itemEntity)) };
-}
-
-function ourContender(
-  system: System,
-  name: string,
-  headers: Readonly<Record<string, string>>,
-): QueryContender {
-  return {
-    name,
-    port: ports.millrace,
-    kinds: new Set(),
-    untimed: new Map(),
-    request: (query) => ({
-      method: 'POST',
-      path: `/v1/${itemIndex}`,
-      headers: { 'X-Api-Key': clientKeyOf(itemsTenant), ...headers },
-      body: JSON.stringify(query),
-    }),
-    stop: () => system.stop(),
-  };
 }
 
 /** The others, each with the same items, behind the same front. @param postgres what `startPostgres` said */
@@ -103,6 +104,7 @@ export async function startPeers(
       kinds: new Set(),
       untimed: new Map(),
       request: (query) => ({ method: 'POST', path: '/query', body: JSON.stringify(query) }),
+      forget: async () => {},
       stop: () => stopServer(server),
     });
   }
@@ -154,7 +156,7 @@ async function mistakeIn(
 /** Its answer in the form of the expected one. */
 async function ask(
   contender: QueryContender,
-  query: ExpectedQuery['query'],
+  query: BenchQuery,
   expected: ExpectedAnswer,
 ): Promise<ExpectedAnswer> {
   const answer: QueryAnswer = JSON.parse(await answerText(contender, contender.request(query)));
@@ -206,12 +208,12 @@ export function requestFileOf(
   context: BenchContext,
   contender: QueryContender,
   name: string,
-  queries: readonly ExpectedQuery[],
+  queries: readonly BenchQuery[],
 ): string {
   const file = `${name}-${contender.name}`.replaceAll(/[^a-z0-9]+/gi, '-');
   return prepareRequests(
     context,
     file,
-    queries.map(({ query }) => contender.request(query)),
+    queries.map((query) => contender.request(query)),
   );
 }

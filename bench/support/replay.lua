@@ -1,5 +1,5 @@
 -- Replays prepared requests in turn, and prints what came back as one line of JSON.
--- wrk -s replay.lua URL -- FILE; FILE holds each request as "<bytes>\n<raw HTTP request>".
+-- wrk -s replay.lua URL -- FILE [BEFORE]; it begins behind the first BEFORE requests. FILE holds each request as "<bytes>\n<raw HTTP request>".
 
 local requests = {}
 local at = 0
@@ -13,6 +13,7 @@ function init(args)
     requests[#requests + 1] = file:read(length)
   end
   file:close()
+  at = tonumber(args[2]) or 0
 end
 
 function request()

@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly requestFile: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Requests of the file to begin behind; absent: none. */
+  readonly skipped?: number;
 }
 
 export interface LoadResult {
@@ -68,9 +70,15 @@ function rawRequest({ method, path: target, headers = {}, body }: HttpRequest): 
 
 /** @throws Error when a request failed: figures of errors are no figures */
 export async function load(wrk: string, options: LoadOptions): Promise<LoadResult> {
-  const { port, requestFile, connections, seconds } = options;
+  const { port, requestFile, connections, seconds, skipped = 0 } = options;
   const words = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script];
-  const output = await outputOf(wrk, [...words, `http://${host}:${port}`, '--', requestFile]);
+  const output = await outputOf(wrk, [
+    ...words,
+    `http://${host}:${port}`,
+    '--',
+    requestFile,
+    String(skipped),
+  ]);
   const line = output.split('\n').find((one) => one.startsWith('RESULT '));
   if (line === undefined) throw new Error(`wrk said: ${output}`);
   const result: Record<'requests' | 'durationUs' | 'p50Us' | 'p99Us' | 'failed', number> = JSON.parse(

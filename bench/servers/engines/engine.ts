@@ -1,10 +1,10 @@
 /** What a search engine must do to answer the queries of the benchmarks behind the common front. */
+import type { BenchQuery } from '../../support/bench-query.ts';
 import type { Item } from '../../support/query-items.ts';
-import type { BenchQuery } from '../../support/query-mix.ts';
 
 export interface EngineAnswer {
   readonly total: number;
-  /** JSON texts of the first ten items. */
+  /** JSON texts of the items of the first page. */
   readonly rows: readonly string[];
   readonly facet: readonly (readonly [value: string, count: number])[] | null;
 }
@@ -13,8 +13,6 @@ export interface Engine {
   load(items: readonly Item[]): Promise<void>;
   answer(query: BenchQuery): EngineAnswer | Promise<EngineAnswer>;
 }
-
-export const pageSize = 10;
 
 /** An item as it is sent. */
 export function rowText({ id, ...fields }: Item): string {

@@ -1,9 +1,10 @@
 /** MiniSearch 7 with our words, so that it finds the same. Sorting and facets, which it has not, are written around it. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { type BenchQuery, pageSizeOf } from '../../support/bench-query.ts';
 import { requirePeer } from '../../support/peers.ts';
+import { topGroups } from '../../support/plain-scan.ts';
 import type { Item } from '../../support/query-items.ts';
-import { type BenchQuery, topGroups } from '../../support/query-mix.ts';
-import { type Engine, type EngineAnswer, pageSize, rowText } from './engine.ts';
+import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
 interface Hit {
   readonly id: number;
@@ -47,7 +48,7 @@ export class MiniSearchEngine implements Engine {
     const sorted = query.sort === undefined ? hits : hits.toSorted((a, b) => this.sizeOf(b) - this.sizeOf(a));
     return {
       total: hits.length,
-      rows: sorted.slice(0, pageSize).map(({ id }) => this.rows[id] ?? ''),
+      rows: sorted.slice(0, pageSizeOf(query)).map(({ id }) => this.rows[id] ?? ''),
       facet: query.facets === undefined ? null : this.countCategories(hits),
     };
   }

@@ -1,9 +1,10 @@
 /** Orama 3 with our words. Its tolerance is one for all words of a query; whole words are asked for with `exact`. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { type BenchQuery, pageSizeOf } from '../../support/bench-query.ts';
 import { requirePeer } from '../../support/peers.ts';
+import { topGroups } from '../../support/plain-scan.ts';
 import type { Item } from '../../support/query-items.ts';
-import { type BenchQuery, topGroups } from '../../support/query-mix.ts';
-import { type Engine, type EngineAnswer, pageSize, rowText } from './engine.ts';
+import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
 interface OramaAnswer {
   readonly count: number;
@@ -45,7 +46,8 @@ export class OramaEngine implements Engine {
     await this.library.insertMultiple(this.index, documents, batchSize);
   }
 
-  async answer({ search, filters, sort, facets }: BenchQuery): Promise<EngineAnswer> {
+  async answer(query: BenchQuery): Promise<EngineAnswer> {
+    const { search, filters, sort, facets } = query;
     const [category, size] = filters?.and ?? [];
     const words = search === undefined ? [] : wordsOf(search.value);
     const {
@@ -55,7 +57,7 @@ export class OramaEngine implements Engine {
     } = await this.library.search(this.index, {
       term: search?.value ?? '',
       properties: ['text'],
-      limit: pageSize,
+      limit: pageSizeOf(query),
       ...(search?.literal === true ? { exact: true } : {}),
       ...(search?.literal === false ? { tolerance: Math.max(...words.map(allowedDistance)) } : {}),
       ...(filters === undefined

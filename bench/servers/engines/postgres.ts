@@ -1,9 +1,10 @@
 /** PostgreSQL: a tsvector of our words under a GIN index, and a vocabulary table for words with typos. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { type BenchQuery, pageSizeOf } from '../../support/bench-query.ts';
+import { topGroups } from '../../support/plain-scan.ts';
 import { connectPostgres, type SqlConnection } from '../../support/postgres.ts';
 import type { Item } from '../../support/query-items.ts';
-import { type BenchQuery, topGroups } from '../../support/query-mix.ts';
-import { type Engine, type EngineAnswer, pageSize, rowText } from './engine.ts';
+import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
 const connectionCount = 2;
 const itemsPerInsert = 500;
@@ -24,17 +25,17 @@ const indexes = [
   'vacuum analyze vocabulary',
 ];
 
-/** Hits of a tsquery `asked.query`, its total, and the ten best. */
+/** Hits of a tsquery `asked.query`, its total, and the best of them, as many as a page holds (`asked.size`). */
 const best = `hits as materialized (select id, category, row, ts_rank(words, asked.query) as rank from items, asked where words @@ asked.query)`;
-const page = `select (select count(*) from hits)::int as total, array(select row from hits order by rank desc, id limit ${pageSize}) as rows`;
-const literal = `with asked as (select quote_literal($1)::tsquery as query), ${best} ${page}`;
+const page = `select (select count(*) from hits)::int as total, array(select row from hits order by rank desc, id limit (select size from asked)) as rows`;
+const literal = `with asked as (select quote_literal($1)::tsquery as query, $2::int as size), ${best} ${page}`;
 const literalFacet = `${literal}, (select json_object_agg(category, count) from (select category, count(*) from hits group by category) as groups) as facet`;
-const fuzzy = `with asked as (select string_agg(distinct quote_literal(word), ' | ')::tsquery as query
+const fuzzy = `with asked as (select string_agg(distinct quote_literal(word), ' | ')::tsquery as query, $3::int as size
   from unnest($1::text[], $2::int[]) as typed (text, allowed) join vocabulary
   on length between char_length(text) - allowed and char_length(text) + allowed
   and levenshtein_less_equal(word, text, allowed) <= allowed), ${best} ${page}`;
 const filterAndSort = `with hits as materialized (select id, size, row from items where category = $1 and size > $2)
-  select (select count(*) from hits)::int as total, array(select row from hits order by size desc, id limit ${pageSize}) as rows`;
+  select (select count(*) from hits)::int as total, array(select row from hits order by size desc, id limit $3::int) as rows`;
 
 export class PostgresEngine implements Engine {
   private connections: readonly SqlConnection[] = [];
@@ -61,19 +62,21 @@ export class PostgresEngine implements Engine {
     for (const text of indexes) await this.query({ text });
   }
 
-  async answer({ search, filters, facets }: BenchQuery): Promise<EngineAnswer> {
+  async answer(query: BenchQuery): Promise<EngineAnswer> {
+    const { search, filters, facets } = query;
+    const pageSize = pageSizeOf(query);
     if (filters !== undefined) {
       const [category, size] = filters.and;
-      return this.ask('filter', filterAndSort, [category.value, size.value]);
+      return this.ask('filter', filterAndSort, [category.value, size.value, pageSize]);
     }
     const value = search?.value ?? '';
     if (search?.literal === false) {
       const words = wordsOf(value);
-      return this.ask('fuzzy', fuzzy, [words, words.map(allowedDistance)]);
+      return this.ask('fuzzy', fuzzy, [words, words.map(allowedDistance), pageSize]);
     }
     return facets === undefined
-      ? this.ask('literal', literal, [value])
-      : this.ask('facet', literalFacet, [value]);
+      ? this.ask('literal', literal, [value, pageSize])
+      : this.ask('facet', literalFacet, [value, pageSize]);
   }
 
   private async ask(name: string, text: string, values: readonly unknown[]): Promise<EngineAnswer> {

@@ -1,0 +1,44 @@
+/** The kinds of queries that benchmarks ask, and what they are made of. */
+
+export type QueryKind = 'one word' | 'two words, typos' | 'filter + sort' | 'search + facet';
+
+export const queryKinds: readonly QueryKind[] = [
+  'one word',
+  'two words, typos',
+  'filter + sort',
+  'search + facet',
+];
+
+/** The part of the query object (specification "Query object") that these benchmarks use. */
+export interface BenchQuery {
+  readonly search?: { readonly field: 'text'; readonly value: string; readonly literal: boolean };
+  readonly filters?: {
+    readonly and: readonly [
+      { readonly field: 'category'; readonly operator: 'equals'; readonly value: string },
+      { readonly field: 'size'; readonly operator: 'greaterThan'; readonly value: number },
+    ];
+  };
+  readonly sort?: readonly [{ readonly field: 'size'; readonly order: 'desc' }];
+  readonly facets?: readonly [{ readonly field: 'category' }];
+  /** Absent: ten. */
+  readonly pagination?: { readonly pageSize: number };
+}
+
+const defaultPageSize = 10;
+
+export function pageSizeOf({ pagination }: BenchQuery): number {
+  return pagination?.pageSize ?? defaultPageSize;
+}
+
+export interface ExpectedAnswer {
+  readonly total: number;
+  /** Ids of the first page, where its order is the same for everybody. */
+  readonly ids: readonly string[] | null;
+  readonly facet: readonly (readonly [value: string, count: number])[] | null;
+}
+
+export interface ExpectedQuery {
+  readonly kind: QueryKind;
+  readonly query: BenchQuery;
+  readonly expected: ExpectedAnswer;
+}
