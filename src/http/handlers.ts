@@ -8,7 +8,7 @@ import { live, metricsText, ready } from './operations/health.ts';
 import { queryIndex, querySourceGroup, querySources } from './query/query.ts';
 import { listRoutesV1 } from './routes/v1.ts';
 import { listRoutesV2 } from './routes/v2.ts';
-import { openapi } from './routing/openapi.ts';
+import { openapi } from './routing/openapi/document.ts';
 import type { RouteName } from './routing/route-definition.ts';
 import type { Services } from './services.ts';
 

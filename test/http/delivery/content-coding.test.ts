@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { problemShape } from '../../../src/http/routing/openapi.ts';
+import { problemShape } from '../../../src/http/routing/openapi/document.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from '../support/front.ts';

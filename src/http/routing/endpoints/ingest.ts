@@ -1,5 +1,5 @@
 /** The ingest interface (specification endpoints 1 to 3, contract section 3). */
-import type { Json } from '../../contract/json.ts';
+import type { Json } from '../../../contract/json.ts';
 import {
   acceptedShape,
   bulkAnswerShape,
@@ -8,14 +8,14 @@ import {
   bulkDeleteBodyShape,
   entityBodyShape,
   originIdShape,
-} from '../../contract/shapes-ingest.ts';
-import { ingestProblemShape } from '../../contract/shapes-problems.ts';
+} from '../../../contract/shapes-ingest.ts';
+import { ingestProblemShape } from '../../../contract/shapes-problems.ts';
 import type {
   AnswerDefinition,
   HeaderDefinition,
   ParameterDefinition,
   RouteDefinition,
-} from './route-definition.ts';
+} from '../route-definition.ts';
 
 const forceType: HeaderDefinition = {
   name: 'Force-Type',

@@ -1,17 +1,17 @@
 /** The delivery interface (specification endpoints 4 and 5, contract section 5). */
-import { deliveryKeysMax, urlCharactersMax } from '../../contract/limits.ts';
+import { deliveryKeysMax, urlCharactersMax } from '../../../contract/limits.ts';
 import {
   deliveryAnswerShape,
   deliveryBodyShape,
   deliveryKeysAnswerShape,
-} from '../../contract/shapes-read.ts';
+} from '../../../contract/shapes-read.ts';
 import {
   type AnswerDefinition,
   type HeaderDefinition,
   minVersion,
   type ParameterDefinition,
   type RouteDefinition,
-} from './route-definition.ts';
+} from '../route-definition.ts';
 
 const etag: HeaderDefinition = { name: 'ETag', prefixed: false, description: 'For If-None-Match' };
 

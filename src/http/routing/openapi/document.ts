@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made from the route table. */
-import { platformVersion } from '../../config/settings/platform-version.ts';
-import type { Shape } from '../../contract/shape.ts';
+import { platformVersion } from '../../../config/settings/platform-version.ts';
+import type { Shape } from '../../../contract/shape.ts';
 import {
   deliveryProblemShape,
   ingestProblemShape,
@@ -8,14 +8,14 @@ import {
   plainProblemShape,
   queryProblemShape,
   queryRefusalShape,
-} from '../../contract/shapes-problems.ts';
-import { type Answer, jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
-import type { Services } from '../services.ts';
-import { OpenapiComponents } from './openapi-components.ts';
+} from '../../../contract/shapes-problems.ts';
+import { type Answer, jsonAnswer } from '../../answer.ts';
+import type { Handler } from '../../handler.ts';
+import type { Services } from '../../services.ts';
+import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from '../route-definition.ts';
+import { routeTable } from '../route-table.ts';
+import { OpenapiComponents } from './components.ts';
 import { problemStatusTexts } from './problem-texts.ts';
-import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from './route-definition.ts';
-import { routeTable } from './route-table.ts';
 
 const jsonMedia = 'application/json';
 /** What every endpoint with a body can answer besides. */

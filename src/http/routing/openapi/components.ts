@@ -1,5 +1,5 @@
 /** The named shapes of the OpenAPI document: each stands once among its components and is referred to by name elsewhere. */
-import type { Shape } from '../../contract/shape.ts';
+import type { Shape } from '../../../contract/shape.ts';
 
 export class OpenapiComponents {
   readonly #shapes = new Map<string, Shape>();

@@ -1,6 +1,6 @@
 /** Health, metrics and the document (contract section 1). */
-import { liveShape, readyShape, waitingShape } from '../../contract/shapes-read.ts';
-import type { RouteDefinition } from './route-definition.ts';
+import { liveShape, readyShape, waitingShape } from '../../../contract/shapes-read.ts';
+import type { RouteDefinition } from '../route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
   {

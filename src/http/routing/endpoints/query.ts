@@ -1,13 +1,13 @@
 /** The query interface (specification endpoints 8 to 10, contract section 7). */
-import { entityTypeShape } from '../../contract/shapes-ingest.ts';
+import { entityTypeShape } from '../../../contract/shapes-ingest.ts';
 import {
   autoQueryBodyShape,
   multiQueryAnswerShape,
   multiQueryBodyShape,
   queryAnswerShape,
   queryBodyShape,
-} from '../../contract/shapes-query.ts';
-import { minVersion, type RouteDefinition } from './route-definition.ts';
+} from '../../../contract/shapes-query.ts';
+import { minVersion, type RouteDefinition } from '../route-definition.ts';
 
 const queryAnswerExample = {
   status: 200,
