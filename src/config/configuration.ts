@@ -1,5 +1,7 @@
 /** The loaded configuration (contract section 2). Immutable: a changed configuration is a new object. */
-import type { FullSchema, IndexSchema, LookupLayout, PartialSchema } from '../schemas/types.ts';
+
+import type { LookupLayout } from '../schemas/lookup/layout.ts';
+import type { FullSchema, IndexSchema, PartialSchema } from '../schemas/schema.ts';
 
 export type Scope = 'delivery' | 'routes' | 'query' | 'source';
 

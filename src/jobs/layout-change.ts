@@ -4,7 +4,7 @@
  * new one; once all workers know, the old one is given up. See `store/configuration/layouts.ts`.
  */
 
-import type { LookupLayout } from '../schemas/types.ts';
+import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
 import {
   type LayoutStates,

@@ -1,9 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../contract/json.ts';
-import { BodyWriter, ItemWriter } from './body.ts';
-import { Build } from './build.ts';
+import { Build } from './build/build.ts';
+import type { BuildInput } from './build/input.ts';
+import type { BuiltItem } from './build/outcome.ts';
+import { BodyWriter, ItemWriter } from './build/view-body.ts';
 import { compileActions } from './definition/actions.ts';
 import { type Definition, Needs, type Read, type Write } from './definition/definition.ts';
 import { digestOf, type PartialSource, reachablePartials } from './definition/digest.ts';
+import type { FieldTypeName } from './definition/index-fields.ts';
 import { readIndexFields } from './definition/index-fields.ts';
 import { CompiledPartial } from './definition/partial.ts';
 import { compileRoute } from './definition/route-claims.ts';
@@ -11,19 +14,10 @@ import { readTriggers } from './definition/triggers.ts';
 import { Cursor, type Report } from './language/cursor.ts';
 import { Frame, Scope } from './language/scope.ts';
 import { viewCharactersMax } from './limits.ts';
+import type { LookupPlan } from './lookup/plan.ts';
 import { type Compile, compileSchemaProperties } from './property/property.ts';
 import { compileAnyValue, compileShorthand } from './property/string.ts';
-import type {
-  BuildInput,
-  BuiltItem,
-  CompiledSchemas,
-  FieldTypeName,
-  FullSchema,
-  IndexSchema,
-  LookupPlan,
-  PathObserver,
-  SchemaSources,
-} from './types.ts';
+import type { CompiledSchemas, FullSchema, IndexSchema, PathObserver, SchemaSources } from './schema.ts';
 
 /** A partial that is compiled but for its digest, which needs all partials. */
 interface PartialDraft extends PartialSource {

@@ -1,7 +1,7 @@
 /** What the in-memory index promises to the rooms above it. Pure: no Redis, no HTTP, no clock. */
 import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json, JsonObject } from '../contract/json.ts';
-import type { FieldTypeName } from '../schemas/types.ts';
+import type { FieldTypeName } from '../schemas/definition/index-fields.ts';
 
 /**
  * A field's type in a shard. `keywordText` and `keywordText[]` are what auto-indexing gives plain text:

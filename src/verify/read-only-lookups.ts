@@ -9,7 +9,8 @@ import {
 } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
 import type { StoredEntity } from '../contract/entity.ts';
-import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
+import type { LookupLayout } from '../schemas/lookup/layout.ts';
+import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readCandidates } from '../store/derived/lookups.ts';
 import { readEntities } from '../store/entities/entities.ts';

@@ -4,8 +4,9 @@
  */
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
+import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import { entriesOf, project } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate, LookupLayout } from '../schemas/types.ts';
+import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import { LayoutStates } from '../store/configuration/layouts.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import type { BuiltItem } from '../../src/schemas/types.ts';
+import type { BuiltItem } from '../../src/schemas/build/outcome.ts';
 import { compileValid, entityOf, inputOf, runs } from './support/fixtures.ts';
 
 const properties: JsonObject = {

@@ -2,14 +2,10 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { StoredEntity } from '../../contract/entity.ts';
-import type {
-  BuildInput,
-  BuildOutcome,
-  BuiltItem,
-  BuiltView,
-  LookupQuery,
-  ViewClaims,
-} from '../../schemas/types.ts';
+import type { BuildInput } from '../../schemas/build/input.ts';
+import type { BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
+import type { LookupQuery } from '../../schemas/lookup/query.ts';
+import type { ViewClaims } from '../../schemas/schema.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import { buildInput, type Maker, makersFor, memberOf } from './maker.ts';
 import type { Turn } from './turn.ts';

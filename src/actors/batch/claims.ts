@@ -1,7 +1,7 @@
 /** Which URLs, handles and redirects a view claims, and since when. Pure. */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
-import type { ViewClaims } from '../../schemas/types.ts';
+import type { ViewClaims } from '../../schemas/schema.ts';
 import type { MadeClaim } from '../../store/derived/processed.ts';
 import { claimField } from '../../store/keys.ts';
 import type { FormerClaims } from './former.ts';

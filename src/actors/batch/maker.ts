@@ -1,7 +1,9 @@
 /** What an entity is made into: one maker for each view and each index item of each environment. Pure. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
-import type { BuildInput, FullSchema, IndexSchema, LookupQuery } from '../../schemas/types.ts';
+import type { BuildInput } from '../../schemas/build/input.ts';
+import type { LookupQuery } from '../../schemas/lookup/query.ts';
+import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { indexName } from '../../store/keys.ts';

@@ -2,7 +2,7 @@
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import type { LookupLayout } from '../../schemas/types.ts';
+import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';

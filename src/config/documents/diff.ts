@@ -1,5 +1,5 @@
 /** What a changed configuration changes for what is stored: live configuration rebuilds exactly this (contract section 2). */
-import type { LookupLayout } from '../../schemas/types.ts';
+import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
 /** One thing of a tenant before and after. `before` null: added; `after` null: removed. */

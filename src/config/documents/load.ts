@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import type { Json } from '../../contract/json.ts';
 import { compileSchemas } from '../../schemas/compile.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';
-import type { PathObserver, SchemaSources } from '../../schemas/types.ts';
+import type { PathObserver, SchemaSources } from '../../schemas/schema.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Tenant } from '../configuration.ts';
 import { checkIndexProperties } from '../tenant/index-properties.ts';
 import { KeyRing } from '../tenant/key-ring.ts';

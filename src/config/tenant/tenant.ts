@@ -1,11 +1,6 @@
-import type {
-  CompiledSchemas,
-  FullSchema,
-  IndexSchema,
-  LookupLayout,
-  LookupPlan,
-  PartialSchema,
-} from '../../schemas/types.ts';
+import type { LookupLayout } from '../../schemas/lookup/layout.ts';
+import type { LookupPlan } from '../../schemas/lookup/plan.ts';
+import type { CompiledSchemas, FullSchema, IndexSchema, PartialSchema } from '../../schemas/schema.ts';
 import type { Environment, Source, SourceGroup, Tenant } from '../configuration.ts';
 import type { TenantFile } from './tenant-file.ts';
 

@@ -1,12 +1,12 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
-import type { Build } from '../build.ts';
+import type { Build } from '../build/build.ts';
 import type { Cursor } from '../language/cursor.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { compileSlot } from '../language/slot.ts';
 import { valueText } from '../language/value-text.ts';
 import { actionsPerBuildMax } from '../limits.ts';
-import type { ResolvedAction } from '../types.ts';
+import type { ResolvedAction } from '../schema.ts';
 
 type Resolve = (frame: Frame) => ResolvedAction[];
 

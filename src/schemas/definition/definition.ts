@@ -1,8 +1,8 @@
 import type { Json } from '../../contract/json.ts';
-import type { BodyWriter } from '../body.ts';
+import type { BodyWriter } from '../build/view-body.ts';
 import type { Cursor } from '../language/cursor.ts';
 import type { Frame, Scope } from '../language/scope.ts';
-import type { LookupPlan } from '../types.ts';
+import type { LookupPlan } from '../lookup/plan.ts';
 
 /** Writes a property's value. */
 export type Write = (frame: Frame, body: BodyWriter) => void;

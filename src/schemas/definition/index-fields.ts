@@ -1,25 +1,13 @@
 import { builtInFields } from '../../contract/built-in-fields.ts';
 import type { Cursor } from '../language/cursor.ts';
 import { adviceForUnknown } from '../language/suggest.ts';
-import type { FieldTypeName, RangeFieldType, ScalarFieldType } from '../types.ts';
 
-const scalarTypes: readonly ScalarFieldType[] = [
-  'keyword',
-  'text',
-  'integer',
-  'long',
-  'float',
-  'double',
-  'boolean',
-  'date',
-];
-const rangeTypes: readonly RangeFieldType[] = [
-  'integerRange',
-  'longRange',
-  'floatRange',
-  'doubleRange',
-  'dateRange',
-];
+const scalarTypes = ['keyword', 'text', 'integer', 'long', 'float', 'double', 'boolean', 'date'] as const;
+const rangeTypes = ['integerRange', 'longRange', 'floatRange', 'doubleRange', 'dateRange'] as const;
+
+export type ScalarFieldType = (typeof scalarTypes)[number];
+export type RangeFieldType = (typeof rangeTypes)[number];
+export type FieldTypeName = ScalarFieldType | `${ScalarFieldType}[]` | RangeFieldType | 'object';
 
 /** Every type that a field may have (contract section 2, "Index schema"). */
 export const fieldTypes: readonly FieldTypeName[] = [

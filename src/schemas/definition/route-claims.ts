@@ -4,7 +4,7 @@ import type { Cursor } from '../language/cursor.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { compileSlot } from '../language/slot.ts';
 import { valueText } from '../language/value-text.ts';
-import type { ViewClaims } from '../types.ts';
+import type { ViewClaims } from '../schema.ts';
 
 /** `route: {url?, handles?}` (contract section 2): what a view is found by. */
 export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => ViewClaims {

@@ -2,9 +2,9 @@ import type { Json } from '../../contract/json.ts';
 import { scalarText } from '../language/value-text.ts';
 import { lookupKeysMax } from '../limits.ts';
 import { overflowKey, valueKey, wholeKey } from '../lookup/key.ts';
-import type { LookupIndex, PropertyPath } from '../types.ts';
+import type { LookupIndex, PropertyPath } from '../lookup/plan.ts';
+import { inValues } from './evaluate.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
-import { inValues } from './test.ts';
 
 /** A way to find every entity for which a condition holds: index keys, made from the query's values. */
 export interface KeyTerm {

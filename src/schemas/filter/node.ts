@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import type { PropertyPath } from '../types.ts';
+import type { PropertyPath } from '../lookup/plan.ts';
 
 /** Where a condition reads: from the entity, or from the variable of a lambda around it. */
 export interface FilterPath {

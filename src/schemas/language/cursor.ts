@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
-import { memberStep } from '../body.ts';
+import { memberStep } from '../build/view-body.ts';
 import { adviceForUnknown } from './suggest.ts';
 import { SyntaxMistake } from './syntax-mistake.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
-import type { Build } from '../build.ts';
-import type { PathObserver, PlaceInFile } from '../types.ts';
+import type { Build } from '../build/build.ts';
+import type { PathObserver, PlaceInFile } from '../schema.ts';
 import { isEntityField } from './entity-value.ts';
 import { member, ownMember } from './member.ts';
 

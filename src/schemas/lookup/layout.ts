@@ -5,8 +5,17 @@ import type { Json } from '../../contract/json.ts';
 import { member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
 import { lookupValuesPerIndexMax } from '../limits.ts';
-import type { LookupIndex, LookupLayout, LookupPlan, PropertyPath } from '../types.ts';
 import { overflowKey, valueKey, wholeKey } from './key.ts';
+import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
+
+/** The indexes that are kept for one source: the union of what all plans over it need. */
+export interface LookupLayout {
+  /** Digest; two equal layouts have equal ids. */
+  readonly id: string;
+  readonly indexes: readonly LookupIndex[];
+  /** Paths whose values every index entry carries, so that a lookup is answered from the index alone. */
+  readonly projection: readonly PropertyPath[];
+}
 
 /** Changes whenever the same layout gives other keys or values than before, so that stored indexes are made anew. */
 const layoutVersion = 1;

@@ -12,8 +12,8 @@ import { Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
 import { parseJsonNumber } from '../property/rounding.ts';
-import { propertyPaths } from './path.ts';
-import { CompiledLookup, type Order } from './query.ts';
+import { CompiledLookup, type Order } from './compiled-lookup.ts';
+import { propertyPaths } from './property-paths.ts';
 import { Slots } from './slots.ts';
 
 const commonKeys = ['orderBy', 'top', 'source'];

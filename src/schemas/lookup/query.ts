@@ -1,161 +1,38 @@
-import { createHash } from 'node:crypto';
 import type { Json } from '../../contract/json.ts';
-import { lookupResultsMax } from '../../contract/limits.ts';
-import { type KeyTerm, keyTerms } from '../filter/keys.ts';
-import type { FilterNode } from '../filter/node.ts';
-import { compileTest, type FilterTest, Reads } from '../filter/test.ts';
-import type { Frame } from '../language/scope.ts';
-import type {
-  LookupIndex,
-  LookupLayout,
-  LookupPlan,
-  LookupQuery,
-  LookupSelection,
-  PropertyPath,
-} from '../types.ts';
-import { type Ranked, rankComparer } from './order.ts';
-import type { Slots } from './slots.ts';
+import type { LookupLayout } from './layout.ts';
 
-export interface Order {
-  /** Where the value is looked for, best first. */
-  readonly paths: readonly PropertyPath[];
-  readonly sort: 'asc' | 'desc';
+/** An index entry as the store hands it back. `values` stand in the order of the layout's `projection`. */
+export interface LookupCandidate {
+  readonly originId: string;
+  readonly values: readonly Json[];
 }
 
-export interface LookupParts {
-  readonly place: string;
-  /** Digest of the definition. */
-  readonly digest: string;
+/** A `$lookup` with its holes filled in. */
+export interface LookupQuery {
+  /** Canonical text: two queries of equal text have equal results. */
+  readonly id: string;
   readonly sourceGroup: string | null;
-  readonly condition: FilterNode;
-  readonly order: Order | null;
-  readonly slots: Slots;
-  readonly top: ((frame: Frame) => number | null) | null;
+  /** Index keys whose entries together hold every match; empty when nothing can match. */
+  readonly keys: readonly string[];
+  readonly place: string;
+  /** True when the layout has all the indexes and values that the lookup reads: it may be that of other schemas. */
+  isAnsweredBy(layout: LookupLayout): boolean;
+  /**
+   * Chooses, orders and cuts. Candidates may come in any order and repeat.
+   * `cut` is true when more than `lookupResultsMax` matched and the asked `top` did not hide it.
+   */
+  select(layout: LookupLayout, candidates: Iterable<LookupCandidate>): Selected;
+  /** As `select`, of candidates that come in portions. */
+  selection(layout: LookupLayout): LookupSelection;
 }
 
-/** Longer ids are digests: a match value may be megabytes. */
-const idCharactersMax = 200;
-/** So many more than are asked for are ordered at a time. */
-const rankedBeyond = 2000;
-
-/** One `$lookup` of a schema: what it may read, and the queries that builds make of it. */
-export class CompiledLookup {
-  readonly plan: LookupPlan;
-  readonly #parts: LookupParts;
-  readonly #terms: readonly KeyTerm[];
-  readonly #test: FilterTest;
-  /** Indexes among the plan's `reads`. */
-  readonly #orderReads: readonly number[];
-  readonly #compare: (a: Ranked, b: Ranked) => number;
-  readonly #answeredBy = new WeakMap<LookupLayout, boolean>();
-  readonly #placesByLayout = new WeakMap<LookupLayout, readonly number[]>();
-
-  constructor(parts: LookupParts) {
-    const reads = new Reads();
-    this.#parts = parts;
-    this.#terms = keyTerms(parts.condition);
-    this.#test = compileTest(parts.condition, reads);
-    this.#orderReads = (parts.order?.paths ?? []).map((path) => reads.add(path));
-    this.#compare = rankComparer(parts.order?.sort ?? 'asc');
-    this.plan = {
-      sourceGroup: parts.sourceGroup,
-      indexes: this.#terms.flatMap((term) => term.indexes),
-      reads: reads.paths,
-    };
-  }
-
-  query(frame: Frame): LookupQuery {
-    const values = this.#parts.slots.values(frame);
-    const top = this.#parts.top?.(frame) ?? null;
-    return {
-      id: queryId(this.#parts.digest, values, top),
-      sourceGroup: this.#parts.sourceGroup,
-      keys: [...new Set(this.#terms.flatMap((term) => term.keys(values)))],
-      place: this.#parts.place,
-      isAnsweredBy: (layout) => this.#isAnsweredBy(layout),
-      select: (layout, candidates) => {
-        const selection = this.#selection(layout, values, top);
-        selection.add(candidates);
-        return selection.result();
-      },
-      selection: (layout) => this.#selection(layout, values, top),
-    };
-  }
-
-  #isAnsweredBy(layout: LookupLayout): boolean {
-    const known = this.#answeredBy.get(layout);
-    if (known !== undefined) return known;
-    const indexes = new Set(layout.indexes.map(indexText));
-    const paths = new Set(layout.projection.map((path) => JSON.stringify(path)));
-    const answers =
-      this.plan.indexes.every((index) => indexes.has(indexText(index))) &&
-      this.plan.reads.every((path) => paths.has(JSON.stringify(path)));
-    this.#answeredBy.set(layout, answers);
-    return answers;
-  }
-
-  #selection(layout: LookupLayout, values: readonly Json[], top: number | null): LookupSelection {
-    const places = this.#placesIn(layout);
-    const match = { row: noValues, places, values, sets: new Map(), elements: [] };
-    const matched = new Set<string>();
-    const count = Math.min(top ?? lookupResultsMax, lookupResultsMax);
-    /** The first of them in order, and some more. */
-    let ranked: Ranked[] = [];
-    const keepFirst = () => {
-      ranked = ranked.sort(this.#compare).slice(0, count);
-    };
-    return {
-      add: (candidates) => {
-        for (const { originId, values: row } of candidates) {
-          if (matched.has(originId)) continue;
-          match.row = row;
-          if (!this.#test(match)) continue;
-          matched.add(originId);
-          ranked.push({ originId, value: this.#orderValue(row, places) });
-          if (ranked.length >= count + rankedBeyond) keepFirst();
-        }
-      },
-      result: () => {
-        keepFirst();
-        return {
-          originIds: ranked.map(({ originId }) => originId),
-          cut: matched.size > lookupResultsMax && (top === null || top > lookupResultsMax),
-        };
-      },
-    };
-  }
-
-  #orderValue(row: readonly Json[], places: readonly number[]): Json {
-    for (const read of this.#orderReads) {
-      const value = row[places[read] ?? -1] ?? null;
-      if (value !== null) return value;
-    }
-    return null;
-  }
-
-  /** Where the layout's projection has the plan's `reads`. */
-  #placesIn(layout: LookupLayout): readonly number[] {
-    const known = this.#placesByLayout.get(layout);
-    if (known !== undefined) return known;
-    const projected = new Map(layout.projection.map((path, index) => [JSON.stringify(path), index]));
-    const places = this.plan.reads.map((path) => {
-      const place = projected.get(JSON.stringify(path));
-      if (place !== undefined) return place;
-      throw new Error(`The lookup layout ${layout.id} was not made for a plan that reads ${path.join('.')}`);
-    });
-    this.#placesByLayout.set(layout, places);
-    return places;
-  }
+export interface LookupSelection {
+  add(candidates: Iterable<LookupCandidate>): void;
+  /** What was chosen of all that was added. */
+  result(): Selected;
 }
 
-function indexText({ type, kind, path }: LookupIndex): string {
-  return JSON.stringify([type, kind, path]);
-}
-
-const noValues: readonly Json[] = [];
-
-function queryId(digest: string, values: readonly Json[], top: number | null): string {
-  const text = JSON.stringify([values, top]);
-  if (text.length <= idCharactersMax) return `${digest}:${text}`;
-  return `${digest}#${createHash('sha256').update(text).digest('hex')}`;
+export interface Selected {
+  readonly originIds: string[];
+  readonly cut: boolean;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { type BodyWriter, memberStep } from '../body.ts';
+import { type BodyWriter, memberStep } from '../build/view-body.ts';
 import {
   type Definition,
   type DefinitionContext,

@@ -1,9 +1,9 @@
 import { formatViewId, parseEntityId, type ViewRef } from '../../contract/ids.ts';
+import type { ReferencePiece } from '../build/view-body.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import type { Cursor } from '../language/cursor.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
-import type { ReferencePiece } from '../types.ts';
 
 type Meant = Pick<ReferencePiece, 'target' | 'viewId'>;
 

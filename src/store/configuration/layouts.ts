@@ -3,7 +3,7 @@
  * stands under it, lookups read the one that is whole, and entities are kept under both.
  */
 import type { Configuration } from '../../config/configuration.ts';
-import type { LookupLayout } from '../../schemas/types.ts';
+import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys, platformTag } from '../keys.ts';
 import { storeError } from '../redis/connection.ts';

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../contract/json.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import type { LookupCandidate } from '../../schemas/types.ts';
+import type { LookupCandidate } from '../../schemas/lookup/query.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { storeError } from '../redis/connection.ts';

@@ -1,7 +1,7 @@
 /** Views as they will be sent: JSON text cut at its references (design: delivery concatenates bytes, it parses nothing). */
 import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
-import type { ViewBody } from '../../schemas/types.ts';
+import type { ViewBody } from '../../schemas/build/view-body.ts';
 import { keys, largeBodyField, viewField } from '../keys.ts';
 import { storeError } from '../redis/connection.ts';
 import type { HashField } from '../redis/field-reader.ts';

@@ -7,7 +7,8 @@ import type {
   SourceGroup,
   Tenant,
 } from '../../../src/config/configuration.ts';
-import type { FieldTypeName, FullSchema, IndexSchema } from '../../../src/schemas/types.ts';
+import type { FieldTypeName } from '../../../src/schemas/definition/index-fields.ts';
+import type { FullSchema, IndexSchema } from '../../../src/schemas/schema.ts';
 
 export const environment: Environment = { id: 'env-1', alias: 'production' };
 export const sourceId = 'source-1';

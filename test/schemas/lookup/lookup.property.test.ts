@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
-import type { FullSchema, LookupQuery } from '../../../src/schemas/types.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import type { FullSchema } from '../../../src/schemas/schema.ts';
 import { answer, compileValid, entityOf, inputOf, runs, schemaOf } from '../support/fixtures.ts';
 
 /* Conditions as a tree of their own, written out for the code under test and judged here by the plainest means. */

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { entriesOf, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type { FullSchema, LookupQuery } from '../../../src/schemas/types.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import type { FullSchema } from '../../../src/schemas/schema.ts';
 import {
   answer,
   candidates,

@@ -3,20 +3,15 @@ import type { ConfigIssue, Diagnostic } from '../../../src/contract/diagnostic.t
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { Build } from '../../../src/schemas/build.ts';
+import { Build } from '../../../src/schemas/build/build.ts';
+import type { BuildInput } from '../../../src/schemas/build/input.ts';
+import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/view-body.ts';
 import { compileSchemas } from '../../../src/schemas/compile.ts';
 import { Frame } from '../../../src/schemas/language/scope.ts';
+import type { LookupLayout } from '../../../src/schemas/lookup/layout.ts';
 import { entriesOf, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type {
-  BuildInput,
-  CompiledSchemas,
-  FullSchema,
-  LookupCandidate,
-  LookupLayout,
-  LookupQuery,
-  ReferencePiece,
-  ViewBody,
-} from '../../../src/schemas/types.ts';
+import type { LookupCandidate, LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import type { CompiledSchemas, FullSchema } from '../../../src/schemas/schema.ts';
 
 /** Property tests run this many times as often as usual. */
 export const runs = Number(process.env.MILLRACE_RUNS ?? '1');

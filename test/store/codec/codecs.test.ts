@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ViewBody } from '../../../src/schemas/types.ts';
+import type { ViewBody } from '../../../src/schemas/build/view-body.ts';
 import { digestBytes, digestOf } from '../../../src/store/codec/digest.ts';
 import { pack, unpack } from '../../../src/store/codec/pack.ts';
 import { PackWriter } from '../../../src/store/codec/pack-writer.ts';

@@ -2,8 +2,10 @@
 import type { Tenant } from '../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../src/contract/ids.ts';
+import type { BuildInput } from '../../../src/schemas/build/input.ts';
+import type { ViewBody } from '../../../src/schemas/build/view-body.ts';
 import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type { BuildInput, LookupQuery, ViewBody } from '../../../src/schemas/types.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
 import { storedEntity, type World } from './entities.ts';
 import { Reference, type Tree } from './render.ts';
 

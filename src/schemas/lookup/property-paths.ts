@@ -1,5 +1,5 @@
 import { isEntityField } from '../language/entity-value.ts';
-import type { PropertyPath } from '../types.ts';
+import type { PropertyPath } from './plan.ts';
 
 /**
  * Where a name of `sourceEntityProperty` or `orderBy.property` is looked for, best first: a dotted path in

@@ -1,7 +1,22 @@
-import type { ViewRef } from '../contract/ids.ts';
+import type { ViewRef } from '../../contract/ids.ts';
+import { viewCharactersMax } from '../limits.ts';
 import type { Build } from './build.ts';
-import { viewCharactersMax } from './limits.ts';
-import type { ReferencePiece, ViewBody } from './types.ts';
+
+/** A place of a view where another view is put at delivery. */
+export interface ReferencePiece {
+  /** The view meant; null when what was given names none. */
+  readonly target: ViewRef | null;
+  /** What was given where there is no target, else null. */
+  readonly viewId: string | null;
+  /** Where in the view, as it follows the view's own path: `.author`, `.related[1]`, `['a b'].x`. */
+  readonly path: string;
+}
+
+/** JSON text cut at its references: `texts[0] references[0] texts[1] … texts[n]`. */
+export interface ViewBody {
+  readonly texts: readonly string[];
+  readonly references: readonly ReferencePiece[];
+}
 
 /** Writes one view's JSON text, cut at its references (design promise 6). Callers write JSON that is whole in the end. */
 export class BodyWriter {

@@ -3,7 +3,7 @@ import { jsonEqual } from '../json-path/json-equal.ts';
 import { compareCodePoints } from '../language/code-points.ts';
 import { listOf, member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
-import type { PropertyPath } from '../types.ts';
+import type { PropertyPath } from '../lookup/plan.ts';
 import type { ComparisonName, FilterNode, FilterPath, TextTest } from './node.ts';
 
 /** What a condition is asked about: one entity's values, against one query's. */

@@ -1,8 +1,10 @@
-import type { Diagnostic } from '../contract/diagnostic.ts';
-import type { StoredEntity } from '../contract/entity.ts';
-import { type EntityValue, entityValue } from './language/entity-value.ts';
-import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from './limits.ts';
-import type { BuildInput, BuildOutcome, LookupQuery } from './types.ts';
+import type { Diagnostic } from '../../contract/diagnostic.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { type EntityValue, entityValue } from '../language/entity-value.ts';
+import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../limits.ts';
+import type { LookupQuery } from '../lookup/query.ts';
+import type { BuildInput } from './input.ts';
+import type { BuildOutcome } from './outcome.ts';
 
 /** What one build has met so far, and how much work it may still do. */
 export class Build {

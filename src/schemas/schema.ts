@@ -1,0 +1,80 @@
+/**
+ * What the mapping language promises to the rooms above it. Everything here is pure: a schema is compiled once into
+ * closures; building a view reads its input and nothing else. Lookups are the one thing a build needs from outside:
+ * a build that meets a lookup whose result it was not given names it in `pending` and is run again with the result.
+ */
+import type { EntityRef } from '../contract/ids.ts';
+import type { Json } from '../contract/json.ts';
+import type { BuildInput } from './build/input.ts';
+import type { BuiltItem, BuiltView } from './build/outcome.ts';
+import type { FieldTypeName } from './definition/index-fields.ts';
+import type { Evaluate } from './language/scope.ts';
+import type { LookupPlan } from './lookup/plan.ts';
+
+interface TriggeredSchema {
+  readonly alias: string;
+  /** Digest of the definition and of every partial it can reach: unchanged means that no view of it can differ. */
+  readonly digest: string;
+  /** Source group alias -> entity types. */
+  readonly triggers: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Every lookup that it or a partial it can reach may do. */
+  readonly lookupPlans: readonly LookupPlan[];
+}
+
+export interface FullSchema extends TriggeredSchema {
+  /** It has a `route.url`, so a view without a URL is probably not meant. */
+  readonly claimsUrl: boolean;
+  claims(input: BuildInput): ViewClaims;
+  build(input: BuildInput): BuiltView;
+  actions(input: BuildInput): ResolvedAction[];
+}
+
+export interface IndexSchema extends TriggeredSchema {
+  readonly fields: ReadonlyMap<string, FieldTypeName>;
+  build(input: BuildInput): BuiltItem;
+}
+
+/** Opaque to other rooms. */
+export interface PartialSchema {
+  readonly alias: string;
+  readonly digest: string;
+}
+
+/** Claims of a view; they depend on the entity alone. */
+export interface ViewClaims {
+  readonly url: string | null;
+  /** Without empty ones and without repetition, in the order of the schema. */
+  readonly handles: readonly string[];
+}
+
+/** An `actions` entry with its expressions evaluated: which views to process again. */
+export interface ResolvedAction extends EntityRef {
+  /** Schema alias, or null for all of the entity. */
+  readonly alias: string | null;
+}
+
+/**
+ * Put around each path of an expression while a schema is compiled, by who wants to know what paths give.
+ * @param at the place of the expression in its file @param path as it is written: `p.title`
+ */
+export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;
+
+export interface PlaceInFile {
+  /** Relative to CONFIG_DIR. */
+  readonly file: string;
+  /** JSON path inside it. */
+  readonly path: string;
+}
+
+/** The parsed files of one tenant, by alias. */
+export interface SchemaSources {
+  readonly schemas: ReadonlyMap<string, { file: string; json: Json }>;
+  readonly partials: ReadonlyMap<string, { file: string; json: Json }>;
+  readonly indexes: ReadonlyMap<string, { file: string; json: Json }>;
+}
+
+export interface CompiledSchemas {
+  readonly schemas: ReadonlyMap<string, FullSchema>;
+  readonly partials: ReadonlyMap<string, PartialSchema>;
+  readonly indexes: ReadonlyMap<string, IndexSchema>;
+}
