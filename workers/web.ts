@@ -18,7 +18,7 @@ import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
-import { ScatterQueryService } from '../src/query/front/query-service.ts';
+import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
 import { Heartbeat, heartbeatMs } from '../src/store/partitions/heartbeat.ts';
 import { Progress } from '../src/store/visibility/progress.ts';

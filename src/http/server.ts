@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Principal } from '../config/configuration.ts';
 import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
-import { UnavailableError } from '../query/types.ts';
+import { UnavailableError } from '../query/query-service.ts';
 import { StoreFullError, StoreUnavailableError } from '../store/redis/connection.ts';
 import type { Answer } from './answer.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';

@@ -1,7 +1,7 @@
 /** What the handlers work with; joined together in `workers/web.ts`. */
 import type { Configuration } from '../config/configuration.ts';
 import type { FrontLimits } from '../contract/front-limits.ts';
-import type { QueryService } from '../query/types.ts';
+import type { QueryService } from '../query/query-service.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
 import type { VersionVector } from '../store/types.ts';

@@ -2,7 +2,7 @@
  * Answers of queries in the front's cache: front ends ask the same listings and facets again and again. An answer
  * hangs on the items of its indexes, any change of which drops it; the rows of `aliases` hang on more and are not kept.
  */
-import type { GoodOutcome } from '../../query/types.ts';
+import type { GoodOutcome } from '../../query/query-service.ts';
 import { subjectKey } from '../../store/derived/subjects.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';

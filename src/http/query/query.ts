@@ -3,14 +3,12 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { jsonDepthMax, queriesPerRequestMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import {
-  type AskedQueries,
   type GoodOutcome,
   type QueryOutcome,
   type QueryRequest,
-  type QueryService,
   type QueryTarget,
   UnavailableError,
-} from '../../query/types.ts';
+} from '../../query/query-service.ts';
 import { resultsText } from '../../query/worker/result-text.ts';
 import type { VersionVector } from '../../store/types.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
@@ -30,106 +28,64 @@ const tooLarge = new ProblemError(
 
 export function queryIndex(services: Services): Handler {
   return (call) =>
-    answered(services, call, (text) =>
-      single(services, call, text, { kind: 'index', alias: pathText(call, 0) }),
+    answered(services, call, (sent) =>
+      single(services, call, sent, { kind: 'index', alias: pathText(call, 0) }),
     );
 }
 
 export function querySourceGroup(services: Services): Handler {
   return (call) =>
-    answered(services, call, (text) => {
+    answered(services, call, (sent) => {
       const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
-      return single(services, call, text, { kind: 'auto', sourceGroup, type });
+      return single(services, call, sent, { kind: 'auto', sourceGroup, type });
     });
 }
 
 export function querySources(services: Services): Handler {
-  return (call) => answered(services, call, (text) => multi(services, call, text));
+  return (call) => answered(services, call, (sent) => multi(services, call, sent));
 }
 
-/** What came as the body of a query. */
-class QueryText {
-  constructor(
-    /** See `AskedQueries`. */
-    readonly key: string | null,
-    readonly minVersion: VersionVector | null,
-    /** The body, a character a byte: what came is only valid for a moment, and is a key most often. */
-    private readonly body: string,
-  ) {}
-
-  /** @throws ProblemError 400 for what is no JSON that can be stored */
-  parse(): Json {
-    return parsedBody(Buffer.from(this.body, 'latin1'));
-  }
-}
-
-class SingleQuery implements AskedQueries {
-  constructor(
-    private readonly text: QueryText,
-    private readonly target: QueryTarget,
-  ) {}
-
-  get key(): string | null {
-    return this.text.key;
-  }
-
-  read(): readonly QueryRequest[] {
-    const body = this.text.parse();
-    if (isJsonObject(body)) return [{ target: this.target, body }];
-    throw new ProblemError(problems.queryInvalid(['The body must be an object']));
-  }
-}
-
-class MultiQuery implements AskedQueries {
-  #requests: readonly QueryRequest[] | null = null;
-
-  constructor(private readonly text: QueryText) {}
-
-  get key(): string | null {
-    return this.text.key;
-  }
-
-  read(): readonly QueryRequest[] {
-    this.#requests ??= multiRequests(this.text.parse());
-    return this.#requests;
-  }
+interface SentQuery {
+  readonly minVersion: VersionVector | null;
+  /** The body, a character a byte: the bytes that came are only valid for a moment. */
+  readonly body: string;
 }
 
 /** @param answer for a body that no kept answer stands for */
 function answered(
   services: Services,
   call: Call,
-  answer: (text: QueryText) => Promise<MadeAnswer>,
+  answer: (sent: SentQuery) => Promise<MadeAnswer>,
 ): AnswerToBody {
   return new AnswerToBody(smallBodyBytesMax, tooLarge, (bytes) => {
     const minVersion = askedVersion(call, 400);
     const body = bytes.toString('latin1');
-    const key = keyOfQuery(call, body);
     // Who asks for a version wants more than what was true a while ago.
-    return keptOrMade(services, call, minVersion === null ? key : null, () =>
-      answer(new QueryText(key, minVersion, body)),
-    );
+    const key = minVersion === null ? keyOfQuery(call, body) : null;
+    return keptOrMade(services, call, key, () => answer({ minVersion, body }));
   });
 }
 
 async function single(
   services: Services,
   call: Call,
-  query: QueryText,
+  { minVersion, body: text }: SentQuery,
   target: QueryTarget,
 ): Promise<MadeAnswer> {
-  const [outcome] = await run(services, call, new SingleQuery(query, target), query.minVersion);
+  const body = parsedBody(text);
+  if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+  const [outcome] = await run(services, call, [{ target, body }], minVersion);
   if (outcome === undefined) throw new Error('the query service gave no outcome');
   if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
   return { answer: answerOf(await textOf(services, call, outcome)), outcomes: [outcome] };
 }
 
-async function multi(services: Services, call: Call, text: QueryText): Promise<MadeAnswer> {
-  const asked = new MultiQuery(text);
-  const outcomes = await run(services, call, asked, text.minVersion);
+async function multi(services: Services, call: Call, { minVersion, body }: SentQuery): Promise<MadeAnswer> {
+  const requests = multiRequests(parsedBody(body));
+  const outcomes = await run(services, call, requests, minVersion);
   const good = outcomes.filter((outcome) => outcome.ok);
   if (good.length < outcomes.length) {
-    return { answer: multiRefusal(badQueries(asked.read(), outcomes)), outcomes: [] };
+    return { answer: multiRefusal(badQueries(requests, outcomes)), outcomes: [] };
   }
   const texts = await Promise.all(good.map((outcome) => textOf(services, call, outcome)));
   const labels = good.map((outcome) => outcome.labels);
@@ -167,8 +123,9 @@ function multiRefusal(bad: readonly BadQuery[]): Answer {
   return jsonAnswer(400, list);
 }
 
-function parsedBody(bytes: Buffer): Json {
-  const body = parseJson(bytes);
+/** @param text a character a byte. @throws ProblemError 400 for what is no JSON that can be stored */
+function parsedBody(text: string): Json {
+  const body = parseJson(Buffer.from(text, 'latin1'));
   if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
   const mistake = unstorable(body, 'The query', jsonDepthMax);
   if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
@@ -176,18 +133,13 @@ function parsedBody(bytes: Buffer): Json {
 }
 
 function run(
-  services: Services,
+  { query }: Services,
   call: Call,
-  asked: AskedQueries,
+  requests: readonly QueryRequest[],
   minVersion: VersionVector | null,
 ): Promise<QueryOutcome[]> {
-  const service: QueryService | null = services.query;
-  if (service === null) {
-    // What is wrong with the body is told all the same.
-    asked.read();
-    throw new UnavailableError('this front has no query service');
-  }
-  return service.run(call.client, asked, { minVersion });
+  if (query === null) throw new UnavailableError('this front has no query service');
+  return query.run(call.client, requests, { minVersion });
 }
 
 function pathText(call: Call, at: number): string {

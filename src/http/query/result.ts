@@ -1,7 +1,7 @@
 /** JSON text of the result of a query that asked for views, with them (contract section 7). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { RowsResult } from '../../query/types.ts';
+import type { RowsResult } from '../../query/query-service.ts';
 import { resultText } from '../../query/worker/result-text.ts';
 import type { Services } from '../services.ts';
 import { viewsOfRows } from './views.ts';

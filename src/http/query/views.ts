@@ -1,6 +1,6 @@
 /** `_views` of query results: the views that the same entities have (contract section 7 "aliases"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import type { QueryRow } from '../../query/types.ts';
+import type { QueryRow } from '../../query/query-service.ts';
 import { viewTarget } from '../../store/derived/views.ts';
 import type { Store } from '../../store/store.ts';
 import type { EnvironmentScope } from '../../store/types.ts';

@@ -18,7 +18,7 @@ import {
   RefusedQueryError,
   type WireRow,
 } from '../protocol/wire.ts';
-import { UnavailableError } from '../types.ts';
+import { UnavailableError } from '../query-service.ts';
 import { isScored, rowText, scoredRow, unscoredRow } from '../worker/row-text.ts';
 import type { GatheredReply, Scatter } from './scatter.ts';
 

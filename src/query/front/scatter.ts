@@ -14,8 +14,8 @@ import {
   unpackReply,
   type WorkerAnswers,
 } from '../protocol/wire.ts';
+import { UnavailableError } from '../query-service.ts';
 import type { WorkerLinks } from '../transport/worker-links.ts';
-import { UnavailableError } from '../types.ts';
 import { type CoveringReply, completeCover } from './coverage.ts';
 import type { WorkerList } from './worker-list.ts';
 

@@ -5,7 +5,7 @@ import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { indexName } from '../../store/keys.ts';
 import type { EnvironmentScope } from '../../store/types.ts';
-import type { QueryTarget } from '../types.ts';
+import type { QueryTarget } from '../query-service.ts';
 import { autoDefinition } from './index-fields.ts';
 
 export interface ResolvedTarget extends ScopedIndex {

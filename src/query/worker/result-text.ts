@@ -4,7 +4,7 @@
  */
 import type { CheckedQuery, FacetGroups } from '../../search/types.ts';
 import { takeBytes } from '../protocol/slab.ts';
-import type { QueryFacet } from '../types.ts';
+import type { QueryFacet } from '../query-service.ts';
 import { asciiBytes, writeAscii, writeBytes } from './json-bytes.ts';
 import { type RowPieces, writeRow } from './row-text.ts';
 

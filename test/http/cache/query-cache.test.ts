@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
-import type { GoodOutcome, QueryRequest, QueryService, RowsResult } from '../../../src/query/types.ts';
+import type {
+  GoodOutcome,
+  QueryRequest,
+  QueryService,
+  RowsResult,
+} from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/worker/result-text.ts';
 import { subjectKey } from '../../../src/store/derived/subjects.ts';
 import { startFront, type TestFront } from '../support/front.ts';
@@ -27,10 +32,10 @@ function outcomeOf({ target, labels }: QueryRequest): GoodOutcome {
 }
 
 const query: QueryService = {
-  run: async (_, asked) => {
+  run: async (_, requests) => {
     runs += 1;
     meanwhile();
-    return asked.read().map(outcomeOf);
+    return requests.map(outcomeOf);
   },
 };
 

@@ -6,7 +6,7 @@ import {
   type QueryRequest,
   type QueryService,
   UnavailableError,
-} from '../../../src/query/types.ts';
+} from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/worker/result-text.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putView } from '../support/seed.ts';
@@ -44,9 +44,15 @@ function outcomeOf({ body, labels, mistakes = [] }: QueryRequest): QueryOutcome 
   return { ...(say === 'views' ? withViews : good), labels: labels ?? null };
 }
 
+let runs = 0;
 let front: TestFront;
 before(async () => {
-  const query: QueryService = { run: async (_, asked) => asked.read().map(outcomeOf) };
+  const query: QueryService = {
+    run: async (_, requests) => {
+      runs += 1;
+      return requests.map(outcomeOf);
+    },
+  };
   front = await startFront({ services: { query } });
   await putView(front.store, 'a', 'A', { other: 'none' });
 });
@@ -146,4 +152,12 @@ test('no answer in time is 503 with Retry-After', async () => {
   const { status, headers } = await post('/v1/things', { say: 'later' });
   assert.equal(status, 503);
   assert.ok(headers.get('retry-after'));
+});
+
+test('what is no query is told so without asking the query room', async () => {
+  runs = 0;
+  for (const path of ['/v1/things', '/v1/source']) assert.equal((await post(path, '{')).status, 400);
+  assert.equal(runs, 0);
+  await post('/v1/things', {});
+  assert.equal(runs, 1);
 });

@@ -14,7 +14,7 @@ import { problemShape } from '../../../src/http/routing/openapi/document.ts';
 import type { RouteDefinition, RouteName } from '../../../src/http/routing/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
-import type { QueryService } from '../../../src/query/types.ts';
+import type { QueryService } from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/worker/result-text.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import { startFront, type TestFront } from '../support/front.ts';
@@ -119,8 +119,8 @@ function configuration(): Configuration {
 
 /** Says whose data it was asked for. */
 const query: QueryService = {
-  run: async ({ tenant }, asked) =>
-    asked.read().map(({ labels }) => {
+  run: async ({ tenant }, requests) =>
+    requests.map(({ labels }) => {
       const row = {
         _originId: 'x',
         _sourceGuid: sourceId,

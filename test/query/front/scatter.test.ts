@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { queryWaitMs } from '../../../src/contract/limits.ts';
-import { UnavailableError } from '../../../src/query/types.ts';
+import { UnavailableError } from '../../../src/query/query-service.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
-import { asked, autoIndex, type Layout, readResult, schemaIndex, TestCluster } from '../support/cluster.ts';
+import { autoIndex, type Layout, readResult, schemaIndex, TestCluster } from '../support/cluster.ts';
 import { clientOf, environment, sourceId, tenantOf } from '../support/site.ts';
 
 const redis = await TestRedis.start();
@@ -146,7 +146,7 @@ test('a query whose target is wrong is told its other mistakes too', async (cont
   const mistakes = ['sourceGroupAlias must be a text'];
   const bodies = [{ pagination: { pageSize: 1001 }, sort: 5 }, 7, {}];
   const requests = bodies.map((body) => ({ target, body, mistakes }));
-  const outcomes = await cluster.service.run(clientOf(cluster.tenant), asked(requests), { minVersion: null });
+  const outcomes = await cluster.service.run(clientOf(cluster.tenant), requests, { minVersion: null });
   assert.deepEqual(
     outcomes.map((outcome) => !outcome.ok && [outcome.status, outcome.errors.length, outcome.errors[0]]),
     [
@@ -263,7 +263,7 @@ test('a token used for anything but its query is refused', async (context) => {
   }
   const stranger = clientOf({ ...tenant, alias: 'stranger' });
   const request = { target: { kind: 'index', alias: 'things' }, body: { sort, pagination } } as const;
-  const [outcome] = await cluster.service.run(stranger, asked([request]), { minVersion: null });
+  const [outcome] = await cluster.service.run(stranger, [request], { minVersion: null });
   assert.deepEqual(outcome, { ok: false, status: 400, errors: ['Invalid nextPageToken'] });
 });
 

@@ -2,16 +2,14 @@
 import type { Configuration, Tenant } from '../../../src/config/configuration.ts';
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { ScatterQueryService } from '../../../src/query/front/query-service.ts';
+import { ScatterQueryService } from '../../../src/query/front/scatter-query-service.ts';
 import type {
-  AskedQueries,
   GoodOutcome,
   QueryOutcome,
-  QueryRequest,
   QueryResult,
   QueryTarget,
   RowsResult,
-} from '../../../src/query/types.ts';
+} from '../../../src/query/query-service.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -120,7 +118,7 @@ export class TestCluster {
 
   runOf(tenant: Tenant, target: QueryTarget, ...bodies: Json[]): Promise<QueryOutcome[]> {
     const queries = bodies.map((body) => ({ target, body }));
-    return this.service.run(clientOf(tenant), asked(queries), { minVersion: null });
+    return this.service.run(clientOf(tenant), queries, { minVersion: null });
   }
 
   /** One query of an index that must be good. */
@@ -145,11 +143,6 @@ export class TestCluster {
     } while (token !== null);
     return ids;
   }
-}
-
-/** Queries as if nothing like them had come before. */
-export function asked(queries: readonly QueryRequest[]): AskedQueries {
-  return { key: null, read: () => queries };
 }
 
 /** What an outcome says, whichever form it has. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import type { QueryOutcome } from '../../../src/query/types.ts';
+import type { QueryOutcome } from '../../../src/query/query-service.ts';
 import { itemIndexField } from '../../../src/store/derived/items.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { spentMs } from '../../support/spent.ts';

@@ -13,9 +13,7 @@ import type { Store } from '../../store/store.ts';
 import { RequestSender } from '../../store/streams/messages.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import { notRun as notRunBeside } from '../protocol/wire.ts';
-import { WorkerLinks } from '../transport/worker-links.ts';
 import {
-  type AskedQueries,
   type BadOutcome,
   type QueryOptions,
   type QueryOutcome,
@@ -23,10 +21,17 @@ import {
   type QueryResult,
   type QueryService,
   UnavailableError,
-} from '../types.ts';
+} from '../query-service.ts';
+import { WorkerLinks } from '../transport/worker-links.ts';
 import { resultText } from '../worker/result-text.ts';
-import { answersIn, asksOf, type Hearing, type RowsAnswer, type WholeAnswer } from './answer.ts';
-import { type PreparedQuery, type PreparedRequest, PreparedRequests } from './prepared-requests.ts';
+import {
+  type AnswerableQuery,
+  answersIn,
+  asksOf,
+  type Hearing,
+  type RowsAnswer,
+  type WholeAnswer,
+} from './answer.ts';
 import { Scatter } from './scatter.ts';
 import { Targets } from './targets.ts';
 import { openToken, sealToken, type TokenUse } from './token.ts';
@@ -59,6 +64,20 @@ export interface QueryCounters {
   readonly scatterMs: number;
 }
 
+/** A query that was found good. */
+interface PreparedQuery extends AnswerableQuery {
+  /** Full schemas whose views are asked for; null for none. */
+  readonly aliases: readonly string[] | null;
+  /** See `GoodOutcome`. */
+  readonly labels: string | null;
+  readonly subject: string;
+}
+
+type Preparation =
+  | { readonly ok: true; readonly queries: readonly PreparedQuery[] }
+  /** One of them is bad, so none is run. */
+  | { readonly ok: false; readonly outcomes: QueryOutcome[] };
+
 export class ScatterQueryService implements QueryService {
   readonly #limits: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
   readonly #store: Store;
@@ -68,7 +87,6 @@ export class ScatterQueryService implements QueryService {
   readonly #sender: RequestSender;
   readonly #workers: WorkerList;
   readonly #scatter: Scatter;
-  readonly #prepared = new PreparedRequests();
   readonly #hearing: Hearing;
   #requests = 0;
   #unavailable = 0;
@@ -108,25 +126,29 @@ export class ScatterQueryService implements QueryService {
     };
   }
 
-  /** One function for the whole way: what is asked by the thousand waits once, for the workers. */
-  async run(principal: ClientPrincipal, asked: AskedQueries, options: QueryOptions): Promise<QueryOutcome[]> {
+  async run(
+    principal: ClientPrincipal,
+    requests: readonly QueryRequest[],
+    options: QueryOptions,
+  ): Promise<QueryOutcome[]> {
     this.#requests += 1;
     let startedMs: number | null = null;
     try {
-      if (!this.#isVisible(principal, options)) await this.#visible(principal, asked, options);
+      if (!this.#isVisible(principal, options)) await this.#visible(principal, options);
       const deadlineMs = performance.now() + this.#limits.queryWaitMs;
       if (!this.#progress.ready) await this.#progressKnown(deadlineMs);
       // What this front has seen committed, every shard must have: of two answers the later is never the older state.
       const needs = this.#progress.commits;
-      const known = asked.key === null ? null : this.#prepared.find(principal, asked.key, needs);
-      const prepared = known ?? (await this.#prepareAll(principal, asked, needs));
-      if (!('asks' in prepared)) return prepared;
+      const prepared = await this.#prepareAll(principal, requests, needs);
+      if (!prepared.ok) return prepared.outcomes;
+      const { queries } = prepared;
+      if (queries.length === 0) return [];
       startedMs = performance.now();
-      const replies = await this.#scatter.gather({ needs, asks: prepared.asks }, deadlineMs);
+      const replies = await this.#scatter.gather({ needs, asks: asksOf(queries) }, deadlineMs);
       const terms = { needs, deadlineMs, hearing: this.#hearing };
-      const found = answersIn(replies, this.#scatter, prepared.queries, terms);
+      const found = answersIn(replies, this.#scatter, queries, terms);
       const answers = found instanceof Promise ? await found : found;
-      return prepared.queries.map((one, index) => this.#outcome(one, answers[index]));
+      return queries.map((one, index) => this.#outcome(one, answers[index]));
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;
       this.#unavailable += 1;
@@ -136,35 +158,23 @@ export class ScatterQueryService implements QueryService {
     }
   }
 
-  /** @returns the outcomes when nothing is to be run */
   async #prepareAll(
     principal: ClientPrincipal,
-    asked: AskedQueries,
+    requests: readonly QueryRequest[],
     commits: readonly number[],
-  ): Promise<PreparedRequest | QueryOutcome[]> {
-    const requests = asked.read();
+  ): Promise<Preparation> {
     const commitSum = commits.reduce((sum, number) => sum + number, 0);
     const all = await Promise.all(requests.map((request) => this.#prepare(principal, request, commitSum)));
     const queries = all.filter((one): one is PreparedQuery => !('ok' in one));
-    if (queries.length < all.length) return all.map((one) => ('ok' in one ? one : notRun));
-    if (queries.length === 0) return [];
-    const isAuto = requests.some(({ target }) => target.kind === 'auto');
-    const prepared = { queries, asks: asksOf(queries), commits: isAuto ? commits : null };
-    if (asked.key !== null) this.#prepared.keep(principal, asked.key, prepared);
-    return prepared;
+    if (queries.length === all.length) return { ok: true, queries };
+    return { ok: false, outcomes: all.map((one) => ('ok' in one ? one : notRun)) };
   }
 
   #isVisible({ tenant }: ClientPrincipal, { minVersion }: QueryOptions): boolean {
     return minVersion === null || this.#progress.isVisible(tenant.alias, minVersion);
   }
 
-  async #visible(
-    { tenant }: ClientPrincipal,
-    asked: AskedQueries,
-    { minVersion }: QueryOptions,
-  ): Promise<void> {
-    // Who sent no query is told so at once, and not that the version is not there.
-    asked.read();
+  async #visible({ tenant }: ClientPrincipal, { minVersion }: QueryOptions): Promise<void> {
     if (minVersion === null) return;
     if (await this.#progress.waitFor(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
     throw new UnavailableError('the asked version is not visible yet');

@@ -20,14 +20,6 @@ export interface QueryRequest {
   readonly mistakes?: readonly string[];
 }
 
-/** The queries of a request. */
-export interface AskedQueries {
-  /** Text that, with the principal, decides the queries; null for one that is not likely to come again. */
-  readonly key: string | null;
-  /** Reads the queries, unless those of the same text are still known. What it throws is thrown by `run`. */
-  read(): readonly QueryRequest[];
-}
-
 export interface QueryOptions {
   /** State that the answer must have; null asks for none. */
   readonly minVersion: VersionVector | null;
@@ -39,7 +31,11 @@ export interface QueryService {
    * `outcomes` of the good ones are `{ ok: false }` with no errors of their own.
    * @throws UnavailableError when no complete answer came in time
    */
-  run(principal: ClientPrincipal, asked: AskedQueries, options: QueryOptions): Promise<QueryOutcome[]>;
+  run(
+    principal: ClientPrincipal,
+    requests: readonly QueryRequest[],
+    options: QueryOptions,
+  ): Promise<QueryOutcome[]>;
 }
 
 export type QueryOutcome = GoodOutcome | BadOutcome;
