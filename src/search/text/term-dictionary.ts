@@ -80,17 +80,21 @@ export class TermDictionary {
     const end = Math.min(terms.length, from + docsPerGo);
     // Between two calls another word may have been asked for.
     this.#distance.setWord(word);
+    // Counted here and told at the end: the loop is nearly all of a search with typos.
+    const unitsMax = pace.unitsPerLook - pace.units;
+    let units = 0;
     let at = from;
-    while (at < end && pace.units < pace.unitsPerLook) {
+    while (at < end) {
       const other = masks[at] ?? 0;
       at += 1;
       if (hasMoreBits(mask & ~other, bound) || hasMoreBits(other & ~mask, bound)) continue;
       const term = terms[at - 1] ?? '';
-      pace.units += comparisonUnits * term.length;
       const distance = this.#distance.within(term, bound);
       if (distance <= bound) matches[distance]?.push({ term, distance });
+      units += comparisonUnits * term.length;
+      if (units >= unitsMax) break;
     }
-    pace.units += at - from;
+    pace.units += units + at - from;
     return at;
   }
 
