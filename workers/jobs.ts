@@ -1,11 +1,11 @@
 /** The jobs process: `npm run jobs`. Background work that people want to see: rebuilds after a change of configuration. */
 import { JobsProcess } from '../src/jobs/jobs-process.ts';
-import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 
 runProcess('jobs', async () => {
-  const ground = await openProcess('jobs');
-  const { store, configuration, log } = ground;
+  const context = await openProcess('jobs');
+  const { store, configuration, log } = context;
   const jobs = new JobsProcess({
     store,
     configuration,
@@ -15,7 +15,7 @@ runProcess('jobs', async () => {
   collectProcessFigures(jobs.metrics.registry);
   jobs.start();
   log.info({ id: jobs.id }, 'ready');
-  stopOnSignal(ground, async () => {
+  stopOnSignal(context, async () => {
     await jobs.stop();
     configuration.close();
     await store.close();

@@ -1,15 +1,15 @@
 /** Entry point of a partition worker: `npm run worker`, and `worker` in the Procfile. */
 import { ThreadedKeeper } from '../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
-import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { Responder } from '../src/query/worker/responder.ts';
 import { ShardSet } from '../src/query/worker/shard-set.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
 
 runProcess('worker', async () => {
-  const ground = await openProcess('worker');
-  const { settings, store, configuration, log } = ground;
+  const context = await openProcess('worker');
+  const { settings, store, configuration, log } = context;
   const onTrouble = (message: string, error: unknown) =>
     log.error({ reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }, message);
 
@@ -65,7 +65,7 @@ runProcess('worker', async () => {
   worker.start();
   log.info({ id: worker.id }, 'worker is running');
 
-  stopOnSignal(ground, async () => {
+  stopOnSignal(context, async () => {
     await worker.stop();
     await responder.close();
     configuration.close();

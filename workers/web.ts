@@ -16,7 +16,7 @@ import { RequestRate } from '../src/http/operations/request-rate.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
-import { openProcess, runProcess, stopOnSignal } from '../src/process/open.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
@@ -24,8 +24,8 @@ import { Heartbeat, heartbeatMs } from '../src/store/partitions/heartbeat.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
 
 runProcess('web', async () => {
-  const ground = await openProcess('web');
-  const { settings, store, configuration, log } = ground;
+  const context = await openProcess('web');
+  const { settings, store, configuration, log } = context;
   const { tls, rateLimit, openRateLimit, frontLimits: limits } = settings;
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
@@ -105,7 +105,7 @@ runProcess('web', async () => {
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
 
-  stopOnSignal(ground, async () => {
+  stopOnSignal(context, async () => {
     await server.close();
     clearInterval(rating);
     await query.close();

@@ -7,8 +7,8 @@ export class WorkerMetrics {
     'millrace_entities_processed_total',
     'Entities processed after a change',
   );
-  readonly thingsBuilt = this.#counter('millrace_built_total', 'Views and index items computed');
-  readonly thingsUnchanged = this.#counter(
+  readonly outputsBuilt = this.#counter('millrace_built_total', 'Views and index items computed');
+  readonly outputsUnchanged = this.#counter(
     'millrace_built_unchanged_total',
     'Views and index items whose computation changed nothing',
   );

@@ -91,7 +91,7 @@ export class PartitionActor {
     return this.#checkpoint;
   }
 
-  /** What everything from now on is made by. */
+  /** What every output from now on is built by. */
   get basis(): ReturnType<PartitionContext['basis']> {
     return this.#batchBasis ?? this.context.basis();
   }
@@ -103,8 +103,8 @@ export class PartitionActor {
     try {
       if (!(await fenceOlderOwners(store, this.lease)))
         throw new FencedError('a newer owner is there already');
-      for (const [member, [first, last]] of await sortedDirty(store, tag)) {
-        const [tenant = '', ...rest] = member.split('|');
+      for (const [field, [first, last]] of await pendingRebuilds(store, tag)) {
+        const [tenant = '', ...rest] = field.split('|');
         this.#queue.add(tenant, rest.join('|'), first, last);
       }
       await items.open(partition, epoch, commits);
@@ -205,16 +205,16 @@ export class PartitionActor {
     }
   }
 
-  async #process({ works, marks, sequence }: IntakePortion): Promise<void> {
+  async #process({ works, invalidations, sequence }: IntakePortion): Promise<void> {
     const result = await this.#batch(works);
     const key = keys.dirty(this.lease.tag);
-    const whole = marks.length === 0 ? noNames : new Set(works.map(nameOfWork));
-    for (const mark of marks) {
-      for (const member of mark.members) {
-        // A whole turn in this portion has seen what the mark is about.
-        if (isWholeTurn(mark.tenant, member, whole)) continue;
-        const waiting = this.#queue.add(mark.tenant, member, mark.sequence, mark.sequence);
-        result.writes.set(key, dirtyField(waiting), encodeDirty(waiting.first, waiting.last));
+    const whole = invalidations.length === 0 ? noNames : new Set(works.map(nameOfWork));
+    for (const { tenant, dependents, sequence: asked } of invalidations) {
+      for (const dependent of dependents) {
+        // A whole turn in this portion has seen the change that invalidated it.
+        if (isWholeTurn(tenant, dependent, whole)) continue;
+        const waiting = this.#queue.add(tenant, dependent, asked, asked);
+        result.writes.set(key, pendingField(waiting), encodeDirty(waiting.first, waiting.last));
       }
     }
     this.#wake();
@@ -228,10 +228,10 @@ export class PartitionActor {
       const taken = this.#queue.take(startMs, rebuildBudgetMs);
       if (taken.length === 0) return;
       const result = await this.#batch(rebuildWorks(taken));
-      for (const waiting of taken) result.writes.delete(keys.dirty(this.lease.tag), dirtyField(waiting));
+      for (const waiting of taken) result.writes.delete(keys.dirty(this.lease.tag), pendingField(waiting));
       const endMs = performance.now();
       this.#queue.done(
-        taken.map(({ member }) => member),
+        taken.map(({ dependent }) => dependent),
         endMs,
         endMs - startMs,
       );
@@ -287,8 +287,8 @@ export class PartitionActor {
     const { metrics, items, store } = this.context;
     const announcement = {
       checkpoint,
-      dirty: this.#queue.firstMarks(),
-      caused: result.caused,
+      dirty: this.#queue.firstInvalidations(),
+      caused: result.downstream,
       digests: result.digests.bytes,
     };
     const { writes, claimWrites } = result;
@@ -300,8 +300,8 @@ export class PartitionActor {
     this.#namedFields.settle();
     items.apply(this.lease.partition, commits, result.itemChanges);
     metrics.commits.inc();
-    metrics.thingsBuilt.inc(result.counts.built);
-    metrics.thingsUnchanged.inc(result.counts.unchanged);
+    metrics.outputsBuilt.inc(result.counts.built);
+    metrics.outputsUnchanged.inc(result.counts.unchanged);
     for (const [kind, count] of result.counts.diagnostics) metrics.diagnostics.inc({ kind }, count);
     this.#showWaiting();
   }
@@ -337,19 +337,19 @@ function nameOfWork({ tenant, sourceId, originId }: EntityWork): string {
   return `${tenant}:${sourceId}:${originId}`;
 }
 
-function isWholeTurn(tenant: string, member: string, whole: ReadonlySet<string>): boolean {
-  const dependent = parseDependent(member);
+function isWholeTurn(tenant: string, dependent: string, whole: ReadonlySet<string>): boolean {
+  const parsed = parseDependent(dependent);
   // A repair asks for more than a whole turn does.
-  if (dependent?.kind === 'repair') return false;
-  return dependent === null || whole.has(`${tenant}:${dependent.sourceId}:${dependent.originId}`);
+  if (parsed?.kind === 'repair') return false;
+  return parsed === null || whole.has(`${tenant}:${parsed.sourceId}:${parsed.originId}`);
 }
 
-/** Field of `keys.dirty`: the tenant, then the member. */
-function dirtyField({ tenant, member }: Pick<Waiting, 'tenant' | 'member'>): string {
-  return `${tenant}|${member}`;
+/** Field of `keys.dirty`: the tenant, then the dependent. */
+function pendingField({ tenant, dependent }: Pick<Waiting, 'tenant' | 'dependent'>): string {
+  return `${tenant}|${dependent}`;
 }
 
-async function sortedDirty(store: Store, tag: string): Promise<[string, readonly [number, number]][]> {
-  const dirty = [...(await readDirty(store, tag))];
-  return dirty.sort(([, [a]], [, [b]]) => a - b);
+async function pendingRebuilds(store: Store, tag: string): Promise<[string, readonly [number, number]][]> {
+  const pending = [...(await readDirty(store, tag))];
+  return pending.sort(([, [a]], [, [b]]) => a - b);
 }

@@ -68,7 +68,7 @@ export class JobsProcess {
       layoutWatch: new LayoutWatch(store),
       fronts: new FrontLoad(store),
       throttle: new Throttle(rebuildEntitiesPerSecondMax),
-      onMarked: (count: number) => this.metrics.rebuildMarked.inc(count),
+      onInvalidated: (count: number) => this.metrics.entitiesInvalidated.inc(count),
     };
     this.#runner = new JobRunner(
       store,

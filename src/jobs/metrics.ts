@@ -14,7 +14,7 @@ export class JobsMetrics {
     labelNames: ['queue', 'state'],
     registers: [this.registry],
   });
-  readonly rebuildMarked = new Counter({
+  readonly entitiesInvalidated = new Counter({
     name: 'millrace_rebuild_entities_total',
     help: 'Entities that rebuild jobs found outdated',
     registers: [this.registry],

@@ -1,12 +1,13 @@
-/** Whether what was made of an entity is what the configuration of now would make. Pure. */
-import { thingKey } from '../actors/batch/made-key.ts';
-import { makersFor, placeOf } from '../actors/batch/maker.ts';
+/** Whether the outputs of an entity are those that the configuration of now would give. Pure. */
+
+import { buildersFor, placeOf } from '../actors/batch/builder.ts';
+import { outputKey } from '../actors/batch/output-key.ts';
 import type { Basis } from '../actors/batch/turn.ts';
 import type { ProcessedRecord } from '../store/derived/processed.ts';
 
 /**
  * Names and schema digests are compared, no bytes: an equal digest means that no view of the schema can differ. A
- * thing without a maker is outdated too, so that a rebuild of its entity removes it.
+ * recorded output without a builder is outdated too, so that a rebuild of its entity removes it.
  * @param hasNoRoom true for an entity type of which no index item is made, because its source has no room for it
  */
 export function isOutdated(
@@ -26,12 +27,12 @@ export function isOutdated(
     )
   )
     return true;
-  const makers = (place === null ? [] : makersFor(place.tenant, place.source, type)).filter(
+  const builders = (place === null ? [] : buildersFor(place.tenant, place.source, type)).filter(
     ({ kind, schema }) => kind === 'view' || schema !== null || !hasNoRoom(type),
   );
-  if (makers.length !== made.length) return true;
-  const digests = new Map(makers.map((maker) => [thingKey(maker), maker.schemaDigest]));
-  return made.some((thing) => digests.get(thingKey(thing)) !== thing.schemaDigest);
+  if (builders.length !== made.length) return true;
+  const digests = new Map(builders.map((builder) => [outputKey(builder), builder.schemaDigest]));
+  return made.some((output) => digests.get(outputKey(output)) !== output.schemaDigest);
 }
 
 function sameNames(a: readonly string[], b: readonly string[]): boolean {

@@ -127,14 +127,14 @@ class PurgeRun {
     const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds });
     const { entities, views, items, claims, lookups } = this.#progress;
     const gone = records.filter((record, at) => record !== null && removed[at] === true);
-    const made = gone.flatMap((record) => record?.made ?? []);
-    const standings = gone.flatMap((record) => record?.lookups ?? []);
+    const outputs = gone.flatMap((record) => record?.made ?? []);
+    const indexEntries = gone.flatMap((record) => record?.lookups ?? []);
     await this.#save({
       entities: entities + removed.filter((was) => was).length,
-      views: views + made.filter(({ kind }) => kind === 'view').length,
-      items: items + made.filter(({ kind }) => kind === 'item').length,
-      claims: claims + made.reduce((sum, thing) => sum + thing.claims.length, 0),
-      lookups: lookups + standings.reduce((sum, { keys }) => sum + keys.length, 0),
+      views: views + outputs.filter(({ kind }) => kind === 'view').length,
+      items: items + outputs.filter(({ kind }) => kind === 'item').length,
+      claims: claims + outputs.reduce((sum, output) => sum + output.claims.length, 0),
+      lookups: lookups + indexEntries.reduce((sum, { keys }) => sum + keys.length, 0),
     });
     await this.#waits.rest(tenant, version.get(this.#partition) ?? 0);
   }

@@ -1,6 +1,6 @@
 /**
  * The rebuild of one partition after a change of configuration: looks at everything that was ever processed there and
- * asks the owner to rebuild the entities whose made things are not those of the configuration of now.
+ * asks the owner to rebuild the entities whose outputs are not those of the configuration of now.
  *
  * There is no list of differences between two configurations that could be lost: a job that is run twice, or broken
  * off anywhere, ends in the same state. Passes are repeated until one finds nothing.
@@ -39,8 +39,8 @@ import type { Throttle } from './throttle.ts';
 /** How often the jobs of all partitions look whether lookup indexes are whole. */
 const layoutsPollMs = 200;
 const saveEveryMs = 500;
-/** Marks that travel in one stream entry: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
-const marksPerEntry = 20;
+/** Entities that one stream entry invalidates: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
+const entitiesPerInvalidation = 20;
 /** An entity that no rebuild brings up to date must not keep the job going for ever. */
 const passesMax = 5;
 
@@ -52,7 +52,7 @@ export interface RebuildContext {
   readonly slots: OwnerSlots;
   readonly layoutWatch: LayoutWatch;
   readonly fronts: FrontLoad;
-  onMarked(count: number): void;
+  onInvalidated(count: number): void;
 }
 
 type ProcessedEntity = ProcessedPortion['records'][number];
@@ -141,7 +141,7 @@ class RebuildRun {
       await this.#count([...sources, ...changed]);
     await this.#passes(changed, async ({ key }, records) => {
       const layoutId = wanted.get(key);
-      return (at) => !records[at]?.record.lookups.some((standing) => standing.layoutId === layoutId);
+      return (at) => !records[at]?.record.lookups.some((entries) => entries.layoutId === layoutId);
     });
     return changes;
   }
@@ -194,7 +194,7 @@ class RebuildRun {
     return this.context.configuration.generation > this.job.task.generation;
   }
 
-  /** Marks that an owner rebuilt by the former configuration would have been in vain. */
+  /** Invalidations that an owner rebuilt by the former configuration would have been in vain. */
   async #waitForWorkers(): Promise<void> {
     const { store, configuration } = this.context;
     const { generation } = this.job.task;
@@ -251,7 +251,7 @@ class RebuildRun {
       if (records.length > 0) {
         const isAsked = await criterion(source, records);
         const outdated = records.filter((_, index) => isAsked(index));
-        await this.#mark(
+        await this.#invalidate(
           tenant,
           sourceId,
           outdated.map(({ originId }) => originId),
@@ -279,7 +279,7 @@ class RebuildRun {
           tenant,
           missing.map((originId) => ({ sourceId, originId })),
         );
-        await this.#mark(
+        await this.#invalidate(
           tenant,
           sourceId,
           missing.filter((_, index) => entities[index] !== null),
@@ -296,23 +296,23 @@ class RebuildRun {
     return originIds.filter((_, index) => records[index] === null);
   }
 
-  async #mark(tenant: string, sourceId: string, originIds: readonly string[]): Promise<void> {
-    const { store, throttle, onMarked } = this.context;
-    for (let at = 0; at < originIds.length; at += marksPerEntry) {
-      const portion = originIds.slice(at, at + marksPerEntry);
+  async #invalidate(tenant: string, sourceId: string, originIds: readonly string[]): Promise<void> {
+    const { store, throttle, onInvalidated } = this.context;
+    for (let at = 0; at < originIds.length; at += entitiesPerInvalidation) {
+      const portion = originIds.slice(at, at + entitiesPerInvalidation);
       await throttle.take(portion.length, this.job.signal);
       await this.#waits.untilRoom(this.#progress.lastMarks);
-      const members = portion.map((originId) =>
+      const dependents = portion.map((originId) =>
         formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
       );
-      const sequence = await markForRebuild(store, outsideCaller, this.#partition, tenant, members);
-      this.#noteMarked(tenant, sequence, portion.length);
-      onMarked(portion.length);
+      const sequence = await markForRebuild(store, outsideCaller, this.#partition, tenant, dependents);
+      this.#noteInvalidated(tenant, sequence, portion.length);
+      onInvalidated(portion.length);
       await this.#waits.rest(tenant, sequence);
     }
   }
 
-  #noteMarked(tenant: string, sequence: number, count: number): void {
+  #noteInvalidated(tenant: string, sequence: number, count: number): void {
     const { marked, markedInPass, lastMarks } = this.#progress;
     this.#progress = {
       ...this.#progress,

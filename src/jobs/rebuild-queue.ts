@@ -35,7 +35,7 @@ export interface RebuildProgress {
   /** Entities found outdated: in this pass, and in all. */
   readonly markedInPass: number;
   readonly marked: number;
-  /** Last mark sent for each tenant. */
+  /** The last invalidation sent for each tenant. Stored with the job, as all of this is: its names stay. */
   readonly lastMarks: readonly (readonly [tenant: string, sequence: number])[];
   readonly done: boolean;
 }

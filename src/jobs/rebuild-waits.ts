@@ -1,4 +1,4 @@
-/** What the rebuild of a partition waits for: that its marks are rebuilt, and rests that leave the machine to others. */
+/** What the rebuild of a partition waits for: that what it invalidated is rebuilt, and rests that leave the machine to others. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
@@ -8,7 +8,7 @@ import type { FrontLoad } from './front-load.ts';
 import type { RebuildProgress } from './rebuild-queue.ts';
 
 const pollMs = 20;
-const markPollMsMin = 4;
+const rebuiltPollMsMin = 4;
 /**
  * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes, and
  * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
@@ -19,8 +19,8 @@ const restFactors = { idle: 1, busy: 5 };
 const busyPerSecond = 20;
 const restMaxMs = 2_000;
 
-/** The last mark of each tenant. */
-type Marks = RebuildProgress['lastMarks'];
+/** The last invalidation of each tenant. */
+type Invalidations = RebuildProgress['lastMarks'];
 
 /** All of them throw AbortError once the job is to end, and StoreUnavailableError. */
 export class RebuildWaits {
@@ -35,12 +35,12 @@ export class RebuildWaits {
     await setTimeout(ms, undefined, { signal: this.signal });
   }
 
-  /** Fresh changes must find the partition nearly idle, whatever there is to rebuild. @param marks taken in before */
-  async untilRoom(marks: Marks): Promise<void> {
-    const lastMark = Math.max(0, ...marks.map(([, sequence]) => sequence));
+  /** Fresh changes must find the partition nearly idle, whatever there is to rebuild. @param last invalidations that must be taken in before */
+  async untilRoom(last: Invalidations): Promise<void> {
+    const lastSequence = Math.max(0, ...last.map(([, sequence]) => sequence));
     for (;;) {
       const { waiting, checkpoint } = await readPartitionState(this.store, this.partition);
-      if (waiting < rebuildMarksWaitingMax && checkpoint >= lastMark) return;
+      if (waiting < rebuildMarksWaitingMax && checkpoint >= lastSequence) return;
       await this.pause();
     }
   }
@@ -49,30 +49,30 @@ export class RebuildWaits {
     while ((await readCommittedState(this.store, this.partition)).checkpoint < sequence) await this.pause();
   }
 
-  /** Until marks are rebuilt, here and where their lookup indexes were changed by it. */
-  async untilRebuilt(marks: Marks): Promise<void> {
-    for (const [tenant, sequence] of marks) await this.#untilMark(this.partition, tenant, sequence);
+  /** Until what was invalidated is rebuilt, here and where their lookup indexes were changed by it. */
+  async untilRebuilt(last: Invalidations): Promise<void> {
+    for (const [tenant, sequence] of last) await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
     const { caused } = await readPartitionState(this.store, this.partition);
-    const tenants = new Set(marks.map(([tenant]) => tenant));
+    const tenants = new Set(last.map(([tenant]) => tenant));
     for (const { tenant, partition, sequence } of caused) {
-      if (tenants.has(tenant)) await this.#untilMark(partition, tenant, sequence);
+      if (tenants.has(tenant)) await this.#untilRebuiltUpTo(partition, tenant, sequence);
     }
   }
 
-  /** Waits for a mark to be rebuilt, then rests in proportion, so that a slow or busy machine is asked for less. */
+  /** Waits until an invalidation is rebuilt, then rests in proportion, so that a slow or busy machine is asked for less. */
   async rest(tenant: string, sequence: number): Promise<void> {
     const startMs = performance.now();
-    await this.#untilMark(this.partition, tenant, sequence);
+    await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
     const tookMs = performance.now() - startMs;
     await this.pause(Math.min(restMaxMs, tookMs * restFactor(await this.fronts.perSecond())));
   }
 
   /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */
-  async #untilMark(partition: number, tenant: string, sequence: number): Promise<void> {
+  async #untilRebuiltUpTo(partition: number, tenant: string, sequence: number): Promise<void> {
     const startMs = performance.now();
     for (;;) {
       const waitedMs = performance.now() - startMs;
-      await this.pause(Math.min(pollMs, Math.max(markPollMsMin, waitedMs / 4)));
+      await this.pause(Math.min(pollMs, Math.max(rebuiltPollMsMin, waitedMs / 4)));
       if (rebuiltUpTo(await readCommittedState(this.store, partition), tenant) >= sequence) return;
     }
   }

@@ -1,20 +1,21 @@
-/** Compares the bytes of views and index items with those that are made now. */
-import type { Build } from '../actors/batch/build.ts';
+/** Compares the bytes of views and index items with those that are built now. */
+
 import { type AutoTypes, storedItem } from '../actors/batch/items.ts';
-import { thingKey } from '../actors/batch/made-key.ts';
+import type { Output } from '../actors/batch/output.ts';
+import { outputKey } from '../actors/batch/output-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import { encodeItem } from '../store/derived/items.ts';
 import { encodeBody, storedFields } from '../store/derived/views.ts';
-import { type Finding, finding, thingSubject, whereTheyDiffer } from './finding.ts';
+import { type Finding, finding, outputSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
-export function checkBytes(state: TurnState, build: Build, autoTypes: AutoTypes): Finding[] {
-  const expected = expectedBytes(build, autoTypes);
-  const subject = thingSubject(state.turn, build.maker);
-  const former = state.former.get(thingKey(build.maker));
-  const { key, field } = state.placeOf(build.maker);
-  const { kind, schemaDigest } = build.maker;
+export function checkBytes(state: TurnState, output: Output, autoTypes: AutoTypes): Finding[] {
+  const expected = expectedBytes(output, autoTypes);
+  const subject = outputSubject(state.turn, output.builder);
+  const former = state.former.get(outputKey(output.builder));
+  const { key, field } = state.placeOf(output.builder);
+  const { kind, schemaDigest } = output.builder;
   const fields = kind === 'view' ? storedFields(field, expected) : [[field, expected] as const];
   for (const [name, bytes] of fields) {
     const stored = state.read({ key, field: name });
@@ -31,17 +32,17 @@ export function checkBytes(state: TurnState, build: Build, autoTypes: AutoTypes)
   return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
 }
 
-function expectedBytes(build: Build, autoTypes: AutoTypes): Buffer {
-  if (build.built.kind === 'view') return encodeBody(build.built.view.body);
-  const stored = storedItem(build, autoTypes);
+function expectedBytes(output: Output, autoTypes: AutoTypes): Buffer {
+  if (output.result.kind === 'view') return encodeBody(output.result.view.body);
+  const stored = storedItem(output, autoTypes);
   if (stored === null) throw new TypeError('not an item');
   return encodeItem(stored.item);
 }
 
-/** What the record says was made, but is not made now. */
-export function checkNotMade({ turn, former }: TurnState, builds: readonly Build[]): Finding[] {
-  const made = new Set(builds.map(({ maker }) => thingKey(maker)));
-  const left = [...former].filter(([key]) => !made.has(key)).map(([, thing]) => thingSubject(turn, thing));
+/** Outputs that the record has and that nothing builds now. */
+export function checkNotMade({ turn, former }: TurnState, outputs: readonly Output[]): Finding[] {
+  const made = new Set(outputs.map(({ builder }) => outputKey(builder)));
+  const left = [...former].filter(([key]) => !made.has(key)).map(([, output]) => outputSubject(turn, output));
   if (turn.entity !== null) {
     return left.map((subject) => finding(subject, 'no schema makes it any more, but it is still there'));
   }

@@ -2,37 +2,38 @@
  * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. Since when
  * a claim is made cannot be told from the entity alone: that is taken from the record (contract section 5).
  */
-import type { Build } from '../actors/batch/build.ts';
+
 import { claimsOf } from '../actors/batch/claims.ts';
 import { formerClaims, sameClaim } from '../actors/batch/former.ts';
-import { claimKey, thingKey } from '../actors/batch/made-key.ts';
+import type { Output } from '../actors/batch/output.ts';
+import { claimKey, outputKey } from '../actors/batch/output-key.ts';
 import type { MadeClaim } from '../store/derived/processed.ts';
-import { type Finding, finding, thingSubject } from './finding.ts';
+import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
-export function expectedClaims({ turn }: TurnState, { built, maker }: Build): MadeClaim[] {
-  if (built.kind !== 'view' || turn.entity === null) return [];
-  return claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
+export function expectedClaims({ turn }: TurnState, { result, builder }: Output): MadeClaim[] {
+  if (result.kind !== 'view' || turn.entity === null) return [];
+  return claimsOf(turn.entity, result.claims, formerClaims(turn, builder));
 }
 
-export function wantClaims(state: TurnState, build: Build, claims: readonly MadeClaim[]): void {
-  const { environmentId, name } = build.maker;
+export function wantClaims(state: TurnState, output: Output, claims: readonly MadeClaim[]): void {
+  const { environmentId, name } = output.builder;
   for (const claim of claims) state.wantClaim(environmentId, name, claim);
 }
 
-export function checkClaims(state: TurnState, build: Build, claims: readonly MadeClaim[]): Finding[] {
-  return [...checkRemembered(state, build, claims), ...checkListed(state, build, claims)];
+export function checkClaims(state: TurnState, output: Output, claims: readonly MadeClaim[]): Finding[] {
+  return [...checkRemembered(state, output, claims), ...checkListed(state, output, claims)];
 }
 
 function checkRemembered(
   { turn, former }: TurnState,
-  { maker }: Build,
+  { builder }: Output,
   claims: readonly MadeClaim[],
 ): Finding[] {
-  const thing = former.get(thingKey(maker));
-  if (thing === undefined) return [];
-  const subject = thingSubject(turn, maker);
-  const remembered = new Map(thing.claims.map((claim) => [claimKey(claim), claim]));
+  const recorded = former.get(outputKey(builder));
+  if (recorded === undefined) return [];
+  const subject = outputSubject(turn, builder);
+  const remembered = new Map(recorded.claims.map((claim) => [claimKey(claim), claim]));
   const findings: Finding[] = [];
   for (const claim of claims) {
     const before = remembered.get(claimKey(claim));
@@ -53,15 +54,15 @@ function checkRemembered(
   return findings;
 }
 
-function checkListed(state: TurnState, { maker }: Build, claims: readonly MadeClaim[]): Finding[] {
+function checkListed(state: TurnState, { builder }: Output, claims: readonly MadeClaim[]): Finding[] {
   const { turn } = state;
   return claims.flatMap((claim) => {
-    const stored = state.listedClaim(maker.environmentId, maker.name, claim);
+    const stored = state.listedClaim(builder.environmentId, builder.name, claim);
     if (stored !== undefined && sameClaim({ ...stored, field: claim.field }, claim)) return [];
     const message = stored === undefined ? 'is not listed for' : 'is listed with other particulars for';
     return [
       finding(
-        thingSubject(turn, maker),
+        outputSubject(turn, builder),
         `${message} ${shownClaim(claim)}`,
         JSON.stringify(stored ?? null),
         JSON.stringify(claim),

@@ -1,7 +1,8 @@
 /** Every finding about the data of a store (contract section 2), by making everything once more without storing it. */
-import { type Build, buildsOf, runBuilds } from '../actors/batch/build.ts';
+
 import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';
 import { AutoTypes, storedItem } from '../actors/batch/items.ts';
+import { buildOutputs, type Output, outputsOf } from '../actors/batch/output.ts';
 import { loadTurns } from '../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../config/configuration.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
@@ -14,7 +15,7 @@ import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, EnvironmentScope } from '../store/types.ts';
-import { type DiagnosedThing, type LocatedDiagnostic, locate } from './located-diagnostic.ts';
+import { type DiagnosedOutput, type LocatedDiagnostic, locate } from './located-diagnostic.ts';
 import type { NullPaths } from './null-paths.ts';
 import { IndexedCandidates, ReadOnlyLookups } from './read-only-lookups.ts';
 import { checkReferences } from './reference-check.ts';
@@ -95,26 +96,26 @@ async function diagnosePortion(
   for (const { place, entity, originId } of turns) {
     if (place !== null && entity !== null) typeCounts.add(place.tenant, place.source, entity.type, originId);
   }
-  const asked = buildsOf(turns);
+  const asked = outputsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.read(autoFields, asked);
-  const builds = asked.filter((build) => autoTypes.admits(build));
-  await runBuilds(builds, lookups);
-  const tell = (build: Build, diagnostic: Diagnostic) => onDiagnostic(locate(thingOf(build), diagnostic));
-  for (const build of asked) if (!autoTypes.admits(build)) tell(build, typeWithoutRoom(build));
-  const current = builds.filter(({ isDeferred }) => !isDeferred);
-  for (const build of current) {
-    const misfits = storedItem(build, autoTypes)?.misfits ?? [];
-    for (const diagnostic of diagnosticsOf(build, misfits, (demand) => lookups.isCut(demand))) {
-      tell(build, diagnostic);
+  const outputs = asked.filter((output) => autoTypes.admits(output));
+  await buildOutputs(outputs, lookups);
+  const tell = (output: Output, diagnostic: Diagnostic) => onDiagnostic(locate(outputOf(output), diagnostic));
+  for (const output of asked) if (!autoTypes.admits(output)) tell(output, typeWithoutRoom(output));
+  const current = outputs.filter(({ isDeferred }) => !isDeferred);
+  for (const output of current) {
+    const misfits = storedItem(output, autoTypes)?.misfits ?? [];
+    for (const diagnostic of diagnosticsOf(output, misfits, (demand) => lookups.isCut(demand))) {
+      tell(output, diagnostic);
     }
   }
-  for (const { build, diagnostic } of await checkReferences(store, current)) tell(build, diagnostic);
+  for (const { output, diagnostic } of await checkReferences(store, current)) tell(output, diagnostic);
 }
 
-function thingOf({ turn, maker }: Build): DiagnosedThing {
+function outputOf({ turn, builder }: Output): DiagnosedOutput {
   const { tenantAlias: tenant, sourceId, originId, place } = turn;
-  const { kind, name, environmentId } = maker;
+  const { kind, name, environmentId } = builder;
   return { tenant, environment: environmentIn(place?.tenant, environmentId), sourceId, originId, kind, name };
 }
 
@@ -141,7 +142,7 @@ async function diagnoseClaims(options: DiagnoseOptions, { alias, environments }:
 /** Each claim that is not served, with the view that is served instead of it. */
 function tellClash(
   { onDiagnostic }: DiagnoseOptions,
-  { tenant, environment }: Pick<DiagnosedThing, 'tenant' | 'environment'>,
+  { tenant, environment }: Pick<DiagnosedOutput, 'tenant' | 'environment'>,
   field: string,
   claims: readonly Claim[],
 ): void {

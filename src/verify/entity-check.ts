@@ -2,8 +2,9 @@
  * Makes again what the configuration makes of entities, and compares it with everything that is stored for them.
  * Nothing is written and nothing registered.
  */
-import { type Build, buildsOf, runBuilds } from '../actors/batch/build.ts';
+
 import { AutoTypes } from '../actors/batch/items.ts';
+import { buildOutputs, type Output, outputsOf } from '../actors/batch/output.ts';
 import { loadTurns } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
@@ -57,11 +58,11 @@ export async function checkEntities(
     { configuration, layouts: await readLayouts(store) },
     works,
   );
-  const asked = buildsOf(turns);
+  const asked = outputsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.read(autoFields, asked);
-  const builds = asked.filter((build) => autoTypes.admits(build));
-  await runBuilds(builds, lookups);
+  const outputs = asked.filter((output) => autoTypes.admits(output));
+  await buildOutputs(outputs, lookups);
 
   const turnOf = new Map(
     turns.map((turn) => [`${turn.tenantAlias}:${turn.sourceId}:${turn.originId}`, turn]),
@@ -70,7 +71,7 @@ export async function checkEntities(
   const checks = targets.map((target) => {
     const turn = turnOf.get(`${target.tenant}:${target.sourceId}:${target.originId}`);
     if (turn === undefined) throw new Error('a turn is made for every work');
-    const ofTurn = builds.filter((build) => build.turn === turn);
+    const ofTurn = outputs.filter((output) => output.turn === turn);
     return new EntityCheck(new TurnState(store, stored, turn), autoTypes, ofTurn, target.suspects);
   });
   await stored.load();
@@ -79,39 +80,39 @@ export async function checkEntities(
 
 /** Names what it will read when it is made, and compares once that is loaded. */
 class EntityCheck {
-  readonly #claims: ReadonlyMap<Build, readonly MadeClaim[]>;
+  readonly #claims: ReadonlyMap<Output, readonly MadeClaim[]>;
   readonly #entries;
 
   constructor(
     private readonly state: TurnState,
     private readonly autoTypes: AutoTypes,
-    private readonly builds: readonly Build[],
+    private readonly outputs: readonly Output[],
     private readonly suspects: readonly Suspect[],
   ) {
-    this.#claims = new Map(builds.map((build) => [build, expectedClaims(state, build)]));
+    this.#claims = new Map(outputs.map((output) => [output, expectedClaims(state, output)]));
     this.#entries = expectedEntries(state);
-    for (const [build, claims] of this.#claims) {
-      state.wantThing(build.maker);
-      wantClaims(state, build, claims);
-      wantDependents(state, build);
+    for (const [output, claims] of this.#claims) {
+      state.wantOutput(output.builder);
+      wantClaims(state, output, claims);
+      wantDependents(state, output);
     }
     for (const entry of this.#entries) state.want(entry);
     for (const suspect of suspects) wantSuspect(state, suspect);
   }
 
   findings(counts: CheckCounts): Finding[] {
-    const { state, builds } = this;
+    const { state, outputs } = this;
     counts.entities += state.turn.entity === null ? 0 : 1;
-    for (const { maker } of builds) counts[maker.kind === 'view' ? 'views' : 'items'] += 1;
+    for (const { builder } of outputs) counts[builder.kind === 'view' ? 'views' : 'items'] += 1;
     for (const claims of this.#claims.values()) counts.claims += claims.length;
     return [
       ...this.#checkProcessed(),
-      ...builds.flatMap((build) => [
-        ...checkBytes(state, build, this.autoTypes),
-        ...checkClaims(state, build, this.#claims.get(build) ?? []),
-        ...checkDependents(state, build),
+      ...outputs.flatMap((output) => [
+        ...checkBytes(state, output, this.autoTypes),
+        ...checkClaims(state, output, this.#claims.get(output) ?? []),
+        ...checkDependents(state, output),
       ]),
-      ...checkNotMade(state, builds),
+      ...checkNotMade(state, outputs),
       ...(state.turn.entity === null ? [] : checkEntries(state, this.#entries)),
       ...this.suspects.flatMap((suspect) => checkSuspect(state, suspect)),
     ];

@@ -56,7 +56,7 @@ export function finding(subject: string, message: string, ...states: (string | B
   return { subject, message, fingerprint: [subject, message, ...digests].join('\n') };
 }
 
-export function thingSubject(
+export function outputSubject(
   { sourceId, originId }: { readonly sourceId: string; readonly originId: string },
   { kind, environmentId, name }: { readonly kind: 'view' | 'item'; environmentId: string; name: string },
 ): string {

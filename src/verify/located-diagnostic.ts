@@ -18,7 +18,7 @@ export interface LocatedDiagnostic extends Omit<Diagnostic, 'place'> {
 }
 
 /** Of which view or item something is found. */
-export interface DiagnosedThing {
+export interface DiagnosedOutput {
   readonly tenant: string;
   readonly environment: { readonly id: string; readonly alias: string };
   readonly sourceId: string;
@@ -30,11 +30,11 @@ export interface DiagnosedThing {
 
 /** A finding about one view or item. */
 export function locate(
-  thing: DiagnosedThing,
+  output: DiagnosedOutput,
   { kind, place, message, example }: Diagnostic,
 ): LocatedDiagnostic {
-  const { tenant, environment, sourceId, originId, name } = thing;
-  const isView = thing.kind === 'view';
+  const { tenant, environment, sourceId, originId, name } = output;
+  const isView = output.kind === 'view';
   return {
     kind,
     tenant,

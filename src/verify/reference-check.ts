@@ -1,5 +1,5 @@
 /** References of built views that lead nowhere: to a schema that does not exist, or to a view that is not there. */
-import type { Build } from '../actors/batch/build.ts';
+import type { Output } from '../actors/batch/output.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatViewId } from '../contract/ids.ts';
 import type { ReferencePiece } from '../schemas/build/view-body.ts';
@@ -9,38 +9,38 @@ import type { Store } from '../store/store.ts';
 
 /** A finding about one build. */
 export interface ReferenceFinding {
-  readonly build: Build;
+  readonly output: Output;
   readonly diagnostic: Diagnostic;
 }
 
 /** @param builds of one tenant @throws StoreUnavailableError */
-export async function checkReferences(store: Store, builds: readonly Build[]): Promise<ReferenceFinding[]> {
-  const found = await Promise.all(builds.map((build) => checkBuild(store, build)));
+export async function checkReferences(store: Store, outputs: readonly Output[]): Promise<ReferenceFinding[]> {
+  const found = await Promise.all(outputs.map((output) => checkOutput(store, output)));
   return found.flat();
 }
 
-async function checkBuild(store: Store, build: Build): Promise<ReferenceFinding[]> {
-  const { built, turn, maker } = build;
+async function checkOutput(store: Store, output: Output): Promise<ReferenceFinding[]> {
+  const { result, turn, builder } = output;
   const { place } = turn;
-  if (built.kind !== 'view' || place === null) return [];
+  if (result.kind !== 'view' || place === null) return [];
   const { tenant } = place;
   const findings: ReferenceFinding[] = [];
   const asked: { readonly path: string; readonly target: NonNullable<ReferencePiece['target']> }[] = [];
-  for (const { target, viewId, path } of built.view.body.references) {
+  for (const { target, viewId, path } of result.view.body.references) {
     if (target === null) {
-      if (viewId !== null) findings.push({ build, diagnostic: missing(path, viewId) });
+      if (viewId !== null) findings.push({ output, diagnostic: missing(path, viewId) });
     } else if (!tenant.schemas.has(target.alias)) {
-      findings.push({ build, diagnostic: unknownSchema(path, target.alias, [...tenant.schemas.keys()]) });
+      findings.push({ output, diagnostic: unknownSchema(path, target.alias, [...tenant.schemas.keys()]) });
     } else asked.push({ path, target });
   }
-  const scope = { tenant: tenant.alias, environmentId: maker.environmentId };
+  const scope = { tenant: tenant.alias, environmentId: builder.environmentId };
   const areThere = await viewsAreThere(
     store,
     scope,
     asked.map(({ target }) => target),
   );
   asked.forEach(({ path, target }, index) => {
-    if (areThere[index] !== true) findings.push({ build, diagnostic: missing(path, formatViewId(target)) });
+    if (areThere[index] !== true) findings.push({ output, diagnostic: missing(path, formatViewId(target)) });
   });
   return findings;
 }

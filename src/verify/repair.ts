@@ -23,21 +23,21 @@ export async function repairTargets(store: Store, targets: readonly Target[]): P
   }
   for (const group of groups.values()) {
     for (let at = 0; at < group.length; at += targetsPerEntry) {
-      await markPortion(store, group.slice(at, at + targetsPerEntry));
+      await invalidatePortion(store, group.slice(at, at + targetsPerEntry));
     }
   }
   // Routes follow from claims: first those have to be right.
   for (const target of targets) if (target.kind === 'route') await repairRoutes(store, target);
 }
 
-async function markPortion(store: Store, targets: readonly EntityTarget[]): Promise<void> {
+async function invalidatePortion(store: Store, targets: readonly EntityTarget[]): Promise<void> {
   const [first] = targets;
   if (first === undefined) return;
   const partition = store.partitions.ofEntity(first.sourceId, first.originId);
-  const members = targets.flatMap(({ sourceId, originId, suspects }) =>
+  const dependents = targets.flatMap(({ sourceId, originId, suspects }) =>
     [null, ...suspects].map((suspect) => formatDependent(repairOf(sourceId, originId, suspect))),
   );
-  await markForRebuild(store, outsideCaller, partition, first.tenant, members);
+  await markForRebuild(store, outsideCaller, partition, first.tenant, dependents);
   // One portion at a time, so that fresh changes never wait behind more than that.
   await waitUntilSettled(store);
 }

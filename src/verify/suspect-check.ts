@@ -1,12 +1,12 @@
 /** Something that is stored under an entity's name: does the entity's processed record account for it? */
-import { thingKey } from '../actors/batch/made-key.ts';
+import { outputKey } from '../actors/batch/output-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { MadeClaim, ProcessedRecord } from '../store/derived/processed.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import { placeApart } from '../store/derived/views.ts';
 import { shownClaim } from './claims-check.ts';
-import { type Finding, finding, thingSubject } from './finding.ts';
+import { type Finding, finding, outputSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';
 
 export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boolean {
@@ -19,9 +19,9 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
   const { environmentId } = suspect;
   const [kind, name] =
     suspect.kind === 'claim' ? (['view', suspect.alias] as const) : [suspect.kind, suspect.name];
-  const thing = former.made.find((made) => thingKey(made) === thingKey({ kind, environmentId, name }));
-  if (thing === undefined || suspect.kind !== 'claim') return thing !== undefined;
-  return thing.claims.some(
+  const recorded = former.made.find((made) => outputKey(made) === outputKey({ kind, environmentId, name }));
+  if (recorded === undefined || suspect.kind !== 'claim') return recorded !== undefined;
+  return recorded.claims.some(
     ({ field, host, kind: claimKind }) =>
       field === suspect.field && host === suspect.host && claimKind === suspect.claimKind,
   );
@@ -61,7 +61,7 @@ export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const [stored] = suspectPlaces(state, suspect).flatMap((place) => state.read(place) ?? []);
   if (stored === undefined) return [];
   if (suspect.kind !== 'lookup') {
-    return [finding(thingSubject(turn, suspect), 'is there, but no entity makes it', stored)];
+    return [finding(outputSubject(turn, suspect), 'is there, but no entity makes it', stored)];
   }
   const shown = JSON.stringify(suspect.lookupKey);
   return [finding(formatEntityId(turn), `stands under the lookup key ${shown} without a reason`)];
@@ -71,6 +71,6 @@ function checkClaim(state: TurnState, suspect: SuspectedClaim): Finding[] {
   const { environmentId, alias: name } = suspect;
   const claim = claimOf(suspect);
   if (!state.isListed(environmentId, name, claim)) return [];
-  const subject = thingSubject(state.turn, { kind: 'view', environmentId, name });
+  const subject = outputSubject(state.turn, { kind: 'view', environmentId, name });
   return [finding(subject, `is listed for ${shownClaim(claim)}, which it does not claim`)];
 }

@@ -1,5 +1,5 @@
 /** One entity's turn beside what is stored for it. */
-import { thingKey } from '../actors/batch/made-key.ts';
+import { outputKey } from '../actors/batch/output-key.ts';
 import type { Turn } from '../actors/batch/turn.ts';
 import { type ServedClaims, unpackClaim, unpackServed } from '../store/derived/claim-records.ts';
 import { claimTag } from '../store/derived/claims.ts';
@@ -20,7 +20,7 @@ export interface Place {
 type ClaimOfView = Pick<MadeClaim, 'field' | 'kind' | 'host' | 'sinceStamp'>;
 
 export class TurnState {
-  /** What the processed record says was made, by `thingKey`. */
+  /** The outputs of the processed record, by `outputKey`. */
   readonly former: ReadonlyMap<string, MadeThing>;
 
   constructor(
@@ -29,7 +29,7 @@ export class TurnState {
     readonly stored: StoredState,
     readonly turn: Turn,
   ) {
-    this.former = new Map(turn.former?.made.map((thing) => [thingKey(thing), thing]));
+    this.former = new Map(turn.former?.made.map((output) => [outputKey(output), output]));
   }
 
   placeOf({ kind, environmentId, name }: Pick<MadeThing, 'kind' | 'environmentId' | 'name'>): Place {
@@ -41,10 +41,10 @@ export class TurnState {
   }
 
   /** Wants all that may be stored of a view or an item. */
-  wantThing(thing: Pick<MadeThing, 'kind' | 'environmentId' | 'name'>): void {
-    const place = this.placeOf(thing);
+  wantOutput(output: Pick<MadeThing, 'kind' | 'environmentId' | 'name'>): void {
+    const place = this.placeOf(output);
     this.want(place);
-    if (thing.kind === 'view') this.want(placeApart(place));
+    if (output.kind === 'view') this.want(placeApart(place));
   }
 
   want({ key, field }: Place): void {

@@ -1,6 +1,6 @@
 /** How many entities of each type there are, and what that says of schemas: types without one, and schemas without any. */
 
-import { makersFor } from '../actors/batch/maker.ts';
+import { buildersFor } from '../actors/batch/builder.ts';
 import type { Source, Tenant } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import type { LocatedDiagnostic } from './located-diagnostic.ts';
@@ -31,7 +31,7 @@ export class TypeCounts {
   /** Types that no schema and no index is triggered by, and schemas and indexes that no entity triggers. */
   *findings(tenants: readonly Tenant[]): Iterable<LocatedDiagnostic> {
     for (const { tenant, source, type, originId, count } of this.#counts.values()) {
-      if (makersFor(tenant, source, type).length > 0) continue;
+      if (buildersFor(tenant, source, type).length > 0) continue;
       const where = `${JSON.stringify(type)} of the source group ${JSON.stringify(source.sourceGroup)}`;
       yield {
         kind: 'typeUnused',

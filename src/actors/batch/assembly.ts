@@ -1,8 +1,7 @@
-/** What a batch made, compared with what was made before: gathers the difference, which is to be written and told. */
+/** The outputs of a batch compared with those of before: gathers the difference, which is to be written and told. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { DigestList, digestOf } from '../../store/codec/digest.ts';
 import type { ClaimWrite } from '../../store/derived/claims.ts';
-import { formatDependent } from '../../store/derived/dependents.ts';
 import { encodeItem, itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import {
@@ -18,15 +17,15 @@ import { itemField, keys, largeBodyField, viewField } from '../../store/keys.ts'
 import { type FieldWrites, HashWrites } from '../../store/partitions/commit.ts';
 import type { EnvironmentScope, ItemChange } from '../../store/types.ts';
 import type { NamedFields } from '../named-fields.ts';
-import type { Build } from './build.ts';
+import { type Builder, dependentOf } from './builder.ts';
 import { claimsOf } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
-import { formerClaims, formerThings, isListed, isStored, outdatedDigest, sameClaim } from './former.ts';
+import { formerClaims, formerOutputs, isListed, isStored, outdatedDigest, sameClaim } from './former.ts';
 import { type AutoTypes, type Misfit, storedItem } from './items.ts';
 import type { LookupSource } from './lookup-source.ts';
-import { claimKey, thingKey } from './made-key.ts';
-import type { Maker } from './maker.ts';
-import { standingsOf } from './publish.ts';
+import type { Output } from './output.ts';
+import { claimKey, outputKey } from './output-key.ts';
+import { indexEntriesOf } from './publish.ts';
 import type { Turn } from './turn.ts';
 
 /** What happened, for the metrics. */
@@ -46,8 +45,8 @@ export class Assembly {
   readonly claimWrites: ClaimWrite[] = [];
   readonly unregistrations: Registration[] = [];
   readonly #records = new Map<string, FieldWrites>();
-  /** Views or items of a maker. */
-  readonly #things = new Map<Maker, FieldWrites>();
+  /** Of the views or items of a builder. */
+  readonly #outputWrites = new Map<Builder, FieldWrites>();
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
   /** Subjects of the indexes in `itemChanges`. */
   readonly #changedIndexes = new Set<string>();
@@ -59,52 +58,52 @@ export class Assembly {
     private readonly namedFields: NamedFields,
   ) {}
 
-  /** @param builds in the order of their turns */
-  addTurns(turns: readonly Turn[], builds: readonly Build[]): void {
+  /** @param outputs in the order of their turns */
+  addTurns(turns: readonly Turn[], outputs: readonly Output[]): void {
     let at = 0;
     for (const turn of turns) {
       const first = at;
-      while (builds[at]?.turn === turn) at += 1;
-      this.#addTurn(turn, builds.slice(first, at));
+      while (outputs[at]?.turn === turn) at += 1;
+      this.#addTurn(turn, outputs.slice(first, at));
     }
   }
 
-  #addTurn(turn: Turn, builds: readonly Build[]): void {
+  #addTurn(turn: Turn, outputs: readonly Output[]): void {
     this.counts.entities += turn.only === null ? 1 : 0;
-    const formerMade = formerThings(turn);
+    const formerOutputsByKey = formerOutputs(turn);
     const made: MadeThing[] = [];
     const kept: MadeThing[] = [];
-    for (const build of builds) {
-      const former = formerMade.get(build.maker.key) ?? null;
-      if (build.isDeferred) {
-        if (former !== null) made.push(this.#defer(turn, build, former));
-        this.#unregister(turn, build, [], former?.dependsOn ?? []);
+    for (const output of outputs) {
+      const former = formerOutputsByKey.get(output.builder.key) ?? null;
+      if (output.isDeferred) {
+        if (former !== null) made.push(this.#defer(turn, output, former));
+        this.#unregister(turn, output, [], former?.dependsOn ?? []);
         continue;
       }
-      made.push(this.#addBuild(turn, build, former));
+      made.push(this.#addOutput(turn, output, former));
     }
-    for (const [key, former] of formerMade) {
-      if (builds.some(({ maker }) => maker.key === key)) continue;
-      // A part that was asked for and has no maker goes too: nothing would tell later that it missed a change.
-      if (turn.only === null || turn.only.has(memberOfThing(turn, former))) this.#removeThing(turn, former);
+    for (const [key, former] of formerOutputsByKey) {
+      if (outputs.some(({ builder }) => builder.key === key)) continue;
+      // An output that was asked for and has no builder goes too: nothing would tell later that it missed a change.
+      if (turn.only === null || turn.only.has(dependentOf(former, turn))) this.#removeOutput(turn, former);
       else kept.push(former);
     }
-    // Builds stand in the order of their keys already.
+    // Outputs stand in the order of their keys already.
     this.#addRecord(turn, kept.length === 0 ? made : [...made, ...kept].sort(byKey));
   }
 
-  /** @param made by their keys, so that equal records have equal bytes */
+  /** @param made outputs by their keys, so that equal records have equal bytes */
   #addRecord(turn: Turn, made: readonly MadeThing[]): void {
     const { tenantAlias, sourceId, originId, entity, former, only } = turn;
     if (entity === null) {
       if (former !== null) this.writes.delete(keys.processed(this.tag, tenantAlias, sourceId), originId);
       return;
     }
-    // A part that was rebuilt does not stand for the entity's change: that still waits in the stream.
+    // A rebuilt part does not stand for the entity's change: that still waits in the stream.
     const record: ProcessedRecord =
       only !== null && former !== null
         ? { ...former, made }
-        : { stamp: entity.stamp, type: entity.type, lookups: standingsOf(turn), made };
+        : { stamp: entity.stamp, type: entity.type, lookups: indexEntriesOf(turn), made };
     const encoded = encodeProcessed(record);
     const mayBeSame = turn.repair === null && former?.stamp === record.stamp;
     if (mayBeSame && encodeProcessed(former).equals(encoded)) return;
@@ -122,79 +121,79 @@ export class Assembly {
     return records;
   }
 
-  #addBuild(turn: Turn, build: Build, former: MadeThing | null): MadeThing {
-    const { maker } = build;
-    const scope: EnvironmentScope = { tenant: turn.tenantAlias, environmentId: maker.environmentId };
+  #addOutput(turn: Turn, output: Output, former: MadeThing | null): MadeThing {
+    const { builder } = output;
+    const scope: EnvironmentScope = { tenant: turn.tenantAlias, environmentId: builder.environmentId };
     const bytesDigest =
-      build.built.kind === 'view'
-        ? this.#addView(turn, scope, build, former)
-        : this.#addItem(turn, scope, build, former);
+      output.result.kind === 'view'
+        ? this.#addView(turn, scope, output, former)
+        : this.#addItem(turn, scope, output, former);
     this.counts.built += 1;
     if (former?.bytesDigest.equals(bytesDigest)) this.counts.unchanged += 1;
-    const { kind, environmentId, name, schemaDigest } = maker;
-    const claims = this.#addClaims(turn, scope, build, former);
-    this.#unregister(turn, build, former?.dependsOn ?? [], build.dependsOn);
-    return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn: build.dependsOn };
+    const { kind, environmentId, name, schemaDigest } = builder;
+    const claims = this.#addClaims(turn, scope, output, former);
+    this.#unregister(turn, output, former?.dependsOn ?? [], output.dependsOn);
+    return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn: output.dependsOn };
   }
 
   /**
-   * What is there stays, marked as outdated, so that no later configuration takes it for its own. Claims depend on the
-   * entity alone and follow it, or their age would be forgotten with the state that began to make them.
+   * The last output stays, noted as outdated, so that no later configuration takes it for its own. Its claims depend on
+   * the entity alone and follow it, or their age would be forgotten with the state that began to make them.
    */
-  #defer(turn: Turn, build: Build, former: MadeThing): MadeThing {
+  #defer(turn: Turn, output: Output, former: MadeThing): MadeThing {
     const scope: EnvironmentScope = {
       tenant: turn.tenantAlias,
-      environmentId: build.maker.environmentId,
+      environmentId: output.builder.environmentId,
     };
-    const claims = this.#addClaims(turn, scope, build, former);
+    const claims = this.#addClaims(turn, scope, output, former);
     return { ...former, schemaDigest: outdatedDigest, claims };
   }
 
-  #addView(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): Buffer {
-    const { maker, built } = build;
-    if (built.kind !== 'view') throw new TypeError('not a view');
-    const body = encodeBody(built.view.body);
+  #addView(turn: Turn, scope: EnvironmentScope, output: Output, former: MadeThing | null): Buffer {
+    const { builder, result } = output;
+    if (result.kind !== 'view') throw new TypeError('not a view');
+    const body = encodeBody(result.view.body);
     const bytesDigest = digestOf(body);
-    this.#count(build, []);
+    this.#count(output, []);
     if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
-    const things = this.#thingsOf(maker, scope);
-    const field = viewField(sourceId, maker.name, originId);
+    const writes = this.#writesOf(builder, scope);
+    const field = viewField(sourceId, builder.name, originId);
     // What was there may have been large.
-    if (former !== null) things.delete(largeBodyField(field));
-    for (const [name, bytes] of storedFields(field, body)) things.set(name, bytes);
-    this.digests.add(viewSubject(scope, { sourceId, originId, alias: maker.name }));
+    if (former !== null) writes.delete(largeBodyField(field));
+    for (const [name, bytes] of storedFields(field, body)) writes.set(name, bytes);
+    this.digests.add(viewSubject(scope, { sourceId, originId, alias: builder.name }));
     return bytesDigest;
   }
 
-  #thingsOf(maker: Maker, scope: EnvironmentScope): FieldWrites {
-    const known = this.#things.get(maker);
+  #writesOf(builder: Builder, scope: EnvironmentScope): FieldWrites {
+    const known = this.#outputWrites.get(builder);
     if (known !== undefined) return known;
     const { tenant, environmentId } = scope;
-    const { kind, name } = maker;
+    const { kind, name } = builder;
     const key =
       kind === 'view'
         ? keys.views(this.tag, tenant, environmentId)
         : keys.items(this.tag, tenant, environmentId, name);
-    const things = this.writes.hash(key);
-    this.#things.set(maker, things);
+    const writes = this.writes.hash(key);
+    this.#outputWrites.set(builder, writes);
     if (kind === 'item') {
       this.namedFields.add(this.writes, keys.itemIndexes(this.tag), itemIndexField({ scope, index: name }));
     }
-    return things;
+    return writes;
   }
 
-  #addItem(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): Buffer {
-    const stored = storedItem(build, this.autoTypes);
+  #addItem(turn: Turn, scope: EnvironmentScope, output: Output, former: MadeThing | null): Buffer {
+    const stored = storedItem(output, this.autoTypes);
     if (stored === null) throw new TypeError('not an item');
     const { item, misfits } = stored;
     const encoded = encodeItem(item);
     const bytesDigest = digestOf(encoded);
-    this.#count(build, misfits);
+    this.#count(output, misfits);
     if (isStored(turn, former, bytesDigest)) return bytesDigest;
     const { sourceId, originId } = turn;
-    const index = build.maker.name;
-    this.#thingsOf(build.maker, scope).set(itemField(sourceId, originId), encoded);
+    const index = output.builder.name;
+    this.#writesOf(output.builder, scope).set(itemField(sourceId, originId), encoded);
     this.#changeItem({ scope, index, sourceId, originId, item });
     return bytesDigest;
   }
@@ -207,8 +206,8 @@ export class Assembly {
     this.digests.add(subject);
   }
 
-  #count(build: Build, misfits: readonly Misfit[]): void {
-    this.countFindings(diagnosticsOf(build, misfits, (demand) => this.lookups.isCut(demand)));
+  #count(output: Output, misfits: readonly Misfit[]): void {
+    this.countFindings(diagnosticsOf(output, misfits, (demand) => this.lookups.isCut(demand)));
   }
 
   countFindings(findings: readonly Diagnostic[]): void {
@@ -216,7 +215,7 @@ export class Assembly {
     for (const { kind } of findings) diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
   }
 
-  #removeThing(turn: Turn, former: MadeThing): void {
+  #removeOutput(turn: Turn, former: MadeThing): void {
     const { sourceId, originId, tenantAlias: tenant } = turn;
     const { environmentId, name } = former;
     const scope: EnvironmentScope = { tenant, environmentId };
@@ -231,25 +230,25 @@ export class Assembly {
       this.#changeItem({ scope, index: name, sourceId, originId, item: null });
     }
     for (const claim of former.claims) this.#moveClaim('drop', turn, scope, name, claim);
-    this.#drop(turn, former.dependsOn, memberOfThing(turn, former));
+    this.#drop(turn, former.dependsOn, dependentOf(former, turn));
   }
 
-  #addClaims(turn: Turn, scope: EnvironmentScope, build: Build, former: MadeThing | null): MadeClaim[] {
-    const { built, maker } = build;
-    if (built.kind !== 'view' || turn.entity === null) return [];
-    const { url, handles } = built.claims;
+  #addClaims(turn: Turn, scope: EnvironmentScope, output: Output, former: MadeThing | null): MadeClaim[] {
+    const { result, builder } = output;
+    if (result.kind !== 'view' || turn.entity === null) return [];
+    const { url, handles } = result.claims;
     const claimsNothing = url === null && handles.length === 0;
-    const claims = claimsNothing ? [] : claimsOf(turn.entity, built.claims, formerClaims(turn, maker));
+    const claims = claimsNothing ? [] : claimsOf(turn.entity, result.claims, formerClaims(turn, builder));
     const before = former?.claims ?? [];
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {
-      if (!kept?.has(claimKey(claim))) this.#moveClaim('drop', turn, scope, maker.name, claim);
+      if (!kept?.has(claimKey(claim))) this.#moveClaim('drop', turn, scope, builder.name, claim);
     }
     const formerByKey = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
     const isKept = isListed(turn, former);
     for (const claim of claims) {
       if (isKept && sameClaim(claim, formerByKey?.get(claimKey(claim)))) continue;
-      this.#moveClaim('put', turn, scope, maker.name, claim);
+      this.#moveClaim('put', turn, scope, builder.name, claim);
     }
     return claims;
   }
@@ -267,30 +266,31 @@ export class Assembly {
     this.digests.add(claimSubject(scope, claim.field));
   }
 
-  /** Drops registrations from before, and of rounds on the way, that the result does not rest on. */
-  #unregister(turn: Turn, build: Build, before: MadeThing['dependsOn'], kept: MadeThing['dependsOn']): void {
-    if (before.length === 0 && build.registered.size === 0) return;
+  /** Drops registrations from before, and of earlier rounds, that the result does not rest on. */
+  #unregister(
+    turn: Turn,
+    output: Output,
+    before: MadeThing['dependsOn'],
+    kept: MadeThing['dependsOn'],
+  ): void {
+    if (before.length === 0 && output.registered.size === 0) return;
     const gone = new Map(
-      [...before, ...build.registered.values()].map((key) => [`${key[0]}:${key[1]}`, key]),
+      [...before, ...output.registered.values()].map((key) => [`${key[0]}:${key[1]}`, key]),
     );
     for (const [sourceId, lookupKey] of kept) gone.delete(`${sourceId}:${lookupKey}`);
-    this.#drop(turn, [...gone.values()], build.member);
+    this.#drop(turn, [...gone.values()], output.dependent);
   }
 
-  #drop(turn: Turn, gone: MadeThing['dependsOn'], member: string): void {
+  #drop(turn: Turn, gone: MadeThing['dependsOn'], dependent: string): void {
     for (const [sourceId, lookupKey] of gone) {
-      this.unregistrations.push({ action: 'drop', tenant: turn.tenantAlias, sourceId, lookupKey, member });
+      const tenant = turn.tenantAlias;
+      this.unregistrations.push({ action: 'drop', tenant, sourceId, lookupKey, member: dependent });
     }
   }
 }
 
 function byKey(a: MadeThing, b: MadeThing): number {
-  return thingKey(a) < thingKey(b) ? -1 : 1;
-}
-
-function memberOfThing(turn: Turn, { kind, environmentId, name }: MadeThing): string {
-  const { sourceId, originId } = turn;
-  return formatDependent({ kind, environmentId, name, sourceId, originId });
+  return outputKey(a) < outputKey(b) ? -1 : 1;
 }
 
 function claimWrite(

@@ -17,13 +17,13 @@ import type { Store } from '../../store/store.ts';
 import type { ItemChange } from '../../store/types.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { Assembly, type BatchCounts } from './assembly.ts';
-import { buildsOf, runBuilds } from './build.ts';
 import { typeWithoutRoom } from './diagnostics.ts';
 import type { IntentOwner, Intents } from './intents.ts';
 import { AutoTypes } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
-import { CausedMarks, newEntries, publishTurns } from './publish.ts';
-import { Footing } from './replication-barrier.ts';
+import { buildOutputs, outputsOf } from './output.ts';
+import { DownstreamInvalidations, newEntries, publishTurns } from './publish.ts';
+import { ReplicationBarrier } from './replication-barrier.ts';
 import { type Basis, loadTurns } from './turn.ts';
 import type { EntityWork } from './work.ts';
 
@@ -45,7 +45,8 @@ export interface BatchResult {
   readonly itemChanges: ItemChange[];
   /** Digests of what requests can see changed. */
   readonly digests: DigestList;
-  readonly caused: readonly CausedMark[];
+  /** The last invalidations that it sent. */
+  readonly downstream: readonly CausedMark[];
   readonly counts: BatchCounts;
 }
 
@@ -55,36 +56,36 @@ export async function processBatch(
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
   for (;;) {
-    const footing = await Footing.take(context.store, context.lease);
-    const result = await tryBatch(context, footing, works);
-    if (await footing.confirmOutside()) return result;
+    const barrier = await ReplicationBarrier.open(context.store, context.lease);
+    const result = await tryBatch(context, barrier, works);
+    if (await barrier.confirmOutside()) return result;
   }
 }
 
 async function tryBatch(
   context: BatchContext,
-  footing: Footing,
+  barrier: ReplicationBarrier,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
   const { store, lease, basis, autoFields, intents, namedFields } = context;
   intents.begin();
   namedFields.begin();
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
-  const caused = new CausedMarks();
+  const downstream = new DownstreamInvalidations();
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
-  await footing.confirmInside();
-  await publishTurns(store, footing.caller, turns, caused);
+  await barrier.confirmInside();
+  await publishTurns(store, barrier.caller, turns, downstream);
 
-  const asked = buildsOf(turns);
+  const asked = outputsOf(turns);
   const autoTypes = new AutoTypes();
   await autoTypes.decide(autoFields, asked);
-  const builds = asked.filter((build) => autoTypes.admits(build));
-  const lookups = new LookupSource(store, footing.caller, basis.layouts);
-  await runBuilds(builds, lookups);
+  const outputs = asked.filter((output) => autoTypes.admits(output));
+  const lookups = new LookupSource(store, barrier.caller, basis.layouts);
+  await buildOutputs(outputs, lookups);
 
   const assembly = new Assembly(lease.tag, autoTypes, lookups, namedFields);
-  assembly.addTurns(turns, builds);
-  assembly.countFindings(asked.filter((build) => !autoTypes.admits(build)).map(typeWithoutRoom));
+  assembly.addTurns(turns, outputs);
+  assembly.countFindings(asked.filter((output) => !autoTypes.admits(output)).map(typeWithoutRoom));
 
   const { writes, itemChanges, digests, counts } = assembly;
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, assembly.claimWrites)
@@ -92,13 +93,13 @@ async function tryBatch(
     : [assembly.claimWrites, []];
   // Of dropped claims too: without a commit the record goes on saying that they are there.
   await intents.note(claimsBefore.map(intentOf));
-  if (claimsBefore.length > 0) await footing.confirmInside();
+  if (claimsBefore.length > 0) await barrier.confirmInside();
   await Promise.all([
-    writeClaims(store, footing.caller, claimsBefore),
-    registerDependents(store, footing.caller, assembly.unregistrations),
+    writeClaims(store, barrier.caller, claimsBefore),
+    registerDependents(store, barrier.caller, assembly.unregistrations),
   ]);
   for (const field of intents.settledBy(turns)) writes.delete(keys.intents(lease.tag), field);
-  return { writes, claimWrites, itemChanges, digests, caused: caused.list, counts };
+  return { writes, claimWrites, itemChanges, digests, downstream: downstream.list, counts };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ViewClaims } from '../../schemas/schema.ts';
 import type { MadeClaim } from '../../store/derived/processed.ts';
 import { claimField } from '../../store/keys.ts';
 import type { FormerClaims } from './former.ts';
-import { claimKey } from './made-key.ts';
+import { claimKey } from './output-key.ts';
 
 /**
  * The claims of a view. A claim that the entity made before keeps its age (contract section 5: a claim's age counts

@@ -1,4 +1,4 @@
-/** Findings about the data that one build met (contract section 2): never failures. Pure. */
+/** Findings about the data that one output met (contract section 2): never failures. Pure. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import {
   autoFieldsMax,
@@ -6,23 +6,23 @@ import {
   lookupResultsMax,
   urlCharactersMax,
 } from '../../contract/limits.ts';
-import { type Build, outcomeOf } from './build.ts';
 import type { Misfit } from './items.ts';
 import type { LookupDemand } from './lookup-source.ts';
+import { type Output, outcomeOf } from './output.ts';
 
 /** Clashes are not among them: they belong to a URL or a handle, not to one view. */
 export function diagnosticsOf(
-  { built, demands, maker }: Build,
+  { result, demands, builder }: Output,
   misfits: readonly Misfit[],
   isCut: (demand: LookupDemand) => boolean,
 ): readonly Diagnostic[] {
-  const met = outcomeOf(built)?.diagnostics ?? [];
-  const lacksUrl = built.kind === 'view' && built.claims.url === null && claimsUrl(maker);
+  const met = outcomeOf(result)?.diagnostics ?? [];
+  const lacksUrl = result.kind === 'view' && result.claims.url === null && claimsUrl(builder);
   if (misfits.length === 0 && demands.length === 0 && !lacksUrl) return met;
   return [
     ...met,
     ...(lacksUrl ? [urlMissing] : []),
-    ...misfits.map((misfit) => misfitDiagnostic(misfit, maker.name)),
+    ...misfits.map((misfit) => misfitDiagnostic(misfit, builder.name)),
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
       place: query.place,
@@ -37,8 +37,8 @@ const urlMissing: Diagnostic = {
   message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCharactersMax} characters: the view is served under none`,
 };
 
-function claimsUrl(maker: Build['maker']): boolean {
-  return maker.kind === 'view' && maker.schema.claimsUrl;
+function claimsUrl(builder: Output['builder']): boolean {
+  return builder.kind === 'view' && builder.schema.claimsUrl;
 }
 
 function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
@@ -58,11 +58,11 @@ function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
 }
 
 /** The finding about an item that was not made, because its source has no room for another entity type. */
-export function typeWithoutRoom({ maker }: Build): Diagnostic {
+export function typeWithoutRoom({ builder }: Output): Diagnostic {
   return {
     kind: 'limitReached',
     place: '$.type',
-    message: `the index ${maker.name} does not exist: a source has at most ${autoIndexedNamesMax} auto-indexed types and fields`,
+    message: `the index ${builder.name} does not exist: a source has at most ${autoIndexedNamesMax} auto-indexed types and fields`,
   };
 }
 

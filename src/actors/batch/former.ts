@@ -1,8 +1,8 @@
-/** What was made of an entity before, as its new state is compared with it. Pure. */
+/** The former outputs of an entity, with which those of its new state are compared. Pure. */
 import type { MadeClaim, MadeThing, ProcessedRecord } from '../../store/derived/processed.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
-import { claimKey, thingKey } from './made-key.ts';
-import type { Maker } from './maker.ts';
+import type { Builder } from './builder.ts';
+import { claimKey, outputKey } from './output-key.ts';
 import type { Turn } from './turn.ts';
 
 /** What the entity claimed in the environment when it was processed last. */
@@ -38,19 +38,19 @@ export function isListed(turn: Turn, former: MadeThing | null): boolean {
 const noClaims: ReadonlyMap<string, MadeClaim> = new Map();
 const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
 
-/** What the entity claimed before in the environment of a maker, by its record alone: nothing else knows since when. */
+/** What the entity claimed before in the environment of a builder, by its record alone: nothing else knows since when. */
 export function formerClaims(
   { former, entity }: Turn,
-  maker: Pick<Maker, 'environmentId' | 'name'>,
+  builder: Pick<Builder, 'environmentId' | 'name'>,
 ): FormerClaims {
   if (former === null) return noFormerClaims;
   const views = former.made.filter(
-    ({ kind, environmentId }) => kind === 'view' && environmentId === maker.environmentId,
+    ({ kind, environmentId }) => kind === 'view' && environmentId === builder.environmentId,
   );
-  const isOfMaker = ({ name }: MadeThing) => name === maker.name;
+  const isOfBuilder = ({ name }: MadeThing) => name === builder.name;
   return {
-    ofView: oldestClaims(views.filter(isOfMaker)),
-    ofOtherViews: oldestClaims(views.filter((view) => !isOfMaker(view))),
+    ofView: oldestClaims(views.filter(isOfBuilder)),
+    ofOtherViews: oldestClaims(views.filter((view) => !isOfBuilder(view))),
     processed: entity !== null && former.stamp >= entity.bornStamp ? former : null,
   };
 }
@@ -66,26 +66,26 @@ function oldestClaims(views: readonly MadeThing[]): Map<string, MadeClaim> {
 
 const nothing: ReadonlyMap<string, MadeThing> = new Map();
 
-/** What was made of the entity before, by `thingKey`, with what a repair was told that may be there besides. */
-export function formerThings({ former, repair }: Turn): ReadonlyMap<string, MadeThing> {
+/** Former outputs by `outputKey`, with what a repair was told that may be there besides. */
+export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, MadeThing> {
   if (former === null && repair === null) return nothing;
-  const things = new Map(former?.made.map((thing) => [thingKey(thing), thing]));
+  const outputs = new Map(former?.made.map((output) => [outputKey(output), output]));
   for (const suspect of repair ?? []) {
     if (suspect.kind === 'lookup') continue;
-    const thing = suspectThing(suspect);
-    const known = things.get(thingKey(thing));
+    const output = suspectedOutput(suspect);
+    const known = outputs.get(outputKey(output));
     // What the record has besides stays as it is; a claim that is made now is put after it was dropped.
-    const claims = [...(known?.claims ?? []), ...thing.claims];
+    const claims = [...(known?.claims ?? []), ...output.claims];
     const unique = new Map(claims.reverse().map((claim) => [claimKey(claim), claim]));
-    things.set(thingKey(thing), { ...(known ?? thing), claims: [...unique.values()] });
+    outputs.set(outputKey(output), { ...(known ?? output), claims: [...unique.values()] });
   }
-  return things;
+  return outputs;
 }
 
-/** Schema digest of a thing that no schema of now is known to have made. */
+/** Schema digest of an output that no schema of now is known to have made. */
 export const outdatedDigest = '';
 
-function suspectThing(suspect: Exclude<Suspect, { kind: 'lookup' }>): MadeThing {
+function suspectedOutput(suspect: Exclude<Suspect, { kind: 'lookup' }>): MadeThing {
   const none = { schemaDigest: outdatedDigest, bytesDigest: Buffer.alloc(0), claims: [], dependsOn: [] };
   const { environmentId } = suspect;
   if (suspect.kind !== 'claim') return { ...none, kind: suspect.kind, environmentId, name: suspect.name };

@@ -7,7 +7,7 @@ import { decidesNothing, inferFieldType } from '../../search/columns/infer.ts';
 import type { FieldType } from '../../search/types.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { StoredItem } from '../../store/types.ts';
-import type { Build } from './build.ts';
+import type { Output } from './output.ts';
 
 /** A value, or items of a list, that the type of its field has no place for. */
 export interface Misfit {
@@ -55,19 +55,19 @@ function fitPartly(values: JsonObject, types: ReadonlyMap<string, FieldType>): F
   return { fields, misfits };
 }
 
-/** The stored form of a build's item; null when the build makes none. */
+/** The stored form of an index item; null when the output is none. */
 export function storedItem(
-  build: Build,
+  output: Output,
   autoTypes: AutoTypes,
 ): { item: StoredItem; misfits: readonly Misfit[] } | null {
-  const { maker, turn, built } = build;
+  const { builder, turn, result } = output;
   const { entity } = turn;
-  if (maker.kind !== 'item' || entity === null) return null;
-  const mapped = built.kind === 'item' ? built.item : null;
+  if (builder.kind !== 'item' || entity === null) return null;
+  const mapped = result.kind === 'item' ? result.item : null;
   const values = mapped?.fields ?? decisiveValues(entity.properties);
-  const types = maker.schema?.fields ?? autoTypes.typesOf(build);
+  const types = builder.schema?.fields ?? autoTypes.typesOf(output);
   const { fields, misfits } = fitFields(values, types);
-  const withoutRoom = maker.schema === null ? fieldsWithoutRoom(values, types) : [];
+  const withoutRoom = builder.schema === null ? fieldsWithoutRoom(values, types) : [];
   const { sourceId, originId, stamp } = entity;
   const fieldsText = (fields === mapped?.fields ? mapped.fieldsText : null) ?? JSON.stringify(fields);
   return {
@@ -113,8 +113,8 @@ export class AutoTypes {
   readonly #types = new Map<string, ReadonlyMap<string, FieldType>>();
 
   /** Decides the types of fields that the batch shows for the first time. @throws StoreUnavailableError */
-  async decide(autoFields: AutoFields, builds: readonly Build[]): Promise<void> {
-    for (const [key, ofType] of groupBy(builds.filter(isAutoIndexed), typeKey)) {
+  async decide(autoFields: AutoFields, outputs: readonly Output[]): Promise<void> {
+    for (const [key, ofType] of groupBy(outputs.filter(isAutoIndexed), typeKey)) {
       const [first] = ofType;
       if (first?.turn.entity == null) continue;
       const { tenantAlias, sourceId, entity } = first.turn;
@@ -126,8 +126,8 @@ export class AutoTypes {
   }
 
   /** Takes the types as they are decided now, and decides none. @throws StoreUnavailableError */
-  async read(autoFields: AutoFields, builds: readonly Build[]): Promise<void> {
-    for (const [key, [first]] of groupBy(builds.filter(isAutoIndexed), typeKey)) {
+  async read(autoFields: AutoFields, outputs: readonly Output[]): Promise<void> {
+    for (const [key, [first]] of groupBy(outputs.filter(isAutoIndexed), typeKey)) {
       if (first?.turn.entity == null) continue;
       const { tenantAlias, sourceId, entity } = first.turn;
       const types = await autoFields.read(tenantAlias, sourceId, entity.type);
@@ -136,29 +136,29 @@ export class AutoTypes {
   }
 
   /** False for an item of an entity type that the source has no room for: it is not made. */
-  admits(build: Build): boolean {
-    return !isAutoIndexed(build) || this.#types.has(typeKey(build));
+  admits(output: Output): boolean {
+    return !isAutoIndexed(output) || this.#types.has(typeKey(output));
   }
 
-  typesOf(build: Build): ReadonlyMap<string, FieldType> {
-    return this.#types.get(typeKey(build)) ?? new Map();
+  typesOf(output: Output): ReadonlyMap<string, FieldType> {
+    return this.#types.get(typeKey(output)) ?? new Map();
   }
 }
 
-function isAutoIndexed({ maker }: Build): boolean {
-  return maker.kind === 'item' && maker.schema === null;
+function isAutoIndexed({ builder }: Output): boolean {
+  return builder.kind === 'item' && builder.schema === null;
 }
 
-function typeKey({ turn }: Build): string {
+function typeKey({ turn }: Output): string {
   return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
 }
 
 function candidatesOf(
-  builds: readonly Build[],
+  outputs: readonly Output[],
   known: ReadonlyMap<string, FieldType> | null,
 ): Map<string, FieldType> {
   const candidates = new Map<string, FieldType>();
-  for (const { turn } of builds) {
+  for (const { turn } of outputs) {
     const properties = turn.entity?.properties ?? {};
     for (const name of Object.keys(properties)) {
       if (known?.has(name) || candidates.has(name)) continue;

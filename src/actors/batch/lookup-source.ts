@@ -35,14 +35,14 @@ export interface LookupDemand {
   readonly sourceGroup: string;
   readonly query: LookupQuery;
   /** Who asks, as `formatDependent` writes it. */
-  readonly member: string;
+  readonly dependent: string;
 }
 
-/** Where builds get the results of their lookups from. */
+/** Where outputs get the results of their lookups from. */
 export interface LookupAnswers {
   /** False while no index is whole that the lookup could be answered from. */
   isAnswerable(demand: LookupDemand): boolean;
-  /** Undefined while the result is not known to this member. */
+  /** Undefined while the result is not known to this dependent. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined;
   /** Makes the results of all demands known. */
   resolve(demands: readonly LookupDemand[]): Promise<void>;
@@ -51,7 +51,7 @@ export interface LookupAnswers {
 export class LookupSource implements LookupAnswers {
   /** Results of this batch by source and query: entities of a batch often ask the same. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
-  /** Member and query of every demand that was registered before its result was read. */
+  /** Dependent and query of every demand that was registered before its result was read. */
   readonly #registered = new Set<string>();
   /** Results that hold only the first of what matched. */
   readonly #cut = new Set<string>();
@@ -66,11 +66,11 @@ export class LookupSource implements LookupAnswers {
     return lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null;
   }
 
-  /** A result that this member may use: one that was read after the member was registered for it. */
+  /** A result that this dependent may use: one that was read after the dependent was registered for it. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined {
     const key = resultKey(demand);
     if (key === null) return [];
-    return this.#registered.has(`${demand.member} ${key}`) ? this.#results.get(key) : undefined;
+    return this.#registered.has(`${demand.dependent} ${key}`) ? this.#results.get(key) : undefined;
   }
 
   /** Makes the results of all demands known. @throws FencedError, StoreUnavailableError */
@@ -79,7 +79,7 @@ export class LookupSource implements LookupAnswers {
       this.store,
       this.caller,
       demands.flatMap((demand) =>
-        keysOf(demand).map((key) => ({ ...key, action: 'add' as const, member: demand.member })),
+        keysOf(demand).map((key) => ({ ...key, action: 'add' as const, member: demand.dependent })),
       ),
     );
     const asked = new Map<string, LookupDemand>();
@@ -92,7 +92,7 @@ export class LookupSource implements LookupAnswers {
         this.#results.set(key, await this.#read(demand, key));
       }),
     );
-    for (const demand of demands) this.#registered.add(`${demand.member} ${resultKey(demand)}`);
+    for (const demand of demands) this.#registered.add(`${demand.dependent} ${resultKey(demand)}`);
   }
 
   /** True when more matched than a lookup may give (contract section 2). */

@@ -12,35 +12,35 @@ import type { CausedMark } from '../../store/partitions/commit.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
 import { markForRebuild } from '../../store/streams/intake.ts';
-import { buildInput, makersFor } from './maker.ts';
+import { buildersFor, buildInput } from './builder.ts';
 import type { Turn } from './turn.ts';
 
-/** Members of one stream entry: a portion of the stream holds at least one entry whole. */
-const membersPerMark = 1000;
+/** Dependents of one stream entry: a portion of the stream holds at least one entry whole. */
+const dependentsPerInvalidation = 1000;
 
 /** Asked for more than once in a turn. */
-const standings = new WeakMap<Turn, readonly LookupStanding[]>();
+const indexEntries = new WeakMap<Turn, readonly LookupStanding[]>();
 
-const noStandings: readonly LookupStanding[] = [];
+const noEntries: readonly LookupStanding[] = [];
 
-/** Where an entity stands in the lookup indexes of its source after this turn. */
-export function standingsOf(turn: Turn): readonly LookupStanding[] {
-  const known = standings.get(turn);
+/** The entries of an entity in the lookup indexes of its source after this turn. */
+export function indexEntriesOf(turn: Turn): readonly LookupStanding[] {
+  const known = indexEntries.get(turn);
   if (known !== undefined) return known;
   const { layouts, entity } = turn;
-  if (layouts.length === 0) return noStandings;
+  if (layouts.length === 0) return noEntries;
   const found = (entity === null ? [] : layouts).map((layout) => ({
     layoutId: layout.id,
     keys: entity === null ? [] : entriesOf(layout, entity),
   }));
-  standings.set(turn, found);
+  indexEntries.set(turn, found);
   return found;
 }
 
 /** Lookup entries that this turn is about to publish and that its processed record does not have. */
 export function newEntries(turn: Turn): Suspect[] {
   if (turn.only !== null) return [];
-  return standingsOf(turn).flatMap(({ layoutId, keys }) => {
+  return indexEntriesOf(turn).flatMap(({ layoutId, keys }) => {
     const known = new Set(keysIn(turn.former?.lookups, layoutId));
     return keys
       .filter((lookupKey) => !known.has(lookupKey))
@@ -48,24 +48,24 @@ export function newEntries(turn: Turn): Suspect[] {
   });
 }
 
-function keysIn(standings: readonly LookupStanding[] | undefined, layoutId: string): readonly string[] {
-  return standings?.find((standing) => standing.layoutId === layoutId)?.keys ?? [];
+function keysIn(entries: readonly LookupStanding[] | undefined, layoutId: string): readonly string[] {
+  return entries?.find((entry) => entry.layoutId === layoutId)?.keys ?? [];
 }
 
-/** Last marks sent, by tenant and partition. */
-export class CausedMarks {
-  readonly #marks = new Map<string, CausedMark>();
+/** The last invalidations sent, by tenant and partition. */
+export class DownstreamInvalidations {
+  readonly #last = new Map<string, CausedMark>();
 
   note(tenant: string, partition: number, sequence: number): void {
     const key = `${tenant}:${partition}`;
-    const known = this.#marks.get(key);
+    const known = this.#last.get(key);
     if (known === undefined || known.sequence < sequence) {
-      this.#marks.set(key, { tenant, partition, sequence });
+      this.#last.set(key, { tenant, partition, sequence });
     }
   }
 
   get list(): CausedMark[] {
-    return [...this.#marks.values()];
+    return [...this.#last.values()];
   }
 }
 
@@ -74,21 +74,21 @@ export async function publishTurns(
   store: Store,
   caller: Caller,
   turns: readonly Turn[],
-  caused: CausedMarks,
+  downstream: DownstreamInvalidations,
 ): Promise<void> {
   const whole = turns.filter(({ only }) => only === null);
   for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
     const { writes, touched } = indexChanges(tenant, ofTenant);
-    const asked = ofTenant.flatMap(actionMembers);
+    const asked = ofTenant.flatMap(actionDependents);
     if (writes.length === 0 && touched.length === 0 && asked.length === 0) continue;
-    // What is built after this in the same batch sees the change anyway.
+    // Outputs of the same batch are built after this and see the change anyway.
     const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     if (writes.length > 0 || touched.length > 0) {
-      for await (const members of touchKeys(store, caller, writes, touched)) {
-        await sendMarks(store, caller, tenant, members, inBatch, caused);
+      for await (const dependents of touchKeys(store, caller, writes, touched)) {
+        await sendInvalidations(store, caller, tenant, dependents, inBatch, downstream);
       }
     }
-    await sendMarks(store, caller, tenant, asked, inBatch, caused);
+    await sendInvalidations(store, caller, tenant, asked, inBatch, downstream);
   }
 }
 
@@ -109,7 +109,7 @@ function indexChanges(
     }
     const isChange = turn.isChange || turn.repair !== null;
     const formers = turn.former?.lookups ?? [];
-    const now = standingsOf(turn);
+    const now = indexEntriesOf(turn);
     // An entity that comes under another layout is no change to those who look it up.
     if (isChange) for (const { keys } of [...formers, ...now]) for (const key of keys) touch(key);
     for (const { layoutId, keys } of formers) {
@@ -137,46 +137,46 @@ function entryOf(
 }
 
 /** What the `actions` of the schemas ask to process when the entity changes. */
-function actionMembers({ place, entity, isChange }: Turn): string[] {
+function actionDependents({ place, entity, isChange }: Turn): string[] {
   if (place === null || entity === null || !isChange) return [];
-  const members = new Set<string>();
-  for (const maker of makersFor(place.tenant, place.source, entity.type)) {
-    if (maker.kind !== 'view') continue;
-    const { environmentId } = maker;
+  const dependents = new Set<string>();
+  for (const builder of buildersFor(place.tenant, place.source, entity.type)) {
+    if (builder.kind !== 'view') continue;
+    const { environmentId } = builder;
     const input = buildInput(place.tenant, entity, environmentId, () => []);
-    for (const { sourceId, originId, alias } of maker.schema.actions(input)) {
-      members.add(
+    for (const { sourceId, originId, alias } of builder.schema.actions(input)) {
+      dependents.add(
         alias === null
           ? formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId })
           : formatDependent({ kind: 'view', environmentId, name: alias, sourceId, originId }),
       );
     }
   }
-  return [...members];
+  return [...dependents];
 }
 
-async function sendMarks(
+async function sendInvalidations(
   store: Store,
   caller: Caller,
   tenant: string,
-  members: readonly string[],
+  dependents: readonly string[],
   inBatch: ReadonlySet<string>,
-  caused: CausedMarks,
+  downstream: DownstreamInvalidations,
 ): Promise<void> {
   const byPartition = new Map<number, string[]>();
-  for (const member of new Set(members)) {
-    const dependent = parseDependent(member);
-    if (dependent === null || inBatch.has(`${dependent.sourceId}:${dependent.originId}`)) continue;
-    const partition = store.partitions.ofEntity(dependent.sourceId, dependent.originId);
+  for (const dependent of new Set(dependents)) {
+    const parsed = parseDependent(dependent);
+    if (parsed === null || inBatch.has(`${parsed.sourceId}:${parsed.originId}`)) continue;
+    const partition = store.partitions.ofEntity(parsed.sourceId, parsed.originId);
     const group = byPartition.get(partition);
-    if (group === undefined) byPartition.set(partition, [member]);
-    else group.push(member);
+    if (group === undefined) byPartition.set(partition, [dependent]);
+    else group.push(dependent);
   }
   await Promise.all(
     [...byPartition].map(async ([partition, group]) => {
-      for (let at = 0; at < group.length; at += membersPerMark) {
-        const portion = group.slice(at, at + membersPerMark);
-        caused.note(tenant, partition, await markForRebuild(store, caller, partition, tenant, portion));
+      for (let at = 0; at < group.length; at += dependentsPerInvalidation) {
+        const portion = group.slice(at, at + dependentsPerInvalidation);
+        downstream.note(tenant, partition, await markForRebuild(store, caller, partition, tenant, portion));
       }
     }),
   );

@@ -1,5 +1,5 @@
 /**
- * What a batch stands on in a cluster, where a failover can take back the last of what a master answered.
+ * A barrier for replication in a cluster, where a failover can take back the last of what a master answered.
  *
  * Before anything is put outside the partition, everything inside that it rests on is confirmed: what was read, and the
  * intents. Before the commit, everything that was put outside is. So a failover takes back at most a last commit, whose
@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 const attemptsMax = 10;
 const pauseMs = 100;
 
-export class Footing {
+export class ReplicationBarrier {
   readonly #reached = new Set<string>();
 
   private constructor(
@@ -26,9 +26,9 @@ export class Footing {
   ) {}
 
   /** To be called before the batch puts anything anywhere. @throws StoreUnavailableError */
-  static async take(store: Store, lease: Lease): Promise<Footing> {
+  static async open(store: Store, lease: Lease): Promise<ReplicationBarrier> {
     const { replication, partitions } = store;
-    return new Footing(store, lease, await patiently(() => replication.observe(partitions.tags)));
+    return new ReplicationBarrier(store, lease, await patiently(() => replication.observe(partitions.tags)));
   }
 
   /** In whose name effects are put outside. */

@@ -1,4 +1,4 @@
-/** One entity's turn in a batch: its state now, what was made of it before, and what is asked of it. */
+/** One entity's turn in a batch: its state now, its former outputs, and what is asked of it. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { groupBy } from '../../lib/group-by.ts';
@@ -10,8 +10,8 @@ import { type ProcessedRecord, readProcessed } from '../../store/derived/process
 import type { Suspect } from '../../store/derived/suspects.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import type { Store } from '../../store/store.ts';
+import { placeOf } from './builder.ts';
 import type { Intents } from './intents.ts';
-import { placeOf } from './maker.ts';
 import type { EntityWork } from './work.ts';
 
 /** What a batch works by, from its beginning to its end. */
@@ -31,7 +31,7 @@ export interface Turn {
   /** Null when the entity was deleted. */
   readonly entity: StoredEntity | null;
   readonly former: ProcessedRecord | null;
-  /** Members to rebuild; null for everything. */
+  /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
   /** Not null: write everything, and remove what is named here unless it is made now. */
   readonly repair: readonly Suspect[] | null;

@@ -53,14 +53,17 @@ export class Mailboxes {
   }
 }
 
+/** A stream entry that asks for rebuilds. */
+export interface Invalidation {
+  readonly tenant: string;
+  readonly dependents: readonly string[];
+  readonly sequence: number;
+}
+
 /** A portion of the stream that is committed together. */
 export interface IntakePortion {
   readonly works: readonly EntityWork[];
-  readonly marks: readonly {
-    readonly tenant: string;
-    readonly members: readonly string[];
-    readonly sequence: number;
-  }[];
+  readonly invalidations: readonly Invalidation[];
   /** Last entry of the portion. */
   readonly sequence: number;
   /** How large it is, in parts of the largest: 1 to `portionParts`. */
@@ -69,7 +72,7 @@ export interface IntakePortion {
 
 export const portionParts = 8;
 const entitiesPerPortion = 400;
-const membersPerPortion = 2000;
+const dependentsPerPortion = 2000;
 const bytesPerPortion = 16 * 1024 * 1024;
 
 /** Cuts entries that were read into portions of bounded count and size, in order. */
@@ -86,16 +89,17 @@ export function* portionsOf(entries: readonly IntakeEntry[]): Generator<IntakePo
 
 class PortionInTheMaking {
   readonly #mailboxes = new Mailboxes();
-  readonly #marks: { tenant: string; members: readonly string[]; sequence: number }[] = [];
+  readonly #invalidations: Invalidation[] = [];
   #bytes = 0;
-  #members = 0;
+  #dependents = 0;
   #sequence = 0;
 
   add(entry: IntakeEntry): void {
     this.#sequence = entry.sequence;
     if (entry.kind === 'marks') {
-      this.#marks.push(entry);
-      this.#members += entry.members.length;
+      const { tenant, members: dependents, sequence } = entry;
+      this.#invalidations.push({ tenant, dependents, sequence });
+      this.#dependents += dependents.length;
     } else {
       for (const originId of entry.originIds)
         this.#mailboxes.addEntity(entry.tenant, entry.sourceId, originId);
@@ -105,27 +109,32 @@ class PortionInTheMaking {
 
   /** 0 of nothing, 1 and more of what is to go by itself. */
   get fullness(): number {
-    if (this.#mailboxes.size === 0 && this.#marks.length === 0) return 0;
+    if (this.#mailboxes.size === 0 && this.#invalidations.length === 0) return 0;
     return Math.max(
       Number.MIN_VALUE,
       this.#mailboxes.size / entitiesPerPortion,
       this.#bytes / bytesPerPortion,
-      this.#members / membersPerPortion,
+      this.#dependents / dependentsPerPortion,
     );
   }
 
   get made(): IntakePortion {
     const parts = Math.min(portionParts, Math.ceil(this.fullness * portionParts));
-    return { works: this.#mailboxes.works, marks: this.#marks, sequence: this.#sequence, parts };
+    return {
+      works: this.#mailboxes.works,
+      invalidations: this.#invalidations,
+      sequence: this.#sequence,
+      parts,
+    };
   }
 }
 
-/** Work for members of the rebuild queue. */
-export function rebuildWorks(members: readonly { tenant: string; member: string }[]): EntityWork[] {
+/** Work for pending rebuilds. */
+export function rebuildWorks(rebuilds: readonly { tenant: string; dependent: string }[]): EntityWork[] {
   const mailboxes = new Mailboxes();
-  for (const { tenant, member } of members) {
-    const dependent = parseDependent(member);
-    if (dependent !== null) mailboxes.addDependent(tenant, dependent);
+  for (const { tenant, dependent } of rebuilds) {
+    const parsed = parseDependent(dependent);
+    if (parsed !== null) mailboxes.addDependent(tenant, parsed);
   }
   return mailboxes.works;
 }

@@ -1,24 +1,24 @@
 /**
- * Views and items of one partition that wait for a rebuild. Pure but for the clock it is given.
+ * The pending rebuilds of one partition: views and items that wait for a rebuild. Pure but for the clock it is given.
  *
- * Marks of one member merge while they wait. A member that was just rebuilt rests before its next turn for a multiple
+ * Invalidations of one dependent merge while they wait. A dependent that was just rebuilt rests before its next turn for a multiple
  * of the time its last rebuild took, so that a list whose entries change all the time costs a bounded share of the
  * worker. Tenants take turns.
  */
 
-/** A rest of three times the work bounds a member's rebuilds to a quarter of one worker. */
+/** A rest of three times the work bounds a dependent's rebuilds to a quarter of one worker. */
 const restFactor = 3;
 const restMaxMs = 1500;
 /** Of the first of a kind: one that looks through a whole type takes a hundred times as long as most. */
 const costGuessMs = 10;
 const kindsMax = 10_000;
-/** However quick they are: what is made of them is stored in one commit. */
+/** However quick they are: their outputs are stored in one commit. */
 const takenMax = 500;
 
 export interface Waiting {
   readonly tenant: string;
-  readonly member: string;
-  /** First and last mark that ask for it. */
+  readonly dependent: string;
+  /** First and last invalidation that ask for it. */
   first: number;
   last: number;
 }
@@ -29,27 +29,27 @@ interface History {
 }
 
 export class RebuildQueue {
-  /** Tenant -> member -> marks; tenants in the order of their turns. */
+  /** Tenant -> dependent -> what waits; tenants in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Waiting>>();
-  /** Kept only while a member rests. */
+  /** Kept only while a dependent rests. */
   readonly #history = new Map<string, History>();
   /** What one of a kind cost last: a portion must not be filled with what takes long before that is known. */
   readonly #kindCostsMs = new Map<string, number>();
 
   get size(): number {
     let size = 0;
-    for (const members of this.#waiting.values()) size += members.size;
+    for (const dependents of this.#waiting.values()) size += dependents.size;
     return size;
   }
 
-  /** Asks for a rebuild; `first` and `last` are equal for a new mark. Calls come in the order of `first`. */
-  add(tenant: string, member: string, first: number, last: number): Waiting {
-    const members = this.#waiting.get(tenant) ?? new Map<string, Waiting>();
-    this.#waiting.set(tenant, members);
-    const known = members.get(member);
+  /** Asks for a rebuild; `first` and `last` are equal for a new invalidation. Calls come in the order of `first`. */
+  add(tenant: string, dependent: string, first: number, last: number): Waiting {
+    const dependents = this.#waiting.get(tenant) ?? new Map<string, Waiting>();
+    this.#waiting.set(tenant, dependents);
+    const known = dependents.get(dependent);
     if (known === undefined) {
-      const added = { tenant, member, first, last };
-      members.set(member, added);
+      const added = { tenant, dependent, first, last };
+      dependents.set(dependent, added);
       return added;
     }
     known.first = Math.min(known.first, first);
@@ -58,60 +58,60 @@ export class RebuildQueue {
   }
 
   /**
-   * Takes members whose rest is over, of one tenant, whose expected work is about `budgetMs`. They are out of the
+   * Takes dependents whose rest is over, of one tenant, whose expected work is about `budgetMs`. They are out of the
    * queue: the caller's next commit has them done.
    */
   take(nowMs: number, budgetMs: number): Waiting[] {
-    for (const [tenant, members] of this.#waiting) {
-      const taken = this.#takeOf(members, nowMs, budgetMs);
+    for (const [tenant, dependents] of this.#waiting) {
+      const taken = this.#takeOf(dependents, nowMs, budgetMs);
       if (taken.length === 0) continue;
       this.#waiting.delete(tenant);
-      if (members.size > 0) this.#waiting.set(tenant, members);
+      if (dependents.size > 0) this.#waiting.set(tenant, dependents);
       return taken;
     }
     return [];
   }
 
-  #takeOf(members: Map<string, Waiting>, nowMs: number, budgetMs: number): Waiting[] {
+  #takeOf(dependents: Map<string, Waiting>, nowMs: number, budgetMs: number): Waiting[] {
     const taken: Waiting[] = [];
     let expectedMs = 0;
-    for (const waiting of members.values()) {
-      const history = this.#history.get(waiting.member);
+    for (const waiting of dependents.values()) {
+      const history = this.#history.get(waiting.dependent);
       if (history !== undefined && history.notBeforeMs > nowMs) continue;
-      const costMs = history?.costMs ?? this.#kindCostsMs.get(kindOf(waiting.member)) ?? costGuessMs;
+      const costMs = history?.costMs ?? this.#kindCostsMs.get(kindOf(waiting.dependent)) ?? costGuessMs;
       if (taken.length === takenMax || (taken.length > 0 && expectedMs + costMs > budgetMs)) break;
       expectedMs += costMs;
       taken.push(waiting);
     }
-    for (const { member } of taken) members.delete(member);
+    for (const { dependent } of taken) dependents.delete(dependent);
     return taken;
   }
 
-  /** Notes what the rebuild of members cost, which decides how long they rest. */
-  done(members: readonly string[], nowMs: number, tookMs: number): void {
-    const costMs = tookMs / Math.max(1, members.length);
+  /** Notes what the rebuild of dependents cost, which decides how long they rest. */
+  done(dependents: readonly string[], nowMs: number, tookMs: number): void {
+    const costMs = tookMs / Math.max(1, dependents.length);
     const restMs = Math.min(restMaxMs, costMs * restFactor);
     if (this.#kindCostsMs.size > kindsMax) this.#kindCostsMs.clear();
-    for (const member of members) {
-      this.#history.set(member, { notBeforeMs: nowMs + restMs, costMs });
-      this.#kindCostsMs.set(kindOf(member), costMs);
+    for (const dependent of dependents) {
+      this.#history.set(dependent, { notBeforeMs: nowMs + restMs, costMs });
+      this.#kindCostsMs.set(kindOf(dependent), costMs);
     }
     this.#forgetRested(nowMs);
   }
 
   #forgetRested(nowMs: number): void {
     if (this.#history.size < 10_000) return;
-    for (const [member, { notBeforeMs }] of this.#history) {
-      if (notBeforeMs < nowMs) this.#history.delete(member);
+    for (const [dependent, { notBeforeMs }] of this.#history) {
+      if (notBeforeMs < nowMs) this.#history.delete(dependent);
     }
   }
 
-  /** Milliseconds until a member may be taken: 0 now, null when nothing waits. */
+  /** Milliseconds until a dependent may be taken: 0 now, null when nothing waits. */
   readyInMs(nowMs: number): number | null {
     let soonestMs: number | null = null;
-    for (const members of this.#waiting.values()) {
-      for (const { member } of members.values()) {
-        const waitMs = Math.max(0, (this.#history.get(member)?.notBeforeMs ?? 0) - nowMs);
+    for (const dependents of this.#waiting.values()) {
+      for (const { dependent } of dependents.values()) {
+        const waitMs = Math.max(0, (this.#history.get(dependent)?.notBeforeMs ?? 0) - nowMs);
         if (waitMs === 0) return 0;
         soonestMs = Math.min(soonestMs ?? waitMs, waitMs);
       }
@@ -119,11 +119,11 @@ export class RebuildQueue {
     return soonestMs;
   }
 
-  /** Tenant -> first mark that waits. Marks come in rising order, so a tenant's first member has it. */
-  firstMarks(): Map<string, number> {
+  /** Tenant -> first invalidation that waits. They come in rising order, so a tenant's first dependent has it. */
+  firstInvalidations(): Map<string, number> {
     const first = new Map<string, number>();
-    for (const [tenant, members] of this.#waiting) {
-      for (const waiting of members.values()) {
+    for (const [tenant, dependents] of this.#waiting) {
+      for (const waiting of dependents.values()) {
         first.set(tenant, waiting.first);
         break;
       }
@@ -133,11 +133,11 @@ export class RebuildQueue {
 }
 
 /** Views of one schema, items of one index: those of other entities cost about as much. See `formatDependent`. */
-function kindOf(member: string): string {
+function kindOf(dependent: string): string {
   let end = -1;
   for (let bars = 0; bars < 3; bars += 1) {
-    end = member.indexOf('|', end + 1);
-    if (end < 0) return member;
+    end = dependent.indexOf('|', end + 1);
+    if (end < 0) return dependent;
   }
-  return member.slice(0, end);
+  return dependent.slice(0, end);
 }

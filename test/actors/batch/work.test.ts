@@ -10,7 +10,7 @@ function changed(sequence: number, originIds: readonly string[], bytes = 100): I
   return { kind: 'entities', sequence, tenant: 'acme', sourceId: 's', originIds, bytes };
 }
 
-function marked(sequence: number, members: readonly string[]): IntakeEntry {
+function invalidation(sequence: number, members: readonly string[]): IntakeEntry {
   return { kind: 'marks', sequence, tenant: 'acme', members };
 }
 
@@ -48,7 +48,7 @@ const entries = fc
   .map((list) =>
     list.map((entry, index) =>
       'members' in entry
-        ? marked(index + 1, entry.members)
+        ? invalidation(index + 1, entry.members)
         : changed(index + 1, entry.originIds, entry.bytes),
     ),
   );
@@ -57,18 +57,18 @@ test('portions cover all that was read, in order, each of bounded size', () => {
   fc.assert(
     fc.property(entries, (read) => {
       let done = 0;
-      for (const { works, marks, sequence } of portionsOf(read)) {
+      for (const { works, invalidations, sequence } of portionsOf(read)) {
         assert.ok(sequence > done);
         const part = read.filter((entry) => entry.sequence > done && entry.sequence <= sequence);
         const expected = new Set(part.flatMap((entry) => (entry.kind === 'entities' ? entry.originIds : [])));
         assert.deepEqual(new Set(works.map(({ originId }) => originId)), expected);
         assert.deepEqual(
-          marks.map((mark) => mark.sequence),
+          invalidations.map(({ sequence }) => sequence),
           part.filter(({ kind }) => kind === 'marks').map((entry) => entry.sequence),
         );
         // All but the last entry of a portion must have been too little.
         assert.ok(expected.size < 400 + 50);
-        assert.ok(marks.reduce((sum, mark) => sum + mark.members.length, 0) < 2000 + 1000);
+        assert.ok(invalidations.reduce((sum, { dependents }) => sum + dependents.length, 0) < 2000 + 1000);
         done = sequence;
       }
       const last = read.findLast((entry) => entry.kind === 'marks' || entry.originIds.length > 0);
@@ -78,11 +78,11 @@ test('portions cover all that was read, in order, each of bounded size', () => {
   );
 });
 
-test('members of one entity are rebuilt in one turn, and nothing else of it', () => {
+test('dependents of one entity are rebuilt in one turn, and nothing else of it', () => {
   const works = rebuildWorks(
     [view('a'), view('a', 'card'), view('b')].map((dependent) => ({
       tenant: 'acme',
-      member: formatDependent(dependent),
+      dependent: formatDependent(dependent),
     })),
   );
   assert.deepEqual(
@@ -119,6 +119,6 @@ test('entities of two tenants or sources with one id are two turns', () => {
   assert.equal(mailboxes.size, 3);
 });
 
-test('a member that names nothing makes no work', () => {
-  assert.deepEqual(rebuildWorks([{ tenant: 'acme', member: 'nonsense' }]), []);
+test('a dependent that names nothing makes no work', () => {
+  assert.deepEqual(rebuildWorks([{ tenant: 'acme', dependent: 'nonsense' }]), []);
 });

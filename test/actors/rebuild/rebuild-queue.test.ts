@@ -6,17 +6,20 @@ import { runs } from '../../support/runs.ts';
 
 const budgetMs = 40;
 
-function members(taken: readonly { member: string }[]): string[] {
-  return taken.map(({ member }) => member);
+function dependents(taken: readonly { dependent: string }[]): string[] {
+  return taken.map(({ dependent }) => dependent);
 }
 
-test('marks of one member merge while they wait', () => {
+test('invalidations of one dependent merge while they wait', () => {
   const queue = new RebuildQueue();
   queue.add('acme', 'a', 3, 3);
   queue.add('acme', 'b', 4, 4);
-  assert.deepEqual({ ...queue.add('acme', 'a', 9, 9) }, { tenant: 'acme', member: 'a', first: 3, last: 9 });
+  assert.deepEqual(
+    { ...queue.add('acme', 'a', 9, 9) },
+    { tenant: 'acme', dependent: 'a', first: 3, last: 9 },
+  );
   assert.equal(queue.size, 2);
-  assert.deepEqual(members(queue.take(0, budgetMs)), ['a', 'b']);
+  assert.deepEqual(dependents(queue.take(0, budgetMs)), ['a', 'b']);
   assert.equal(queue.size, 0);
   assert.deepEqual(queue.take(0, budgetMs), []);
 });
@@ -25,20 +28,20 @@ test('tenants take turns, however much one of them waits for', () => {
   const queue = new RebuildQueue();
   for (let index = 0; index < 1000; index += 1) queue.add('big', `b${index}`, index + 1, index + 1);
   queue.add('small', 's', 2000, 2000);
-  assert.ok(members(queue.take(0, budgetMs))[0]?.startsWith('b'));
-  assert.deepEqual(members(queue.take(0, budgetMs)), ['s']);
-  assert.ok(members(queue.take(0, budgetMs))[0]?.startsWith('b'));
+  assert.ok(dependents(queue.take(0, budgetMs))[0]?.startsWith('b'));
+  assert.deepEqual(dependents(queue.take(0, budgetMs)), ['s']);
+  assert.ok(dependents(queue.take(0, budgetMs))[0]?.startsWith('b'));
 });
 
-test('a portion is about as much work as it may be, and at least one member', () => {
+test('a portion is about as much work as it may be, and at least one dependent', () => {
   const queue = new RebuildQueue();
   queue.add('t', 'slow', 1, 1);
   queue.take(0, budgetMs);
   queue.done(['slow'], 0, 500);
   queue.add('t', 'slow', 2, 2);
   queue.add('t', 'next', 3, 3);
-  assert.deepEqual(members(queue.take(100_000, budgetMs)), ['slow']);
-  assert.deepEqual(members(queue.take(100_000, budgetMs)), ['next']);
+  assert.deepEqual(dependents(queue.take(100_000, budgetMs)), ['slow']);
+  assert.deepEqual(dependents(queue.take(100_000, budgetMs)), ['next']);
 });
 
 test('what one of a kind cost says how many of them make a portion', () => {
@@ -56,22 +59,22 @@ test('what one of a kind cost says how many of them make a portion', () => {
     const queue = queueOf('card');
     const first = queue.take(0, budgetMs);
     assert.ok(first.length < 10, `${first.length} of which nothing is known`);
-    queue.done(members(first), 0, first.length * costMs);
+    queue.done(dependents(first), 0, first.length * costMs);
     const { length } = queue.take(0, budgetMs);
     assert.ok(length >= least && length <= most, `${length} of ${costMs} ms each`);
   }
 });
 
-test('a portion is bounded in number, however quick its members are', () => {
+test('a portion is bounded in number, however quick its dependents are', () => {
   const queue = new RebuildQueue();
   const all = Array.from({ length: 3000 }, (_, index) => `m${index}`);
   queue.done(all, 0, 1);
-  for (const [index, member] of all.entries()) queue.add('t', member, index + 1, index + 1);
+  for (const [index, dependent] of all.entries()) queue.add('t', dependent, index + 1, index + 1);
   const taken = queue.take(100_000, budgetMs);
   assert.ok(taken.length > 100 && taken.length <= 1000, String(taken.length));
 });
 
-test('a member that was just rebuilt rests for at least as long as it took, and not for ever', () => {
+test('a dependent that was just rebuilt rests for at least as long as it took, and not for ever', () => {
   const queue = new RebuildQueue();
   queue.done(['a'], 1000, 100);
   queue.add('t', 'a', 1, 1);
@@ -85,24 +88,24 @@ test('a member that was just rebuilt rests for at least as long as it took, and 
   assert.ok(longMs !== null && longMs <= 2000, 'Min-Version waits 5 s at most');
 });
 
-test('a resting member keeps no other one waiting', () => {
+test('a resting dependent keeps no other one waiting', () => {
   const queue = new RebuildQueue();
   queue.done(['a'], 0, 1000);
   queue.add('t', 'a', 1, 1);
   queue.add('t', 'b', 2, 2);
   assert.equal(queue.readyInMs(0), 0);
-  assert.deepEqual(members(queue.take(0, budgetMs)), ['b']);
+  assert.deepEqual(dependents(queue.take(0, budgetMs)), ['b']);
   assert.ok((queue.readyInMs(0) ?? 0) > 0);
   assert.equal(new RebuildQueue().readyInMs(0), null);
 });
 
 interface Model {
   readonly tenant: string;
-  readonly member: string;
+  readonly dependent: string;
   first: number;
 }
 
-test('the first mark of each tenant is the oldest that waits, whatever was taken before', () => {
+test('the first invalidation of each tenant is the oldest that waits, whatever was taken before', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -110,7 +113,7 @@ test('the first mark of each tenant is the oldest that waits, whatever was taken
           fc.record({
             kind: fc.constant('add' as const),
             tenant: fc.constantFrom('a', 'b'),
-            member: fc.constantFrom('m1', 'm2', 'm3', 'm4'),
+            dependent: fc.constantFrom('m1', 'm2', 'm3', 'm4'),
           }),
           fc.record({ kind: fc.constant('take' as const), afterMs: fc.nat(400), tookMs: fc.nat(300) }),
         ),
@@ -124,27 +127,29 @@ test('the first mark of each tenant is the oldest that waits, whatever was taken
         for (const step of steps) {
           if (step.kind === 'add') {
             sequence += 1;
-            const { tenant, member } = step;
-            queue.add(tenant, member, sequence, sequence);
-            if (!waiting.some((known) => known.tenant === tenant && known.member === member)) {
-              waiting.push({ tenant, member, first: sequence });
+            const { tenant, dependent } = step;
+            queue.add(tenant, dependent, sequence, sequence);
+            if (!waiting.some((known) => known.tenant === tenant && known.dependent === dependent)) {
+              waiting.push({ tenant, dependent, first: sequence });
             }
           } else {
             nowMs += step.afterMs;
             const taken = queue.take(nowMs, budgetMs);
             assert.ok(new Set(taken.map(({ tenant }) => tenant)).size <= 1, 'of one tenant');
-            for (const { tenant, member, first } of taken) {
-              const at = waiting.findIndex((known) => known.tenant === tenant && known.member === member);
+            for (const { tenant, dependent, first } of taken) {
+              const at = waiting.findIndex(
+                (known) => known.tenant === tenant && known.dependent === dependent,
+              );
               assert.equal(waiting[at]?.first, first);
               waiting.splice(at, 1);
             }
-            if (taken.length > 0) queue.done(members(taken), nowMs, step.tookMs);
+            if (taken.length > 0) queue.done(dependents(taken), nowMs, step.tookMs);
           }
           const expected = new Map<string, number>();
           for (const { tenant, first } of waiting) {
             expected.set(tenant, Math.min(first, expected.get(tenant) ?? first));
           }
-          assert.deepEqual(new Map([...queue.firstMarks()].sort()), new Map([...expected].sort()));
+          assert.deepEqual(new Map([...queue.firstInvalidations()].sort()), new Map([...expected].sort()));
           assert.equal(queue.size, waiting.length);
         }
       },

@@ -104,7 +104,7 @@ export class JobsMember {
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
       fronts: new FrontLoad(store),
-      onMarked: () => {},
+      onInvalidated: () => {},
     };
     while (!signal.aborted) {
       for (const task of this.list.open(configuration.generation)) {

@@ -1,4 +1,4 @@
-/** What an entity is made into: one maker for each view and each index item of each environment. Pure. */
+/** What makes the outputs of an entity: one view builder or item builder for each schema and environment. Pure. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
@@ -7,21 +7,21 @@ import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { indexName } from '../../store/keys.ts';
-import { thingKey } from './made-key.ts';
+import { outputKey } from './output-key.ts';
 
-interface MakerPlace {
-  /** Tells it from the other makers of an entity: the `thingKey` of what it makes. */
+interface BuilderIdentity {
+  /** The `outputKey` of its output, which tells it from the other builders of an entity. */
   readonly key: string;
   readonly environmentId: string;
-  /** Schema alias, or index name: the name under which the thing is stored. */
+  /** Schema alias, or index name: the name under which the output is stored. */
   readonly name: string;
-  /** Changes whenever what is made of the same entity could differ. */
+  /** Changes whenever the output of the same entity could differ. */
   readonly schemaDigest: string;
 }
 
-export type Maker =
-  | (MakerPlace & { readonly kind: 'view'; readonly schema: FullSchema })
-  | (MakerPlace & { readonly kind: 'item'; readonly schema: IndexSchema | null });
+export type Builder =
+  | (BuilderIdentity & { readonly kind: 'view'; readonly schema: FullSchema })
+  | (BuilderIdentity & { readonly kind: 'item'; readonly schema: IndexSchema | null });
 
 /** An auto-indexed item is a function of the entity alone. */
 const autoIndexDigest = 'auto';
@@ -38,44 +38,44 @@ export function placeOf(
 }
 
 const cachedTypesMax = 1000;
-const makersOfTenant = new WeakMap<Tenant, Map<string, readonly Maker[]>>();
+const buildersOfTenant = new WeakMap<Tenant, Map<string, readonly Builder[]>>();
 
 /** By their keys. */
-export function makersFor(tenant: Tenant, source: Source, type: string): readonly Maker[] {
-  const cached = makersOfTenant.get(tenant) ?? new Map<string, readonly Maker[]>();
-  makersOfTenant.set(tenant, cached);
+export function buildersFor(tenant: Tenant, source: Source, type: string): readonly Builder[] {
+  const cached = buildersOfTenant.get(tenant) ?? new Map<string, readonly Builder[]>();
+  buildersOfTenant.set(tenant, cached);
   const key = `${source.id}:${type}`;
   const known = cached.get(key);
   if (known !== undefined) return known;
-  const makers = source.environments.flatMap(({ id }) => makersIn(id, tenant, source, type));
-  makers.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const builders = source.environments.flatMap(({ id }) => buildersIn(id, tenant, source, type));
+  builders.sort((a, b) => (a.key < b.key ? -1 : 1));
   // Types come from entities, so there may be any number of them.
-  if (cached.size < cachedTypesMax) cached.set(key, makers);
-  return makers;
+  if (cached.size < cachedTypesMax) cached.set(key, builders);
+  return builders;
 }
 
-function makersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Maker[] {
+function buildersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Builder[] {
   const group = source.sourceGroup;
   const resolution = resolutionDigest(tenant, environmentId);
-  const makers: Maker[] = [];
+  const builders: Builder[] = [];
   for (const schema of tenant.schemasFor(group, type)) {
     const schemaDigest = `${schema.digest}.${resolution}`;
-    makers.push(keyed({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema }));
+    builders.push(keyed({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema }));
   }
   for (const schema of tenant.indexesFor(group, type)) {
     const schemaDigest = `${schema.digest}.${resolution}`;
     const name = indexName.schema(schema.alias);
-    makers.push(keyed({ kind: 'item', environmentId, name, schemaDigest, schema }));
+    builders.push(keyed({ kind: 'item', environmentId, name, schemaDigest, schema }));
   }
   if (tenant.sourceGroups.get(group)?.autoIndex) {
     const name = indexName.auto(group, type);
-    makers.push(keyed({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null }));
+    builders.push(keyed({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null }));
   }
-  return makers;
+  return builders;
 }
 
-function keyed<T extends Omit<Maker, 'key'>>(maker: T): T & { readonly key: string } {
-  return { ...maker, key: thingKey(maker) };
+function keyed<T extends Omit<Builder, 'key'>>(builder: T): T & { readonly key: string } {
+  return { ...builder, key: outputKey(builder) };
 }
 
 /** Which source each group means in an environment: lookups and references of the same schema follow it. */
@@ -86,12 +86,11 @@ function resolutionDigest(tenant: Tenant, environmentId: string): string {
   return digestOf(resolved.join('|')).toString('base64url');
 }
 
-/** Name of what a maker makes of an entity, as lookups register it and marks carry it. */
-export function memberOf(
-  maker: Maker,
+/** Name of an output of an entity, as lookups register it and invalidations carry it. */
+export function dependentOf(
+  { kind, environmentId, name }: Pick<Builder, 'kind' | 'environmentId' | 'name'>,
   { sourceId, originId }: { sourceId: string; originId: string },
 ): string {
-  const { kind, environmentId, name } = maker;
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 

@@ -1,4 +1,4 @@
-/** The ground that every process of the Procfile stands on: settings, store, the active configuration, a log. */
+/** The context of every process of the Procfile: settings, store, the active configuration, a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish.ts';
 import { answerWords } from '../cli/help.mjs';
@@ -16,7 +16,7 @@ import type { RedisHost, Store, StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
-export interface ProcessGround {
+export interface ProcessContext {
   readonly settings: Settings;
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
@@ -33,7 +33,7 @@ const unpublishedPollMs = 1_000;
  * wait for Redis to come back once they have begun.
  * @throws Error whose message is one line for the operator
  */
-export async function openProcess(role: Role): Promise<ProcessGround> {
+export async function openProcess(role: Role): Promise<ProcessContext> {
   exitWithParent();
   const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   if (role !== 'web') stepBack(settings.workerNiceness);
@@ -110,7 +110,7 @@ async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promis
  * draining, for a stop may wait for a Redis that is gone. What it leaves undone is done again by whoever takes its place.
  */
 export function stopOnSignal(
-  { log, settings, outages }: Pick<ProcessGround, 'log' | 'settings' | 'outages'>,
+  { log, settings, outages }: Pick<ProcessContext, 'log' | 'settings' | 'outages'>,
   stop: () => Promise<void>,
 ): void {
   const stopMs = settings.frontLimits.drainMs + stopReserveMs;

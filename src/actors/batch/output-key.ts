@@ -1,8 +1,8 @@
-/** Names of what is made of an entity, unique within it. */
+/** Names of outputs and claims, unique within their entity. */
 import type { MadeClaim } from '../../store/derived/processed.ts';
 
-/** Tells what is made of an entity apart. */
-export function thingKey({
+/** Tells the outputs of an entity apart. */
+export function outputKey({
   kind,
   environmentId,
   name,

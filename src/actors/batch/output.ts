@@ -1,4 +1,4 @@
-/** Builds the views and items of a batch, answering their lookups in rounds. */
+/** The outputs of a batch, views and index items: builds them, answering their lookups in rounds. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { StoredEntity } from '../../contract/entity.ts';
@@ -6,43 +6,43 @@ import type { BuildInput } from '../../schemas/build/input.ts';
 import type { BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
+import { type Builder, buildersFor, buildInput, dependentOf } from './builder.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
-import { buildInput, type Maker, makersFor, memberOf } from './maker.ts';
 import type { Turn } from './turn.ts';
 
-export type Built =
+export type BuildResult =
   | { readonly kind: 'view'; readonly view: BuiltView; readonly claims: ViewClaims }
   | { readonly kind: 'item'; readonly item: BuiltItem | null };
 
 type SourceKey = readonly [sourceId: string, lookupKey: string];
 
-const notBuilt: Built = { kind: 'item', item: null };
+const noResult: BuildResult = { kind: 'item', item: null };
 const noKeys: ReadonlyMap<string, SourceKey> = new Map();
 
 /** A view or an item of one turn. Most rest on no lookup, and nothing is set aside for lookups then. */
-export class Build {
-  built: Built = notBuilt;
-  /** It needs a lookup index that is not whole yet: nothing is made now, and the rebuild job comes back to it. */
+export class Output {
+  result: BuildResult = noResult;
+  /** It needs a lookup index that is not whole yet: nothing is built now, and the rebuild job comes back to it. */
   isDeferred = false;
   /** Lookups that the result rests on. */
   demands: readonly LookupDemand[] = [];
   /** Keys of the lookups that the result rests on. */
   dependsOn: readonly SourceKey[] = [];
-  #member: string | null = null;
+  #dependent: string | null = null;
   #registered: Map<string, SourceKey> | null = null;
 
   constructor(
     readonly turn: Turn,
-    readonly maker: Maker,
+    readonly builder: Builder,
   ) {}
 
   /** Its name, as lookups register it. */
-  get member(): string {
-    this.#member ??= memberOf(this.maker, this.turn);
-    return this.#member;
+  get dependent(): string {
+    this.#dependent ??= dependentOf(this.builder, this.turn);
+    return this.#dependent;
   }
 
-  /** Lookup keys that this build was registered under, by `<source>:<key>`. */
+  /** Lookup keys that this output was registered under, by `<source>:<key>`. */
   get registered(): ReadonlyMap<string, SourceKey> {
     return this.#registered ?? noKeys;
   }
@@ -51,8 +51,8 @@ export class Build {
   run(lookups: LookupAnswers): readonly LookupDemand[] {
     const { place, entity } = this.turn;
     if (place === null || entity === null) return [];
-    this.built = builtBy(this.maker, this.#input(place, entity, lookups));
-    const outcome = outcomeOf(this.built);
+    this.result = resultOf(this.builder, this.#input(place, entity, lookups));
+    const outcome = outcomeOf(this.result);
     if (outcome === null || outcome.lookups.length === 0) {
       this.isDeferred = false;
       this.demands = [];
@@ -69,15 +69,15 @@ export class Build {
   }
 
   #input(place: NonNullable<Turn['place']>, entity: StoredEntity, lookups: LookupAnswers): BuildInput {
-    const { environmentId } = this.maker;
+    const { environmentId } = this.builder;
     return buildInput(place.tenant, entity, environmentId, (query) =>
       lookups.known(this.#demand(place, query)),
     );
   }
 
   #demand({ tenant, source }: NonNullable<Turn['place']>, query: LookupQuery): LookupDemand {
-    const { environmentId } = this.maker;
-    return { tenant, environmentId, sourceGroup: source.sourceGroup, query, member: this.member };
+    const { environmentId } = this.builder;
+    return { tenant, environmentId, sourceGroup: source.sourceGroup, query, dependent: this.dependent };
   }
 }
 
@@ -89,34 +89,34 @@ function keysByName(demands: readonly LookupDemand[]): Map<string, SourceKey> {
 /** Longest time without letting other work of the process run. */
 const sliceMs = 15;
 
-/** What the turns ask to build, not yet built; those of one turn stand together, in the order of the turns. */
-export function buildsOf(turns: readonly Turn[]): Build[] {
-  const builds: Build[] = [];
+/** The outputs that the turns ask for, not yet built; those of one turn stand together, in the order of the turns. */
+export function outputsOf(turns: readonly Turn[]): Output[] {
+  const outputs: Output[] = [];
   for (const turn of turns) {
     const { place, entity, only } = turn;
     if (place === null || entity === null) continue;
-    for (const maker of makersFor(place.tenant, place.source, entity.type)) {
-      const build = new Build(turn, maker);
-      if (only === null || only.has(build.member)) builds.push(build);
+    for (const builder of buildersFor(place.tenant, place.source, entity.type)) {
+      const output = new Output(turn, builder);
+      if (only === null || only.has(output.dependent)) outputs.push(output);
     }
   }
-  return builds;
+  return outputs;
 }
 
 /**
- * Runs the builds until no lookup is open. Each round answers at least one lookup of each open build, and a build does a
+ * Builds until no lookup is open. Each round answers at least one lookup of each open output, and an output has a
  * bounded number of them (`lookupsPerBuildMax`), so the rounds end. @throws FencedError, StoreUnavailableError */
-export async function runBuilds(builds: readonly Build[], lookups: LookupAnswers): Promise<void> {
-  let open = builds;
+export async function buildOutputs(outputs: readonly Output[], lookups: LookupAnswers): Promise<void> {
+  let open = outputs;
   let sliceStartMs = performance.now();
   while (open.length > 0) {
     const demands: LookupDemand[] = [];
-    const waiting: Build[] = [];
-    for (const build of open) {
-      const pending = build.run(lookups);
+    const waiting: Output[] = [];
+    for (const output of open) {
+      const pending = output.run(lookups);
       if (pending.length > 0) {
         for (const demand of pending) demands.push(demand);
-        waiting.push(build);
+        waiting.push(output);
       }
       if (performance.now() - sliceStartMs < sliceMs) continue;
       await setImmediate();
@@ -127,13 +127,13 @@ export async function runBuilds(builds: readonly Build[], lookups: LookupAnswers
   }
 }
 
-function builtBy(maker: Maker, input: BuildInput): Built {
-  if (maker.kind === 'view') {
-    return { kind: 'view', view: maker.schema.build(input), claims: maker.schema.claims(input) };
+function resultOf(builder: Builder, input: BuildInput): BuildResult {
+  if (builder.kind === 'view') {
+    return { kind: 'view', view: builder.schema.build(input), claims: builder.schema.claims(input) };
   }
-  return { kind: 'item', item: maker.schema === null ? null : maker.schema.build(input) };
+  return { kind: 'item', item: builder.schema === null ? null : builder.schema.build(input) };
 }
 
-export function outcomeOf(built: Built): BuildOutcome | null {
-  return built.kind === 'view' ? built.view : built.item;
+export function outcomeOf(result: BuildResult): BuildOutcome | null {
+  return result.kind === 'view' ? result.view : result.item;
 }
