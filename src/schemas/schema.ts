@@ -3,8 +3,8 @@
  * closures; building a view reads its input and nothing else. Lookups are the one thing a build needs from outside:
  * a build that meets a lookup whose result it was not given names it in `pending` and is run again with the result.
  */
+import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
-import type { Json } from '../contract/json.ts';
 import type { BuildInput } from './build/input.ts';
 import type { BuiltItem, BuiltView } from './build/outcome.ts';
 import type { FieldTypeName } from './definition/index-fields.ts';
@@ -66,11 +66,11 @@ export interface PlaceInFile {
   readonly path: string;
 }
 
-/** The parsed files of one tenant, by alias. */
+/** The parsed files of one tenant, each at its root, by alias. */
 export interface SchemaSources {
-  readonly schemas: ReadonlyMap<string, { file: string; json: Json }>;
-  readonly partials: ReadonlyMap<string, { file: string; json: Json }>;
-  readonly indexes: ReadonlyMap<string, { file: string; json: Json }>;
+  readonly schemas: ReadonlyMap<string, Cursor>;
+  readonly partials: ReadonlyMap<string, Cursor>;
+  readonly indexes: ReadonlyMap<string, Cursor>;
 }
 
 export interface CompiledSchemas {

@@ -2,8 +2,8 @@
 import type { Output } from '../actors/batch/output.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatViewId } from '../contract/ids.ts';
+import { nearestName } from '../lib/suggest.ts';
 import type { ReferencePiece } from '../schemas/build/view-body.ts';
-import { nearestName } from '../schemas/language/suggest.ts';
 import { viewsAreThere } from '../store/derived/views.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type Json, setOwn } from '../../contract/json.ts';
+import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { hashedForm } from '../tenant/api-key.ts';
 import { documentPlace } from './document-path.ts';
-import { withSortedMembers } from './json-path.ts';
 import { parseJsonText } from './json-text.ts';
 
 /**
@@ -16,7 +15,7 @@ export function hashKeys(documents: ConfigDocuments): ConfigDocuments {
 }
 
 /** Digest of documents, 64 hex digits; neither the order of files nor white space nor the form of keys matters. */
-export function digestOf(documents: ConfigDocuments): string {
+export function documentsDigest(documents: ConfigDocuments): string {
   const entries = [...hashKeys(documents)].sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(entries)).digest('hex');
 }
@@ -42,4 +41,13 @@ function withHashedKeys(value: Json): Json {
 
 function hashedItem(item: Json): Json {
   return typeof item === 'string' ? (hashedForm(item) ?? item) : item;
+}
+
+/** The same value with the members of every object ordered by name. The value is at most `configDepthMax` deep. */
+function withSortedMembers(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withSortedMembers);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  // fromEntries defines members, so `__proto__` stays a name like any other.
+  return Object.fromEntries(entries.map(([name, member]) => [name, withSortedMembers(member)])) as JsonObject;
 }

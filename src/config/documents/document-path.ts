@@ -38,12 +38,8 @@ export function isTenantName(name: string): boolean {
   return isId(name) && !name.startsWith('.');
 }
 
-export function tenantFile(tenant: string): string {
+export function tenantFilePath(tenant: string): string {
   return `tenants/${tenant}/tenant.json`;
-}
-
-export function schemaFile(tenant: string, folder: SchemaFolder, alias: string): string {
-  return `tenants/${tenant}/${folder}/${alias}.json`;
 }
 
 export const missingTenantFileAdvice = "Every tenant has one; the README's reference shows what is in it.";

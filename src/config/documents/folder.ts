@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { configFileBytesMax } from '../../contract/limits.ts';
-import { nearestName } from '../../schemas/language/suggest.ts';
+import { nearestName } from '../../lib/suggest.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { nameAdvice } from '../tenant/fields.ts';
 import {
@@ -12,7 +12,7 @@ import {
   isTenantName,
   missingTenantFileAdvice,
   schemaFolders,
-  tenantFile,
+  tenantFilePath,
 } from './document-path.ts';
 
 export interface ReadDocuments {
@@ -53,7 +53,7 @@ class Reading {
   async #tenant(folder: string, tenant: string): Promise<void> {
     const names = await this.#entries(folder);
     if (!names.includes('tenant.json')) {
-      this.#issue(tenantFile(tenant), 'the file is missing', missingTenantFileAdvice);
+      this.#issue(tenantFilePath(tenant), 'the file is missing', missingTenantFileAdvice);
     }
     for (const name of names) await this.#tenantEntry(`${folder}/${name}`, name);
   }

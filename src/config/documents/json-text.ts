@@ -1,11 +1,12 @@
 /**
- * A JSON reader (RFC 8259) for files that people write: it says line, column and what to change, and it refuses a
- * member name that is given twice, which `JSON.parse` lets pass by keeping the last.
+ * A JSON reader (RFC 8259) for files that people write. It says line, column and what to change, and it refuses a member
+ * name that is given twice, of which `JSON.parse` keeps the last. The library `jsonc-parser` tells where a text breaks,
+ * but not what should stand there, in which value, and which name is given twice: with those added it is no shorter.
  */
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { configDepthMax } from '../../contract/limits.ts';
-import { itemPath, memberPath } from './json-path.ts';
-import { excerpt, quote } from './quote.ts';
+import { itemPath, memberPath } from '../../lib/json-place.ts';
+import { excerpt, quote } from '../../lib/quote.ts';
 
 export interface TextMistake {
   /** JSON path of the value being read. */
@@ -29,16 +30,14 @@ export function parseJsonText(text: string): ParsedText {
     const json = reader.whole();
     return reader.duplicates.length === 0 ? { ok: true, json } : { ok: false, mistakes: reader.duplicates };
   } catch (error) {
-    if (!(error instanceof SyntaxMistake)) throw error;
+    if (!(error instanceof BrokenText)) throw error;
     return { ok: false, mistakes: [...reader.duplicates, error.mistake] };
   }
 }
 
-class SyntaxMistake extends Error {
-  readonly mistake: TextMistake;
-  constructor(mistake: TextMistake) {
+class BrokenText extends Error {
+  constructor(readonly mistake: TextMistake) {
     super(mistake.message);
-    this.mistake = mistake;
   }
 }
 
@@ -235,7 +234,7 @@ class JsonReader {
 
   #fail(message: string, advice: string): never {
     const mistake = `broken JSON: ${message} ${this.#position(this.#at)}`;
-    throw new SyntaxMistake({ path: this.#path(), message: mistake, advice });
+    throw new BrokenText({ path: this.#path(), message: mistake, advice });
   }
 
   #path(): string {

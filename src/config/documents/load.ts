@@ -1,9 +1,10 @@
 /** Documents to configuration: everything is checked, every mistake is told, nothing half-valid comes out (contract section 2). */
+
+import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
-import type { Json } from '../../contract/json.ts';
 import { compileSchemas } from '../../schemas/compile.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';
-import type { PathObserver, SchemaSources } from '../../schemas/schema.ts';
+import type { PathObserver } from '../../schemas/schema.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Tenant } from '../configuration.ts';
 import { checkIndexProperties } from '../tenant/index-properties.ts';
 import { KeyRing } from '../tenant/key-ring.ts';
@@ -11,17 +12,9 @@ import { checkNames, type KnownNames } from '../tenant/named-things.ts';
 import { LoadedTenant } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
-import { digestOf } from './canonical.ts';
-import { Cursor, type Findings } from './cursor.ts';
-import {
-  documentPlace,
-  missingTenantFileAdvice,
-  type SchemaFolder,
-  schemaFile,
-  schemaFolders,
-  tenantFile,
-} from './document-path.ts';
-import { parseJsonText } from './json-text.ts';
+import { documentsDigest } from './canonical.ts';
+import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from './document-path.ts';
+import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
 
 export type LoadOutcome =
   | {
@@ -75,7 +68,7 @@ export function loadConfiguration(
     );
   }
   const configuration: Configuration = {
-    digest: digestOf(documents),
+    digest: documentsDigest(documents),
     tenants,
     clients,
     authenticate: (apiKey) => keys.authenticate(apiKey),
@@ -83,131 +76,57 @@ export function loadConfiguration(
   return { ok: true, configuration, keyCount: keys.size, warnings: inFileOrder(findings.warnings) };
 }
 
-/** The parsed files of one tenant. `json` is undefined where a text is no JSON, which is reported already. */
-interface TenantDocuments {
-  tenant: { json: Json | undefined } | null;
-  readonly folders: Readonly<Record<SchemaFolder, Map<string, { file: string; json: Json | undefined }>>>;
-}
-
-function parseDocuments(documents: ConfigDocuments, findings: Findings): Map<string, TenantDocuments> {
-  const tenants = new Map<string, TenantDocuments>();
-  for (const [file, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const place = documentPlace(file);
-    if (place === null) {
-      new Cursor(file, '$', undefined, findings).issue('not a place for a configuration file', 'Remove it.');
-      continue;
-    }
-    const json = parseDocument(file, text, findings);
-    const tenant = tenants.get(place.tenant) ?? noDocuments();
-    tenants.set(place.tenant, tenant);
-    if (place.kind === 'tenant') tenant.tenant = { json };
-    else tenant.folders[place.kind].set(place.alias, { file, json });
-  }
-  return tenants;
-}
-
-function noDocuments(): TenantDocuments {
-  return { tenant: null, folders: { schemas: new Map(), partials: new Map(), indexes: new Map() } };
-}
-
-function parseDocument(file: string, text: string, findings: Findings): Json | undefined {
-  const parsed = parseJsonText(text);
-  if (parsed.ok) return parsed.json;
-  for (const mistake of parsed.mistakes) findings.mistakes.push({ file, ...mistake });
-  return undefined;
-}
-
 function loadTenant(
   alias: string,
-  documents: TenantDocuments,
+  { tenantFile, folders }: TenantDocuments,
   keys: KeyRing,
   findings: Findings,
   { from, observer }: LoadHow,
 ): { tenant: Tenant; clients: readonly ClientPrincipal[] } {
-  const file = tenantFile(alias);
-  const root = new Cursor(file, '$', documents.tenant?.json, findings);
-  if (documents.tenant === null) root.issue('the file is missing', missingTenantFileAdvice);
-  const parsed = documents.tenant?.json !== undefined;
-  const read = readTenantFile(parsed ? root : new Cursor(file, '$', {}, findings));
-  checkIndexAliases(alias, documents.folders.indexes.keys(), findings);
+  const root = tenantFile ?? new Cursor(tenantFilePath(alias), '$', undefined, findings);
+  if (tenantFile === null) root.issue('the file is missing', missingTenantFileAdvice);
+  const read = readTenantFile(root.isAbsent ? new Cursor(root.file, '$', {}, findings) : root);
+  checkIndexAliases(folders.indexes);
   // Without its groups every name in the schema files would look unknown.
-  if (parsed) checkSchemaNames(alias, documents, read, findings);
-  if (from === 'folder') {
-    for (const root of rootsOf(alias, documents, 'indexes', findings)) checkIndexProperties(root);
-  }
-  const compiled = compileSchemas(
-    schemaSources(documents),
-    (issue) => findings.mistakes.push(issue),
-    observer,
-  );
+  if (!root.isAbsent) checkSchemaNames(folders, read);
+  if (from === 'folder') for (const index of folders.indexes.values()) checkIndexProperties(index);
+  const sources = {
+    schemas: parsedOnly(folders.schemas),
+    partials: parsedOnly(folders.partials),
+    indexes: parsedOnly(folders.indexes),
+  };
   // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
-  const tenant = new LoadedTenant(alias, read, compiled, layoutOf);
+  const tenant = new LoadedTenant(alias, read, compileSchemas(sources, observer), layoutOf);
   const clients = giveKeys(tenant, read, keys);
   warnOfUnused(read);
   return { tenant, clients };
 }
 
-function checkSchemaNames(
-  tenant: string,
-  documents: TenantDocuments,
-  read: TenantFile,
-  findings: Findings,
-): void {
+function parsedOnly(files: ReadonlyMap<string, Cursor>): ReadonlyMap<string, Cursor> {
+  return new Map([...files].filter(([, root]) => !root.isAbsent));
+}
+
+function checkSchemaNames(folders: TenantDocuments['folders'], { sourceGroups }: TenantFile): void {
   const known: KnownNames = {
-    sourceGroups: new Set(read.sourceGroups.keys()),
+    sourceGroups: new Set(sourceGroups.keys()),
     aliases: {
-      schemas: new Set(documents.folders.schemas.keys()),
-      partials: new Set(documents.folders.partials.keys()),
-      indexes: new Set(documents.folders.indexes.keys()),
+      schemas: new Set(folders.schemas.keys()),
+      partials: new Set(folders.partials.keys()),
+      indexes: new Set(folders.indexes.keys()),
     },
   };
   for (const folder of schemaFolders) {
-    for (const root of rootsOf(tenant, documents, folder, findings)) checkNames(root, known);
+    for (const root of folders[folder].values()) checkNames(root, known);
   }
-  warnOfLonelyTypes([
-    ...rootsOf(tenant, documents, 'indexes', findings),
-    ...rootsOf(tenant, documents, 'schemas', findings),
-  ]);
+  warnOfLonelyTypes([...folders.indexes.values(), ...folders.schemas.values()]);
 }
 
-function rootsOf(
-  tenant: string,
-  { folders }: TenantDocuments,
-  folder: SchemaFolder,
-  findings: Findings,
-): Cursor[] {
-  return [...folders[folder]].map(
-    ([alias, { json }]) => new Cursor(schemaFile(tenant, folder, alias), '$', json, findings),
-  );
-}
-
-function checkIndexAliases(tenant: string, aliases: Iterable<string>, findings: Findings): void {
-  for (const alias of aliases) {
+function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {
+  for (const [alias, root] of indexes) {
     if (!reservedIndexAliases.has(alias)) continue;
-    const root = new Cursor(schemaFile(tenant, 'indexes', alias), '$', undefined, findings);
-    root.issue(
-      `the index alias "${alias}" is reserved`,
-      'Rename the file: queries use this name for themselves.',
-    );
+    const advice = 'Rename the file: queries use this name for themselves.';
+    root.issue(`the index alias "${alias}" is reserved`, advice);
   }
-}
-
-function schemaSources({ folders }: TenantDocuments): SchemaSources {
-  return {
-    schemas: parsedOnly(folders.schemas),
-    partials: parsedOnly(folders.partials),
-    indexes: parsedOnly(folders.indexes),
-  };
-}
-
-function parsedOnly(
-  files: ReadonlyMap<string, { file: string; json: Json | undefined }>,
-): ReadonlyMap<string, { file: string; json: Json }> {
-  return new Map(
-    [...files].flatMap(([alias, { file, json }]) =>
-      json === undefined ? [] : [[alias, { file, json }] as const],
-    ),
-  );
 }
 
 /** @returns who asks with the keys of clients */

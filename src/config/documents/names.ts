@@ -1,6 +1,6 @@
-import { adviceForUnknown } from '../../schemas/language/suggest.ts';
-import type { Cursor } from './cursor.ts';
-import { quote } from './quote.ts';
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { quote } from '../../lib/quote.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 
 /** Things of one kind by the name that other places call them by; the first to take a name keeps it. */
 export class Names<T> extends Map<string, T> {

@@ -11,7 +11,7 @@ import {
   queryCpuMs,
   replicaWaitMs,
 } from '../../contract/limits.ts';
-import { excerpt } from '../documents/quote.ts';
+import { excerpt } from '../../lib/quote.ts';
 import {
   clusterSeeds,
   type HostAndPort,

@@ -1,7 +1,7 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { quote } from '../../lib/quote.ts';
 import type { Domain, Environment, Scope } from '../configuration.ts';
-import type { Cursor } from '../documents/cursor.ts';
 import { Names } from '../documents/names.ts';
-import { quote } from '../documents/quote.ts';
 import { canonicalHost } from '../urls/host.ts';
 import { readAlias, readKeys, readNamed, type WrittenKey } from './fields.ts';
 
@@ -25,7 +25,7 @@ export function readDomains(list: Cursor): Names<Domain> {
   const domains = new Names<Domain>('domain');
   const taken = new Names<true>('hostname');
   for (const at of list.items()) {
-    if (!at.hasMembers(['alias', 'hostnames'])) continue;
+    if (at.object(['alias', 'hostnames']) === null) continue;
     const alias = readAlias(at.member('alias'));
     const hostnames = readHostnames(at.member('hostnames'), taken);
     if (alias !== null) domains.add(alias, { alias, hostnames }, at.member('alias'));
@@ -48,7 +48,7 @@ function readHostnames(list: Cursor, taken: Names<true>): string[] {
 }
 
 function readHostname(at: Cursor): string | null {
-  const text = at.text();
+  const text = at.filledText();
   if (text === null || text === '*') return text;
   const host = canonicalHost(text);
   if (host !== null) return host;
@@ -66,7 +66,7 @@ export function readClient(
   environments: Names<Environment>,
   domains: Names<Domain>,
 ): ClientEntry | null {
-  if (!at.hasMembers(['name', 'environment', 'domains', 'scopes', 'apiKeys'])) return null;
+  if (at.object(['name', 'environment', 'domains', 'scopes', 'apiKeys']) === null) return null;
   return {
     name: at.member('name').optionalText(`client ${index + 1}`),
     environment: readNamed(at.member('environment'), environments) ?? unknownEnvironment,

@@ -1,9 +1,10 @@
 /** The fields that several parts of a tenant file have: ids, aliases, names of other things, API keys. */
+
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
-import type { Cursor } from '../documents/cursor.ts';
+import { quote } from '../../lib/quote.ts';
 import { isAlias, isId } from '../documents/document-path.ts';
 import type { Names } from '../documents/names.ts';
-import { quote } from '../documents/quote.ts';
 import { hashedForm } from './api-key.ts';
 
 /** A key as a file gives it: its hash, and its place for when another place has it too. */
@@ -19,7 +20,7 @@ const keyAdvice =
 
 /** Null with an issue when the text is none. */
 export function readId(at: Cursor): string | null {
-  const text = at.text();
+  const text = at.filledText();
   if (text === null || isId(text)) return text;
   at.issue(`${quote(text)} is not an id`, nameAdvice('-, _ and .'));
   return null;
@@ -27,7 +28,7 @@ export function readId(at: Cursor): string | null {
 
 /** Null with an issue when the text is none. */
 export function readAlias(at: Cursor): string | null {
-  const text = at.text();
+  const text = at.filledText();
   if (text === null || isAlias(text)) return text;
   at.issue(`${quote(text)} is not an alias`, nameAdvice('- and _'));
   return null;
@@ -39,13 +40,13 @@ export function nameAdvice(marks: string): string {
 
 /** The thing that a field names; null with an issue when there is none. */
 export function readNamed<T>(at: Cursor, names: Names<T>): T | null {
-  const name = at.text();
+  const name = at.filledText();
   return name === null ? null : names.find(name, at);
 }
 
 export function readKeys(list: Cursor): WrittenKey[] {
   return list.items().flatMap((at) => {
-    const text = at.text();
+    const text = at.filledText();
     if (text === null) return [];
     const hash = hashedForm(text);
     // The message must not repeat the key: it may be a secret with one wrong character.

@@ -1,8 +1,9 @@
 /** What an index schema says twice, in its fields and in its properties, must agree. */
+
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject } from '../../contract/json.ts';
-import { nearestName } from '../../schemas/language/suggest.ts';
-import type { Cursor } from '../documents/cursor.ts';
-import { quote } from '../documents/quote.ts';
+import { quote } from '../../lib/quote.ts';
+import { nearestName } from '../../lib/suggest.ts';
 
 /** A property whose members become fields themselves: which, only an entity tells. */
 const anyMembers = '*';

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
-import type { Cursor } from '../documents/cursor.ts';
 import type { WrittenKey } from './fields.ts';
 
 /**

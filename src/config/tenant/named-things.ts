@@ -2,12 +2,13 @@
  * Source groups and aliases that schema files name as plain text. The schemas room compiles files one tenant at a time
  * without knowing its groups, so what they name is checked here, on the files, and also in files with other mistakes.
  */
+
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { adviceForUnknown } from '../../schemas/language/suggest.ts';
-import type { Cursor } from '../documents/cursor.ts';
+import { quote } from '../../lib/quote.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { SchemaFolder } from '../documents/document-path.ts';
-import { quote } from '../documents/quote.ts';
 
 /** What a tenant has to offer to the names in its schema files. */
 export interface KnownNames {

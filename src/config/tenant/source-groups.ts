@@ -1,7 +1,7 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { quote } from '../../lib/quote.ts';
 import type { Environment, Source, SourceGroup } from '../configuration.ts';
-import type { Cursor } from '../documents/cursor.ts';
 import { Names } from '../documents/names.ts';
-import { quote } from '../documents/quote.ts';
 import { readAlias, readId, readKeys, readNamed, type WrittenKey } from './fields.ts';
 
 export interface SourceEntry {
@@ -21,7 +21,7 @@ export function readSourceGroups(list: Cursor, environments: Names<Environment>)
   const sourceIds = new Names<true>('source id');
   const sources: SourceEntry[] = [];
   for (const at of list.items()) {
-    if (!at.hasMembers(['alias', 'autoIndex', 'sources'])) continue;
+    if (at.object(['alias', 'autoIndex', 'sources']) === null) continue;
     const alias = readAlias(at.member('alias'));
     const entries = readSources(at.member('sources'), alias ?? '', environments, sourceIds);
     for (const entry of entries) sources.push(entry);
@@ -44,7 +44,7 @@ function readSources(
   // Environment alias -> name of the source of this group that uses it.
   const users = new Map<string, string>();
   return list.items().flatMap((at) => {
-    if (!at.hasMembers(['id', 'name', 'environments', 'apiKeys'])) return [];
+    if (at.object(['id', 'name', 'environments', 'apiKeys']) === null) return [];
     const id = readId(at.member('id'));
     if (id !== null) sourceIds.add(id, true, at.member('id'));
     const name = at.member('name').optionalText(id ?? '');

@@ -1,7 +1,7 @@
 /** Reads `tenant.json` (contract section 2): every mistake is reported, and what is sound of the rest is kept. */
 
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Environment } from '../configuration.ts';
-import type { Cursor } from '../documents/cursor.ts';
 import { Names } from '../documents/names.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
 import { readAlias, readId } from './fields.ts';
@@ -14,7 +14,7 @@ export interface TenantFile extends SourceGroups {
 
 /** Reads the whole file behind `root`; a list that is absent is an empty one. */
 export function readTenantFile(root: Cursor): TenantFile {
-  root.hasMembers(['environments', 'sourceGroups', 'domains', 'environmentClients']);
+  root.object(['environments', 'sourceGroups', 'domains', 'environmentClients']);
   const environments = readEnvironments(root.member('environments'));
   const domains = readDomains(root.member('domains'));
   const clients = root.member('environmentClients').items();
@@ -29,7 +29,7 @@ function readEnvironments(list: Cursor): Names<Environment> {
   const environments = new Names<Environment>('environment');
   const ids = new Names<true>('environment id');
   for (const at of list.items()) {
-    if (!at.hasMembers(['id', 'alias'])) continue;
+    if (at.object(['id', 'alias']) === null) continue;
     const id = readId(at.member('id'));
     const alias = readAlias(at.member('alias'));
     if (id !== null) ids.add(id, true, at.member('id'));

@@ -3,11 +3,11 @@
  * type that one file names, and that looks like one that others name, is most likely a slip.
  */
 
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject } from '../../contract/json.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { nearestName } from '../../schemas/language/suggest.ts';
-import type { Cursor } from '../documents/cursor.ts';
-import { quote } from '../documents/quote.ts';
+import { quote } from '../../lib/quote.ts';
+import { nearestName } from '../../lib/suggest.ts';
 
 interface NamedType {
   readonly group: string;

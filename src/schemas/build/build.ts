@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
+import { Frame } from '../language/scope.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../limits.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { BuildInput } from './input.ts';
@@ -78,4 +79,10 @@ const none: readonly never[] = [];
 
 function valuesOf<T>(things: ReadonlyMap<string, T> | null): readonly T[] {
   return things === null ? none : [...things.values()];
+}
+
+/** The frame of a new build at the top of its schema. */
+export function rootFrame(input: BuildInput): Frame {
+  const build = new Build(input);
+  return new Frame(build, build.root);
 }

@@ -102,10 +102,3 @@ export class ItemWriter extends BodyWriter {
     this.value('null');
   }
 }
-
-const plainName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
-
-/** A member's step in a reference's path (contract section 5): `.author`, `['a b']`. */
-export function memberStep(name: string): string {
-  return plainName.test(name) ? `.${name}` : `['${name.replace(/[\\']/g, '\\$&')}']`;
-}

@@ -1,9 +1,9 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import type { Build } from '../build/build.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
-import { compileSlot } from '../language/slot.ts';
 import { valueText } from '../language/value-text.ts';
 import { actionsPerBuildMax } from '../limits.ts';
 import type { ResolvedAction } from '../schema.ts';
@@ -13,8 +13,8 @@ type Resolve = (frame: Frame) => ResolvedAction[];
 /** `actions: [{type: "process", alias?, originId?, source?}]` (contract section 2): views to process again. */
 export function compileActions(at: Cursor, scope: Scope): Resolve {
   if (at.isAbsent) return () => [];
-  if (!Array.isArray(at.json)) at.expected('an array of actions', 'Write [{"type": "process", …}].');
-  const actions = at.items().map((item) => compileAction(item, scope));
+  const items = at.items('a list of actions', 'Write [{"type": "process", …}].');
+  const actions = items.map((item) => compileAction(item, scope));
   return (frame) => actions.flatMap((resolve) => resolve(frame)).slice(0, actionsPerBuildMax);
 }
 
@@ -25,7 +25,7 @@ function compileAction(at: Cursor, scope: Scope): Resolve {
   const alias = optionalText(at.member('alias'), scope);
   const source = optionalText(at.member('source'), scope);
   const originId = at.member('originId');
-  const originIds: Evaluate = originId.isAbsent ? ownOriginId : compileSlot(originId, scope).value;
+  const originIds: Evaluate = originId.isAbsent ? ownOriginId : compileField(originId, scope).value;
   return (frame) => {
     const sourceId = sourceOf(frame.build, source, frame);
     const entities = entitiesOf(originIds(frame), sourceId);
@@ -36,7 +36,7 @@ function compileAction(at: Cursor, scope: Scope): Resolve {
 const ownOriginId: Evaluate = ({ build }) => build.input.entity.originId;
 
 function optionalText(at: Cursor, scope: Scope): EvaluateText | null {
-  return at.isAbsent ? null : compileSlot(at, scope).text;
+  return at.isAbsent ? null : compileField(at, scope).text;
 }
 
 /** The source meant; null when the group named has none in this environment. */

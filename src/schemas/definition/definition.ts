@@ -1,6 +1,6 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import type { BodyWriter } from '../build/view-body.ts';
-import type { Cursor } from '../language/cursor.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import type { LookupPlan } from '../lookup/plan.ts';
 
@@ -29,6 +29,9 @@ export class Needs {
   /** Places of reference properties. */
   readonly references: Cursor[] = [];
 }
+
+/** How diagnostics name a place of a full schema or an index schema. */
+export const ownPlace = (at: Cursor): string => at.path;
 
 /** What the compilers of the property types share. */
 export interface DefinitionContext {

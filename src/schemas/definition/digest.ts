@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
-import type { Needs } from './definition.ts';
+import type { LookupPlan } from '../lookup/plan.ts';
+import type { Definition, Needs } from './definition.ts';
 
 /** Changes whenever the language gives other views for the same schemas, so that they are rebuilt after an update. */
 const languageVersion = 2;
 
-/** A partial's definition and what it needs itself. */
-export interface PartialSource {
+/** A partial that is compiled but for its digest, which needs all partials. */
+export interface PartialDraft {
   readonly json: Json;
   readonly needs: Needs;
+  readonly definition: Definition;
 }
 
+export type Partials = ReadonlyMap<string, PartialDraft>;
+
 /** The partials that a build may enter, in the order of their aliases. All of them once an alias is an expression. */
-export function reachablePartials(needs: Needs, partials: ReadonlyMap<string, PartialSource>): string[] {
+export function reachablePartials(needs: Needs, partials: Partials): string[] {
   const reached = new Set<string>();
   const open = [needs];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -28,13 +33,23 @@ export function reachablePartials(needs: Needs, partials: ReadonlyMap<string, Pa
 }
 
 /** Digest of a definition and of the partials it can reach, 32 hex digits. The order of members counts: views show it. */
-export function digestOf(
-  json: Json,
-  reachable: readonly string[],
-  partials: ReadonlyMap<string, PartialSource>,
-): string {
+export function schemaDigest(json: Json, reachable: readonly string[], partials: Partials): string {
   // A partial that is named but missing stands as null: adding it later changes the digest.
   const definitions = reachable.map((alias) => [alias, partials.get(alias)?.json ?? null]);
   const text = JSON.stringify([languageVersion, json, definitions]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** What a schema has by itself and through the partials that it can reach. */
+export function reached(
+  at: Cursor,
+  needs: Needs,
+  partials: Partials,
+): { digest: string; lookupPlans: readonly LookupPlan[] } {
+  const reachable = reachablePartials(needs, partials);
+  const below = reachable.flatMap((alias) => partials.get(alias)?.needs.lookupPlans ?? []);
+  return {
+    digest: schemaDigest(at.json ?? null, reachable, partials),
+    lookupPlans: [...needs.lookupPlans, ...below],
+  };
 }

@@ -1,6 +1,6 @@
 import { builtInFields } from '../../contract/built-in-fields.ts';
-import type { Cursor } from '../language/cursor.ts';
-import { adviceForUnknown } from '../language/suggest.ts';
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 
 const scalarTypes = ['keyword', 'text', 'integer', 'long', 'float', 'double', 'boolean', 'date'] as const;
 const rangeTypes = ['integerRange', 'longRange', 'floatRange', 'doubleRange', 'dateRange'] as const;
@@ -25,7 +25,7 @@ export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> 
   const fields = new Map<string, FieldTypeName>();
   if (at.object(['fields', 'metadata']) === null) return fields;
   const list = at.member('fields');
-  if (list.expectObject('Write {"title": {"type": "text"}}.') === null) return fields;
+  if (list.anyObject('Write {"title": {"type": "text"}}.') === null) return fields;
   for (const name of list.names()) {
     const type = readField(list.member(name), name);
     if (type !== null) fields.set(name, type);
@@ -39,7 +39,7 @@ function readField(at: Cursor, name: string): FieldTypeName | null {
   }
   if (at.object(['type', 'metadata']) === null) return null;
   const type = at.member('type');
-  const text = type.expectText(`Write one of ${fieldTypes.join(', ')}.`);
+  const text = type.text(`Write one of ${fieldTypes.join(', ')}.`);
   if (text === null) return null;
   const known = fieldTypes.find((fieldType) => fieldType === text);
   if (known === undefined) {

@@ -1,8 +1,8 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { urlCharactersMax } from '../../contract/limits.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
-import { compileSlot } from '../language/slot.ts';
 import { valueText } from '../language/value-text.ts';
 import type { ViewClaims } from '../schema.ts';
 
@@ -10,15 +10,14 @@ import type { ViewClaims } from '../schema.ts';
 export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => ViewClaims {
   if (at.isAbsent || at.object(['url', 'handles']) === null) return () => ({ url: null, handles: [] });
   const url = at.member('url');
-  const urlOf: EvaluateText = url.isAbsent ? () => null : compileSlot(url, scope).text;
+  const urlOf: EvaluateText = url.isAbsent ? () => null : compileField(url, scope).text;
   const handles = compileHandles(at.member('handles'), scope);
   return (frame) => ({ url: usableUrl(urlOf(frame)), handles: usableHandles(handles, frame) });
 }
 
 function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
-  if (at.isAbsent) return [];
-  if (!Array.isArray(at.json)) at.expected('an array of expressions', 'Write ["{p.handle}"].');
-  return at.items().map((item) => compileSlot(item, scope).value);
+  const items = at.items('a list of expressions', 'Write ["{p.handle}"].');
+  return items.map((item) => compileField(item, scope).value);
 }
 
 const routable = /^(?:\/|https?:\/\/)/i;

@@ -1,20 +1,19 @@
-import type { Cursor } from '../language/cursor.ts';
+import type { Cursor } from '../../contract/config-cursor.ts';
 
 const advice = 'Write source groups with the entity types that they hand in: {"cms": ["article"]}.';
 
 /** `triggers`: source group alias -> array of entity types; required (contract section 2). */
 export function readTriggers(at: Cursor): ReadonlyMap<string, ReadonlySet<string>> {
   const triggers = new Map<string, ReadonlySet<string>>();
-  if (at.expectObject(advice) === null) return triggers;
+  if (at.anyObject(advice) === null) return triggers;
   for (const group of at.names()) triggers.set(group, readTypes(at.member(group)));
   return triggers;
 }
 
 function readTypes(at: Cursor): ReadonlySet<string> {
-  if (!Array.isArray(at.json)) at.expected('an array of entity types', advice);
   const types = new Set<string>();
-  for (const item of at.items()) {
-    const type = item.expectText('Name an entity type.');
+  for (const item of at.items('a list of entity types', advice)) {
+    const type = item.text('Name an entity type.');
     if (type === '') item.issue('an entity type cannot be empty', 'Name it or remove this line.');
     if (type !== null) types.add(type);
   }

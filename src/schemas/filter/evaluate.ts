@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
-import { jsonEqual } from '../json-path/json-equal.ts';
-import { compareCodePoints } from '../language/code-points.ts';
 import { listOf, member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
 import type { PropertyPath } from '../lookup/plan.ts';
-import type { ComparisonName, FilterNode, FilterPath, TextTest } from './node.ts';
+import type { FilterNode, FilterPath, Operand } from './node.ts';
+import { comparisons, propertyMatches, textFunctions } from './operators.ts';
+import { inValues, ValueSet } from './value-set.ts';
 
 /** What a condition is asked about: one entity's values, against one query's. */
 export interface Match {
@@ -12,9 +12,9 @@ export interface Match {
   row: readonly Json[];
   /** For each path of the plan's `reads`, its place in `row`. */
   readonly places: readonly number[];
-  /** The query's values, by slot. */
+  /** The query's values, as operands name them. */
   readonly values: readonly Json[];
-  /** The values of `in`, by the slot of their first operand. */
+  /** The values of `in`, by the index of their first operand. */
   readonly sets: Map<number, ValueSet>;
   /** Elements that the lambdas around stand at. */
   readonly elements: Json[];
@@ -68,18 +68,18 @@ class TestCompiler {
         return (match) => !test(match);
       }
       case 'compare':
-        return compare(this.#read(node.path), node.operator, node.operand.slot);
+        return related(comparisons[node.operator], this.#read(node.path), node.operand);
+      case 'text':
+        return related(textFunctions[node.function], this.#read(node.path), node.operand);
+      case 'match':
+        return related(propertyMatches[node.operator], this.#firstPresent(node.paths), node.operand);
+      case 'ofType':
+        return related(isOfType, this.#readEntity(['type']), node.operand);
       case 'in':
         return this.#in(node);
-      case 'text':
-        return textTest(this.#read(node.path), node.test, node.operand.slot);
       case 'any':
       case 'all':
         return this.#lambda(node);
-      case 'match':
-        return propertyMatch(this.#firstPresent(node.paths), node.operator, node.operand.slot);
-      case 'ofType':
-        return ofType(this.#readEntity(['type']), node.operand.slot);
     }
   }
 
@@ -107,12 +107,12 @@ class TestCompiler {
 
   #in({ path, operands, spread }: FilterNode & { kind: 'in' }): FilterTest {
     const read = this.#read(path);
-    const slots = operands.map((operand) => operand.slot);
-    const [key = 0] = slots;
+    const indexes = operands.map(({ index }) => index);
+    const [key = 0] = indexes;
     return (match) => {
       let set = match.sets.get(key);
       if (set === undefined) {
-        set = new ValueSet(inValues(match.values, slots, spread));
+        set = new ValueSet(inValues(match.values, indexes, spread));
         match.sets.set(key, set);
       }
       return set.has(read(match));
@@ -137,91 +137,15 @@ class TestCompiler {
   }
 }
 
-/** The values that `in` compares with. */
-export function inValues(values: readonly Json[], slots: readonly number[], spread: boolean): Json[] {
-  const given = slots.map((slot) => values[slot] ?? null);
-  return spread ? given.flatMap((value) => (Array.isArray(value) ? value : [value])) : given;
+function related(
+  relation: (value: Json, wanted: Json) => boolean,
+  read: Read,
+  { index }: Operand,
+): FilterTest {
+  return (match) => relation(read(match), match.values[index] ?? null);
 }
 
-/** Values that are looked up by type and content: 9 is not `'9'`. */
-export class ValueSet {
-  readonly #scalars: ReadonlySet<Json>;
-  readonly #others: readonly Json[];
-
-  constructor(values: readonly Json[]) {
-    this.#scalars = new Set(values.filter(isScalarOrNull));
-    this.#others = values.filter((value) => !isScalarOrNull(value));
-  }
-
-  has(value: Json): boolean {
-    if (isScalarOrNull(value)) return this.#scalars.has(value);
-    return this.#others.some((other) => sameJson(other, value));
-  }
-}
-
-function isScalarOrNull(value: Json): boolean {
-  return typeof value !== 'object' || value === null;
-}
-
-function compare(read: Read, operator: ComparisonName, slot: number): FilterTest {
-  switch (operator) {
-    case 'eq':
-      return (match) => sameJson(read(match), match.values[slot] ?? null);
-    case 'ne':
-      return (match) => !sameJson(read(match), match.values[slot] ?? null);
-    case 'gt':
-      return (match) => order(read(match), match.values[slot]) > 0;
-    case 'ge':
-      return (match) => order(read(match), match.values[slot]) >= 0;
-    case 'lt':
-      return (match) => order(read(match), match.values[slot]) < 0;
-    case 'le':
-      return (match) => order(read(match), match.values[slot]) <= 0;
-  }
-}
-
-/** Order of two values of one type; NaN, which no comparison holds for, for all others. */
-function order(a: Json, b: Json | undefined): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a === 'string' && typeof b === 'string') return compareCodePoints(a, b);
-  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
-  return Number.NaN;
-}
-
-const free = (): void => {};
-
-/** Values in an index entry are small; nobody counts the steps of comparing them. */
-function sameJson(a: Json, b: Json): boolean {
-  return jsonEqual(a, b, free);
-}
-
-/** Text functions hold for texts; `contains` also for an array that has the value. */
-function textTest(read: Read, test: TextTest, slot: number): FilterTest {
-  return (match) => {
-    const value = read(match);
-    const wanted = match.values[slot] ?? null;
-    if (test === 'contains' && Array.isArray(value)) return value.some((item) => sameJson(item, wanted));
-    if (typeof value !== 'string' || typeof wanted !== 'string') return false;
-    if (test === 'startswith') return value.startsWith(wanted);
-    return test === 'endswith' ? value.endsWith(wanted) : value.includes(wanted);
-  };
-}
-
-/** Scalars are compared by their text; a null value to match, or one that is no scalar, matches nothing. */
-function propertyMatch(read: Read, operator: 'equals' | 'contains', slot: number): FilterTest {
-  return (match) => {
-    const wanted = scalarText(match.values[slot] ?? null);
-    if (wanted === null) return false;
-    const value = read(match);
-    if (operator === 'equals') return scalarText(value) === wanted;
-    if (Array.isArray(value)) return value.some((item) => scalarText(item) === wanted);
-    return typeof value === 'string' && value.includes(wanted);
-  };
-}
-
-function ofType(read: Read, slot: number): FilterTest {
-  return (match) => {
-    const type = scalarText(match.values[slot] ?? null);
-    return type === null || type === '*' || read(match) === type;
-  };
+function isOfType(type: Json, wanted: Json): boolean {
+  const text = scalarText(wanted);
+  return text === null || text === '*' || type === text;
 }

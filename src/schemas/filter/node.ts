@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { PropertyPath } from '../lookup/plan.ts';
+import type { ComparisonName, PropertyMatchName, TextFunctionName } from './operators.ts';
 
 /** Where a condition reads: from the entity, or from the variable of a lambda around it. */
 export interface FilterPath {
@@ -8,17 +9,13 @@ export interface FilterPath {
   readonly steps: PropertyPath;
 }
 
-/** A value that a condition compares with; its place in the list of values that a query is made of. */
+/** A value that a condition compares with. */
 export interface Operand {
-  readonly slot: number;
+  /** Its place in the list of values that a query is made of (`QueryValues`). */
+  readonly index: number;
   /** The value when it is written out; undefined for a hole. */
   readonly constant: Json | undefined;
 }
-
-export const comparisonNames = ['eq', 'ne', 'gt', 'ge', 'lt', 'le'] as const;
-export type ComparisonName = (typeof comparisonNames)[number];
-export const textTests = ['contains', 'startswith', 'endswith'] as const;
-export type TextTest = (typeof textTests)[number];
 
 /** The condition of a `$lookup`, of either form. */
 export type FilterNode =
@@ -37,7 +34,12 @@ export type FilterNode =
       readonly operands: readonly Operand[];
       readonly spread: boolean;
     }
-  | { readonly kind: 'text'; readonly test: TextTest; readonly path: FilterPath; readonly operand: Operand }
+  | {
+      readonly kind: 'text';
+      readonly function: TextFunctionName;
+      readonly path: FilterPath;
+      readonly operand: Operand;
+    }
   | {
       readonly kind: 'any' | 'all';
       readonly path: FilterPath;
@@ -47,7 +49,7 @@ export type FilterNode =
   /** Property match: the first of `paths` at which the entity has something counts. */
   | {
       readonly kind: 'match';
-      readonly operator: 'equals' | 'contains';
+      readonly operator: PropertyMatchName;
       readonly paths: readonly PropertyPath[];
       readonly operand: Operand;
     }

@@ -1,24 +1,15 @@
-import type { Json } from '../../contract/json.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isEntityField } from '../language/entity-value.ts';
-import { joinParts } from '../language/expression.ts';
-import { parseHole } from '../language/expression-parser.ts';
 import type { Reader } from '../language/reader.ts';
-import type { Evaluate, Scope } from '../language/scope.ts';
-import { adviceForUnknown } from '../language/suggest.ts';
-import type { Slots } from '../lookup/slots.ts';
-import {
-  type ComparisonName,
-  comparisonNames,
-  type FilterNode,
-  type FilterPath,
-  type Operand,
-  type TextTest,
-  textTests,
-} from './node.ts';
+import type { Scope } from '../language/scope.ts';
+import type { QueryValues } from '../lookup/query-values.ts';
+import type { FilterNode, FilterPath, Operand } from './node.ts';
+import { OperandParser } from './operand-parser.ts';
+import { comparisons, isOperator, textFunctions } from './operators.ts';
 
 const pathAdvice = 'Paths start at the matched entity: `properties.title`, `type`, `originId`.';
 const entityNames = ['properties', 'p', 'type', 'originId', 'originParentId', 'url', 'redirects', 'id'];
-const operatorWords = [...comparisonNames, 'in'];
+const operatorWords = [...Object.keys(comparisons), 'in'];
 
 /**
  * Parses the filter language of contract section 2:
@@ -34,14 +25,12 @@ const operatorWords = [...comparisonNames, 'in'];
  */
 export class FilterParser {
   readonly #reader: Reader;
-  readonly #scope: Scope;
-  readonly #slots: Slots;
+  readonly #operands: OperandParser;
   readonly #variables: string[] = [];
 
-  constructor(reader: Reader, scope: Scope, slots: Slots) {
+  constructor(reader: Reader, scope: Scope, values: QueryValues) {
     this.#reader = reader;
-    this.#scope = scope;
-    this.#slots = slots;
+    this.#operands = new OperandParser(reader, scope, values);
   }
 
   /** @throws SyntaxMistake */
@@ -99,26 +88,18 @@ export class FilterParser {
   }
 
   #parseFunction(name: string, start: number): FilterNode {
-    const test = textTests.find((known) => known === name);
-    if (test === undefined) {
-      throw this.#reader.mistake(
-        `there is no function \`${name}\``,
-        adviceForUnknown(name, textTests),
-        start,
-      );
+    if (!isOperator(textFunctions, name)) {
+      const advice = adviceForUnknown(name, Object.keys(textFunctions));
+      throw this.#reader.mistake(`there is no function \`${name}\``, advice, start);
     }
-    return this.#parseTextTest(test);
-  }
-
-  #parseTextTest(test: TextTest): FilterNode {
-    const start = this.#reader.position;
-    const name = this.#reader.takeIdentifier();
-    if (name === null) throw this.#reader.expected('a path');
-    const path = this.#parsePath(name, start);
+    const pathStart = this.#reader.position;
+    const first = this.#reader.takeIdentifier();
+    if (first === null) throw this.#reader.expected('a path');
+    const path = this.#parsePath(first, pathStart);
     this.#expect(',');
     const operand = this.#parseOperand();
     this.#expect(')');
-    return { kind: 'text', test, path, operand };
+    return { kind: 'text', function: name, path, operand };
   }
 
   #parsePath(first: string, start: number): FilterPath {
@@ -139,9 +120,9 @@ export class FilterParser {
     if (this.#quantifierHere() !== null) return null;
     if (reader.take('[')) {
       if (reader.next !== "'") throw reader.expected('a name in quotes');
-      const name = this.#takeQuoted(false);
+      const name = this.#operands.takeName();
       reader.expect(']');
-      return name.join('');
+      return name;
     }
     if (!reader.take('.') && !reader.take('/')) return null;
     const name = reader.takeIdentifier();
@@ -161,18 +142,15 @@ export class FilterParser {
     const word = this.#reader.takeIdentifier();
     this.#reader.skipSpace();
     if (word === 'in') return this.#parseIn(path);
-    const operator = comparisonNames.find((known) => known === word);
-    if (operator !== undefined) return this.#parseComparison(path, operator);
+    if (isOperator(comparisons, word)) {
+      return { kind: 'compare', path, operator: word, operand: this.#parseOperand() };
+    }
     if (word === null) throw this.#reader.expected(`one of ${operatorWords.join(', ')}`, start);
     throw this.#reader.mistake(
       `there is no operator \`${word}\``,
       adviceForUnknown(word, operatorWords),
       start,
     );
-  }
-
-  #parseComparison(path: FilterPath, operator: ComparisonName): FilterNode {
-    return { kind: 'compare', path, operator, operand: this.#parseOperand() };
   }
 
   #parseLambda(path: FilterPath, kind: 'any' | 'all'): FilterNode {
@@ -204,59 +182,8 @@ export class FilterParser {
   }
 
   #parseOperand(): Operand {
-    const operand = this.#takeOperand();
+    const operand = this.#operands.take();
     this.#reader.skipSpace();
     return operand;
   }
-
-  #takeOperand(): Operand {
-    const reader = this.#reader;
-    if (reader.next === '{') return this.#slots.add(parseHole(reader, this.#scope));
-    if (reader.next === "'") return this.#textOperand(this.#takeQuoted(true));
-    const number = reader.takeNumber();
-    if (number !== null) return this.#slots.addConstant(Number(number));
-    const start = reader.position;
-    const literal = literalWords.get(reader.takeIdentifier() ?? '');
-    if (literal !== undefined) return this.#slots.addConstant(literal);
-    throw reader.expected("a value: `'text'`, a number, true, false, null or a hole `{…}`", start);
-  }
-
-  #textOperand(parts: readonly (string | Evaluate)[]): Operand {
-    const text = parts.every((part) => typeof part === 'string') ? parts.join('') : null;
-    if (text !== null) return this.#slots.addConstant(text);
-    return this.#slots.add((frame) => joinParts(parts, frame));
-  }
-
-  /** A text in single quotes, a quote in it doubled; holes in it are filled with their text. */
-  #takeQuoted(mayHaveHoles: boolean): (string | Evaluate)[] {
-    const reader = this.#reader;
-    const start = reader.position;
-    reader.expect("'");
-    const parts: (string | Evaluate)[] = [];
-    let literal = '';
-    while (!reader.atEnd) {
-      if (reader.take("''")) literal += "'";
-      else if (reader.take("'")) return [...parts, literal];
-      else if (reader.take('{{')) literal += '{';
-      else if (reader.take('}}')) literal += '}';
-      else if (mayHaveHoles && reader.next === '{') {
-        parts.push(literal, parseHole(reader, this.#scope));
-        literal = '';
-      } else {
-        literal += reader.next;
-        reader.position += 1;
-      }
-    }
-    throw reader.mistake(
-      'the text in quotes does not end',
-      "Close it with '; a quote inside is doubled.",
-      start,
-    );
-  }
 }
-
-const literalWords: ReadonlyMap<string, Json> = new Map<string, Json>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);

@@ -1,7 +1,7 @@
 import { jsonpath } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
-import { compareCodePoints } from '../language/code-points.ts';
-import { jsonEqual, textSteps } from './json-equal.ts';
+import { compareCodePoints } from '../../lib/code-points.ts';
+import { jsonEqual, textSteps } from '../language/json-equal.ts';
 
 /**
  * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two texts alone, texts by code

@@ -1,7 +1,8 @@
 import { type FilterFunction, FunctionExpressionType, JSONPathEnvironment, Nothing } from 'json-p3';
 import { jsonDepthMax } from '../../contract/limits.ts';
+import { countCodePoints } from '../../lib/code-points.ts';
 import type { Frame } from '../language/scope.ts';
-import { compilePattern, patternTakes } from './pattern.ts';
+import { compilePattern, patternTakes } from './i-regexp.ts';
 import { PathRun } from './run.ts';
 
 const { LogicalType, ValueType } = FunctionExpressionType;
@@ -52,16 +53,12 @@ export class PathEnvironment extends JSONPathEnvironment {
 
 /** RFC 9535 section 2.4.4. */
 function lengthOf(run: PathRun, value: unknown): number | typeof Nothing {
-  if (typeof value === 'string') return codePointCount(run, value);
+  if (typeof value === 'string') {
+    run.spend(value.length);
+    return countCodePoints(value);
+  }
   if (typeof value !== 'object' || value === null) return Nothing;
   return Array.isArray(value) ? value.length : Object.keys(value).length;
-}
-
-function codePointCount(run: PathRun, text: string): number {
-  run.spend(text.length);
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
 }
 
 /** RFC 9535 sections 2.4.6 and 2.4.7: what is no text, or no pattern, is false. */

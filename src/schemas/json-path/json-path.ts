@@ -1,11 +1,11 @@
 import { JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import { refuseLongText } from '../language/expression.ts';
 import { parseHole } from '../language/expression-parser.ts';
 import { listOf } from '../language/member.ts';
 import { Reader } from '../language/reader.ts';
 import type { Evaluate, Frame, Scope } from '../language/scope.ts';
-import { adviceForUnknown } from '../language/suggest.ts';
 import type { SyntaxMistake } from '../language/syntax-mistake.ts';
 import { PathEnvironment } from './environment.ts';
 import { OutOfSteps } from './run.ts';

@@ -1,7 +1,7 @@
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import { element, member } from './member.ts';
 import type { Reader } from './reader.ts';
 import type { Evaluate, Scope } from './scope.ts';
-import { adviceForUnknown } from './suggest.ts';
 
 /**
  * Parses one hole, the reader standing at its `{`:

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
 import { compileTest, type FilterTest, Reads } from '../filter/evaluate.ts';
-import { type KeyTerm, keyTerms } from '../filter/keys.ts';
+import { type KeyTerm, keyTerms } from '../filter/key-terms.ts';
 import type { FilterNode } from '../filter/node.ts';
 import type { Frame } from '../language/scope.ts';
 import type { LookupLayout } from './layout.ts';
 import { type Ranked, rankComparer } from './order.ts';
 import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
 import type { LookupQuery, LookupSelection } from './query.ts';
-import type { Slots } from './slots.ts';
+import type { QueryValues } from './query-values.ts';
 
 export interface Order {
   /** Where the value is looked for, best first. */
@@ -24,7 +24,7 @@ export interface LookupParts {
   readonly sourceGroup: string | null;
   readonly condition: FilterNode;
   readonly order: Order | null;
-  readonly slots: Slots;
+  readonly values: QueryValues;
   readonly top: ((frame: Frame) => number | null) | null;
 }
 
@@ -60,7 +60,7 @@ export class CompiledLookup {
   }
 
   query(frame: Frame): LookupQuery {
-    const values = this.#parts.slots.values(frame);
+    const values = this.#parts.values.values(frame);
     const top = this.#parts.top?.(frame) ?? null;
     return {
       id: queryId(this.#parts.digest, values, top),

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../contract/canonical-json.ts';
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
 import type { DefinitionContext } from '../definition/definition.ts';
 import type { FilterNode } from '../filter/node.ts';
+import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/operators.ts';
 import { FilterParser } from '../filter/parser.ts';
-import type { Cursor } from '../language/cursor.ts';
 import { EntityValue } from '../language/entity-value.ts';
 import { refuseLongText } from '../language/expression.ts';
+import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import { Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
-import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
+import { parseAt } from '../language/syntax-mistake.ts';
 import { parseJsonNumber } from '../property/rounding.ts';
 import { CompiledLookup, type Order } from './compiled-lookup.ts';
 import { propertyPaths } from './property-paths.ts';
-import { Slots } from './slots.ts';
+import { QueryValues } from './query-values.ts';
 
 const commonKeys = ['orderBy', 'top', 'source'];
 const filterKeys = ['filter', ...commonKeys];
@@ -25,10 +27,10 @@ const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
 export function compileLookup(at: Cursor, context: DefinitionContext): (frame: Frame) => readonly Json[] {
   const isFilter = !at.member('filter').isAbsent;
   if (at.object(isFilter ? filterKeys : matchKeys) === null) return () => [];
-  const slots = new Slots();
+  const values = new QueryValues();
   const condition = isFilter
-    ? compileFilter(at.member('filter'), context.scope, slots)
-    : compileMatch(at, context.scope, slots);
+    ? compileFilter(at.member('filter'), context.scope, values)
+    : compileMatch(at, context.scope, values);
   const lookup = new CompiledLookup({
     place: context.placeOf(at),
     digest: createHash('sha256')
@@ -38,57 +40,55 @@ export function compileLookup(at: Cursor, context: DefinitionContext): (frame: F
     sourceGroup: readSource(at.member('source')),
     condition,
     order: readOrder(at.member('orderBy')),
-    slots,
+    values,
     top: compileTop(at.member('top'), context.scope),
   });
   context.needs.lookupPlans.push(lookup.plan);
   return (frame) => frame.build.lookup(lookup.query(frame)).map((entity) => new EntityValue(entity));
 }
 
-function compileFilter(at: Cursor, scope: Scope, slots: Slots): FilterNode {
-  const text = at.expectText("Write a filter: `type eq 'article' and properties.tag eq {p.tag}`.");
+function compileFilter(at: Cursor, scope: Scope, values: QueryValues): FilterNode {
+  const text = at.text("Write a filter: `type eq 'article' and properties.tag eq {p.tag}`.");
   if (text === null) return nothingMatches;
   const parse = () => {
     refuseLongText(text);
-    return new FilterParser(new Reader(text), scope, slots).parseWhole();
+    return new FilterParser(new Reader(text), scope, values).parseWhole();
   };
-  return at.parse(parse) ?? nothingMatches;
+  return parseAt(at, parse) ?? nothingMatches;
 }
 
-function compileMatch(at: Cursor, scope: Scope, slots: Slots): FilterNode {
-  const property = at
-    .member('sourceEntityProperty')
-    .expectText('Name the property that is compared: `category`.');
-  const matchValue = compileRequiredSlot(at.member('matchValue'), scope);
+function compileMatch(at: Cursor, scope: Scope, values: QueryValues): FilterNode {
+  const property = at.member('sourceEntityProperty').text('Name the property that is compared: `category`.');
+  const matchValue = compileRequiredField(at.member('matchValue'), scope);
   const operator = readOperator(at.member('operator'));
   const match: FilterNode = {
     kind: 'match',
     operator,
     paths: propertyPaths(property ?? ''),
-    operand: slots.add(matchValue.value),
+    operand: values.add(matchValue.value),
   };
-  const type = compileType(at.member('sourceEntityType'), scope, slots);
+  const type = compileType(at.member('sourceEntityType'), scope, values);
   return type === null ? match : { kind: 'and', nodes: [type, match] };
 }
 
-function readOperator(at: Cursor): 'equals' | 'contains' {
-  if (at.json === 'equals' || at.json === 'contains') return at.json;
+function readOperator(at: Cursor): PropertyMatchName {
+  if (isOperator(propertyMatches, at.json)) return at.json;
   at.expected('`equals` or `contains`', 'Write one of them, or give the lookup a `filter` instead.');
   return 'equals';
 }
 
-function compileType(at: Cursor, scope: Scope, slots: Slots): FilterNode | null {
+function compileType(at: Cursor, scope: Scope, values: QueryValues): FilterNode | null {
   if (at.isAbsent) return null;
-  const { constant, text } = compileSlot(at, scope);
+  const { constant, text } = compileField(at, scope);
   if (constant === '*') return null;
-  if (constant === null) return { kind: 'ofType', operand: slots.add(text) };
+  if (constant === null) return { kind: 'ofType', operand: values.add(text) };
   const path = { variable: null, steps: ['type'] };
-  return { kind: 'compare', path, operator: 'eq', operand: slots.addConstant(constant) };
+  return { kind: 'compare', path, operator: 'eq', operand: values.addConstant(constant) };
 }
 
 function readOrder(at: Cursor): Order | null {
   if (at.isAbsent || at.object(['property', 'sort']) === null) return null;
-  const property = at.member('property').expectText('Name the property to order by: `title`.');
+  const property = at.member('property').text('Name the property to order by: `title`.');
   const sort = at.member('sort');
   if (!sort.isAbsent && sort.json !== 'asc' && sort.json !== 'desc') {
     sort.expected('`asc` or `desc`', 'Write one of them.');
@@ -98,7 +98,7 @@ function readOrder(at: Cursor): Order | null {
 
 function readSource(at: Cursor): string | null {
   if (at.isAbsent) return null;
-  const text = at.expectText('Name a source group.');
+  const text = at.text('Name a source group.');
   if (text === null || !/[{}]/.test(text)) return text;
   at.issue('the source group of a lookup cannot be an expression', 'Write its alias out.');
   return null;
@@ -109,7 +109,7 @@ function compileTop(at: Cursor, scope: Scope): ((frame: Frame) => number | null)
   if (at.isAbsent) return null;
   if (isJsonObject(at.json) && !Object.hasOwn(at.json, '$exp'))
     at.expected('a number or an expression', 'Write 10.');
-  const { constant, value } = compileSlot(at, scope);
+  const { constant, value } = compileField(at, scope);
   if (constant !== null && readCount(constant) === null) {
     at.expected('a number, 0 or more', 'Write how many results to take at most: 10.');
   }

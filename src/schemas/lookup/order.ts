@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { compareCodePoints } from '../language/code-points.ts';
+import { compareCodePoints } from '../../lib/code-points.ts';
 
 /** A matched entity with the value that it is ordered by. */
 export interface Ranked {

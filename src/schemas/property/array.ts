@@ -1,4 +1,6 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import {
   type Definition,
   type DefinitionContext,
@@ -7,11 +9,10 @@ import {
   type Write,
 } from '../definition/definition.ts';
 import { compilePath } from '../json-path/json-path.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileField } from '../language/expression-field.ts';
 import { listOf } from '../language/member.ts';
 import { Frame, isReservedName, type Scope } from '../language/scope.ts';
-import { compileSlot } from '../language/slot.ts';
-import { adviceForUnknown } from '../language/suggest.ts';
+import { parseAt } from '../language/syntax-mistake.ts';
 import { compileLookup } from '../lookup/lookup.ts';
 
 /** What an array goes over. */
@@ -125,7 +126,7 @@ function compileInput(at: Cursor, context: DefinitionContext): ArrayInput {
   }
   const { json } = at;
   if (isJsonObject(json) && !Object.hasOwn(json, '$exp')) return compileSource(at, context);
-  const { value } = compileSlot(at, context.scope);
+  const { value } = compileField(at, context.scope);
   return { isLookup: false, list: (frame) => listOf(value(frame)) };
 }
 
@@ -144,7 +145,7 @@ function compileSource(at: Cursor, context: DefinitionContext): ArrayInput {
 }
 
 function compilePathInput(at: Cursor, scope: Scope): ArrayInput {
-  const text = at.expectText('Write a path such as `$.p.tags[*]`.');
-  const path = text === null ? null : at.parse(() => compilePath(text, scope));
+  const text = at.text('Write a path such as `$.p.tags[*]`.');
+  const path = text === null ? null : parseAt(at, () => compilePath(text, scope));
   return path === null ? emptyInput : { isLookup: false, list: path.list };
 }

@@ -1,3 +1,4 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import {
   type Definition,
@@ -5,14 +6,13 @@ import {
   nullDefinition,
   scalarDefinition,
 } from '../definition/definition.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
-import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
 
 /** `{type: "boolean", value, default?}`: true, false, or these words in any case; anything else gives `default`. */
 export function compileBoolean(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(['type', 'value', 'default']) === null) return nullDefinition;
-  const { value } = compileRequiredSlot(at.member('value'), context.scope);
+  const { value } = compileRequiredField(at.member('value'), context.scope);
   const fallback = compileDefault(at.member('default'), context.scope);
   const place = context.placeOf(at);
   return scalarDefinition((frame) => {
@@ -37,7 +37,7 @@ function parseBoolean(value: Json): boolean | null {
 
 function compileDefault(at: Cursor, scope: Scope): Evaluate | null {
   if (at.isAbsent) return null;
-  const { constant, value } = compileSlot(at, scope);
+  const { constant, value } = compileField(at, scope);
   if (constant !== null && parseBoolean(constant) === null) {
     at.expected('true or false', 'Write true, false or an expression that gives one.');
   }

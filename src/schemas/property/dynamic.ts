@@ -1,7 +1,8 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compilePath } from '../json-path/json-path.ts';
-import type { Cursor } from '../language/cursor.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
+import { parseAt } from '../language/syntax-mistake.ts';
 
 /**
  * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may stand
@@ -35,7 +36,7 @@ export function compileStar(at: Cursor, scope: Scope): Evaluate {
 }
 
 function compileSelector(at: Cursor, scope: Scope): Evaluate {
-  const text = at.expectText('Write a path such as `$.p.content`.');
-  const path = text === null ? null : at.parse(() => compilePath(text, scope));
+  const text = at.text('Write a path such as `$.p.content`.');
+  const path = text === null ? null : parseAt(at, () => compilePath(text, scope));
   return path?.value ?? (() => null);
 }

@@ -1,3 +1,4 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import {
   type Definition,
@@ -5,9 +6,8 @@ import {
   nullDefinition,
   scalarDefinition,
 } from '../definition/definition.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
-import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
 import { parseJsonNumber, roundNumber, roundText } from './rounding.ts';
 
 /** Fractional digits that a 64-bit floating-point number can have at all. */
@@ -16,7 +16,7 @@ const precisionMax = 1_100;
 /** `{type: "number", value, default?, precision?}`; what is no number gives `default`, which is not rounded. */
 export function compileNumber(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(['type', 'value', 'default', 'precision']) === null) return nullDefinition;
-  const { value } = compileRequiredSlot(at.member('value'), context.scope);
+  const { value } = compileRequiredField(at.member('value'), context.scope);
   const precision = readPrecision(at.member('precision'));
   const fallback = compileDefault(at.member('default'), context.scope);
   const place = context.placeOf(at);
@@ -56,7 +56,7 @@ function readPrecision(at: Cursor): number {
 
 function compileDefault(at: Cursor, scope: Scope): Evaluate | null {
   if (at.isAbsent) return null;
-  const { constant, value } = compileSlot(at, scope);
+  const { constant, value } = compileField(at, scope);
   if (constant !== null && parseJsonNumber(constant) === null) {
     at.expected('a number', 'Write a number or an expression that gives one.');
   }

@@ -1,5 +1,7 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { type BodyWriter, memberStep } from '../build/view-body.ts';
+import { memberStep } from '../../lib/json-place.ts';
+import type { BodyWriter } from '../build/view-body.ts';
 import {
   type Definition,
   type DefinitionContext,
@@ -7,7 +9,6 @@ import {
   type Read,
   type Write,
 } from '../definition/definition.ts';
-import type { Cursor } from '../language/cursor.ts';
 import type { Evaluate } from '../language/scope.ts';
 import { compileStar } from './dynamic.ts';
 
@@ -26,7 +27,7 @@ export function compileObject(at: Cursor, context: DefinitionContext): Definitio
  * that its path selects are put, except those that the map defines itself.
  */
 export function compileProperties(at: Cursor, context: DefinitionContext): Definition {
-  if (at.expectObject('Write a map of property names to definitions.') === null) return nullDefinition;
+  if (at.anyObject('Write a map of property names to definitions.') === null) return nullDefinition;
   const members = at.names().map((name) => compileMember(at.member(name), name, context));
   const write = members.some((member) => member.kind === 'star')
     ? writeMerged(members, context.placeOf(at))

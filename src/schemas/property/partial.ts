@@ -1,8 +1,8 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { CompiledPartial } from '../definition/partial.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileRequiredField } from '../language/expression-field.ts';
 import { Frame } from '../language/scope.ts';
-import { compileRequiredSlot } from '../language/slot.ts';
 import { partialDepthMax } from '../limits.ts';
 
 /**
@@ -11,8 +11,8 @@ import { partialDepthMax } from '../limits.ts';
  */
 export function compilePartialUse(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(['type', 'input', 'alias']) === null) return nullDefinition;
-  const { value: inputOf } = compileRequiredSlot(at.member('input'), context.scope);
-  const alias = compileRequiredSlot(at.member('alias'), context.scope);
+  const { value: inputOf } = compileRequiredField(at.member('input'), context.scope);
+  const alias = compileRequiredField(at.member('alias'), context.scope);
   if (alias.constant === null) context.needs.anyPartial = true;
   else context.needs.partials.add(alias.constant);
   const place = context.placeOf(at);

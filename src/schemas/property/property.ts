@@ -1,13 +1,13 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject } from '../../contract/json.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import {
   type Definition,
   type DefinitionContext,
   type Needs,
   nullDefinition,
 } from '../definition/definition.ts';
-import type { Cursor } from '../language/cursor.ts';
 import type { Scope } from '../language/scope.ts';
-import { adviceForUnknown } from '../language/suggest.ts';
 import { definitionDepthMax } from '../limits.ts';
 import { compileArray } from './array.ts';
 import { compileBoolean } from './boolean.ts';
@@ -72,7 +72,7 @@ function compileTyped(at: Cursor, context: DefinitionContext): Definition {
     at.issue('`type` is missing', `Add one of ${[...compilers.keys()].join(', ')}.`);
     return nullDefinition;
   }
-  const name = type.expectText(`Write one of ${[...compilers.keys()].join(', ')}.`);
+  const name = type.text(`Write one of ${[...compilers.keys()].join(', ')}.`);
   if (name === null) return nullDefinition;
   const compile = compilers.get(name);
   if (compile !== undefined) return compile(at, context);

@@ -1,9 +1,9 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { formatViewId, parseEntityId, type ViewRef } from '../../contract/ids.ts';
 import type { ReferencePiece } from '../build/view-body.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
-import type { Cursor } from '../language/cursor.ts';
+import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';
-import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
 
 type Meant = Pick<ReferencePiece, 'target' | 'viewId'>;
 
@@ -15,7 +15,7 @@ const idKeys = ['id', 'gid', 'originId'] as const;
 export function compileReference(at: Cursor, { scope, needs }: DefinitionContext): Definition {
   if (at.object(['type', 'alias', ...idKeys, 'source']) === null) return nullDefinition;
   needs.references.push(at);
-  const { text: aliasOf } = compileRequiredSlot(at.member('alias'), scope);
+  const { text: aliasOf } = compileRequiredField(at.member('alias'), scope);
   const resolve = compileTarget(at, scope);
   return {
     mayRefer: true,
@@ -39,14 +39,14 @@ function compileTarget(at: Cursor, scope: Scope): Resolve {
     );
   }
   if (key === undefined) return () => null;
-  const { text } = compileSlot(at.member(key), scope);
+  const { text } = compileField(at.member(key), scope);
   // Compiled even where it is not used: a mistake in it is one all the same.
   const source = compileSource(at.member('source'), scope);
   return key === 'originId' ? byOriginId(text, source) : byEntityId(text);
 }
 
 function compileSource(at: Cursor, scope: Scope): EvaluateText | null {
-  return at.isAbsent ? null : compileSlot(at, scope).text;
+  return at.isAbsent ? null : compileField(at, scope).text;
 }
 
 function byEntityId(text: EvaluateText): Resolve {

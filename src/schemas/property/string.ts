@@ -1,3 +1,4 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import {
   type Definition,
@@ -5,18 +6,17 @@ import {
   nullDefinition,
   scalarDefinition,
 } from '../definition/definition.ts';
-import type { Cursor } from '../language/cursor.ts';
 import type { Expression } from '../language/expression.ts';
+import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { EvaluateText } from '../language/scope.ts';
-import { compileRequiredSlot, compileSlot } from '../language/slot.ts';
 
 /** `{type: "string", value, default?}`: `default` stands for null and for the empty text. */
 export function compileString(at: Cursor, { scope }: DefinitionContext): Definition {
   if (at.object(['type', 'value', 'default']) === null) return nullDefinition;
-  const value = compileRequiredSlot(at.member('value'), scope);
+  const value = compileRequiredField(at.member('value'), scope);
   const fallback = at.member('default');
   if (fallback.isAbsent) return textDefinition(value);
-  const { text: fallbackText } = compileSlot(fallback, scope);
+  const { text: fallbackText } = compileField(fallback, scope);
   return textDefinition({ constant: null, text: withDefault(value.text, fallbackText) });
 }
 
@@ -26,12 +26,12 @@ function withDefault(text: EvaluateText, fallback: EvaluateText): EvaluateText {
 
 /** The shorthand: a bare text. */
 export function compileShorthand(at: Cursor, { scope }: DefinitionContext): Definition {
-  return textDefinition(compileSlot(at, scope));
+  return textDefinition(compileField(at, scope));
 }
 
 /** A bare text where any value is wanted: a hole that is the whole text keeps its value's type. */
 export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Definition {
-  const { value } = compileSlot(at, scope);
+  const { value } = compileField(at, scope);
   return {
     mayRefer: false,
     read: (frame) => scalarOf(value(frame)),

@@ -1,20 +1,12 @@
+import { compareCodePoints } from '../../lib/code-points.ts';
 import { pace } from '../pace.ts';
 
-/** Text by code points: the order and the length that the contract means, not those of UTF-16 units. */
+/** Order of texts by code points, as the contract means it, for values that may be megabytes long. */
 
-/** Negative, 0 or positive. UTF-16 order differs only where a surrogate meets a unit above it. */
+/** As `compareCodePoints`, paced. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
-  for (let at = length > blockUnits ? equalBlocksUnits(a, b, length) : 0; at < length; at += 1) {
-    const unitA = a.charCodeAt(at);
-    const unitB = b.charCodeAt(at);
-    if (unitA === unitB) continue;
-    if (unitA < 0xd800 || unitB < 0xd800) return unitA - unitB;
-    // Back to the start of a pair whose high halves are equal.
-    const from = at > 0 && isHighSurrogate(a.charCodeAt(at - 1)) && isPairAt(a, b, at - 1) ? at - 1 : at;
-    return (a.codePointAt(from) ?? 0) - (b.codePointAt(from) ?? 0);
-  }
-  return a.length - b.length;
+  return compareCodePoints(a, b, length > blockUnits ? equalBlocksUnits(a, b, length) : 0);
 }
 
 /** Long texts are compared by whole blocks as far as they are equal, which is much faster than unit by unit. */
@@ -30,28 +22,6 @@ function equalBlocksUnits(a: string, b: string, length: number): number {
   }
   pace.units += equal;
   return equal;
-}
-
-function isPairAt(a: string, b: string, at: number): boolean {
-  return isLowSurrogate(a.charCodeAt(at + 1)) || isLowSurrogate(b.charCodeAt(at + 1));
-}
-
-export function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-export function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
-}
-
-export function countCodePoints(text: string): number {
-  let count = text.length;
-  for (let at = 0; at + 1 < text.length; at += 1) {
-    if (!isHighSurrogate(text.charCodeAt(at)) || !isLowSurrogate(text.charCodeAt(at + 1))) continue;
-    count -= 1;
-    at += 1;
-  }
-  return count;
 }
 
 const prefixBytes = 6;

@@ -1,5 +1,5 @@
+import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
 import { pace } from '../pace.ts';
-import { isHighSurrogate, isLowSurrogate } from './code-points.ts';
 
 /** A part that every match holds between two `*`, with the table of Knuth, Morris and Pratt when it may be needed. */
 interface Part {

@@ -1,5 +1,5 @@
+import { countCodePoints } from '../../lib/code-points.ts';
 import { chain, docsPerGo, type Maybe, pace, repeat } from '../pace.ts';
-import { countCodePoints } from './code-points.ts';
 import { EditDistance } from './edit-distance.ts';
 
 /** A term of the dictionary and its distance to the word it was found for. */

@@ -1,6 +1,6 @@
 import { searchCodePointsMax } from '../../contract/limits.ts';
+import { countCodePoints } from '../../lib/code-points.ts';
 import { pace, type Steps } from '../pace.ts';
-import { countCodePoints } from './code-points.ts';
 
 const wordCharacter = /^[\p{L}\p{M}\p{Nd}]$/u;
 const inWord = 1;

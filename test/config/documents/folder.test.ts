@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
 import { test } from 'node:test';
-import { digestOf, hashKeys } from '../../../src/config/documents/canonical.ts';
+import { documentsDigest, hashKeys } from '../../../src/config/documents/canonical.ts';
 import { readDocuments } from '../../../src/config/documents/folder.ts';
 import { hashKey } from '../../../src/config/tenant/api-key.ts';
 import { folderWith } from '../support/folder.ts';
@@ -122,8 +122,8 @@ test('the digest does not depend on white space, the order of files or the form 
     [schema]: JSON.stringify(pageSchema, null, 2),
     [tenant]: JSON.stringify(Object.fromEntries(Object.entries(siteTenant()).reverse()), null, '\t'),
   });
-  assert.equal(digestOf(rewritten), digestOf(documents));
-  assert.equal(digestOf(hashKeys(documents)), digestOf(documents));
+  assert.equal(documentsDigest(rewritten), documentsDigest(documents));
+  assert.equal(documentsDigest(hashKeys(documents)), documentsDigest(documents));
   const reordered = documentsOf({
     [tenant]: siteTenant(),
     [schema]: { ...pageSchema, properties: { b: 'x', a: 'y' } },
@@ -132,6 +132,6 @@ test('the digest does not depend on white space, the order of files or the form 
     [tenant]: siteTenant(),
     [schema]: { ...pageSchema, properties: { a: 'y', b: 'x' } },
   });
-  assert.notEqual(digestOf(reordered), digestOf(ordered));
-  assert.notEqual(digestOf(documentsOf({ [tenant]: siteTenant() })), digestOf(documents));
+  assert.notEqual(documentsDigest(reordered), documentsDigest(ordered));
+  assert.notEqual(documentsDigest(documentsOf({ [tenant]: siteTenant() })), documentsDigest(documents));
 });

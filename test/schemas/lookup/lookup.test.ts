@@ -229,16 +229,16 @@ test('mistakes in a lookup are told with their place', () => {
   assert.match(issuesOf({ filter: 'properties.a/any(type: type eq 1)' })[0] ?? '', /means something else/);
   assert.deepEqual(issuesOf({ operator: 'is', sourceEntityProperty: 3, tops: 1 }), [
     '.tops unknown key "tops"',
-    '.sourceEntityProperty a text expected, but 3 stands here',
+    '.sourceEntityProperty must be a text, is a number',
     '.matchValue this key is missing',
-    '.operator `equals` or `contains` expected, but "is" stands here',
+    '.operator must be `equals` or `contains`, is "is"',
   ]);
   assert.deepEqual(
     issuesOf({ filter: "type eq 'x'", orderBy: { property: 'a', sort: 'up' }, top: 'ten', source: '{p.x}' }),
     [
       '.source the source group of a lookup cannot be an expression',
-      '.orderBy.sort `asc` or `desc` expected, but "up" stands here',
-      '.top a number, 0 or more expected, but "ten" stands here',
+      '.orderBy.sort must be `asc` or `desc`, is "up"',
+      '.top must be a number, 0 or more, is "ten"',
     ],
   );
 });

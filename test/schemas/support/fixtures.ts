@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Cursor, type Findings } from '../../../src/contract/config-cursor.ts';
 import type { ConfigIssue, Diagnostic } from '../../../src/contract/diagnostic.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
@@ -62,16 +63,20 @@ export interface SchemaTexts {
 
 /** Compiles schema files and gives what was reported beside them. */
 export function compileWithIssues(texts: SchemaTexts): { compiled: CompiledSchemas; issues: ConfigIssue[] } {
+  const findings: Findings = { mistakes: [], warnings: [] };
   const files = (folder: string, given: Record<string, Json> = {}) =>
-    new Map(Object.entries(given).map(([alias, json]) => [alias, { file: `${folder}/${alias}.json`, json }]));
-  const issues: ConfigIssue[] = [];
-  const sources = {
+    new Map(
+      Object.entries(given).map(([alias, json]) => [
+        alias,
+        new Cursor(`${folder}/${alias}.json`, '$', json, findings),
+      ]),
+    );
+  const compiled = compileSchemas({
     schemas: files('schemas', texts.schemas),
     partials: files('partials', texts.partials),
     indexes: files('indexes', texts.indexes),
-  };
-  const compiled = compileSchemas(sources, (issue) => issues.push(issue));
-  return { compiled, issues };
+  });
+  return { compiled, issues: findings.mistakes };
 }
 
 export function compileValid(texts: SchemaTexts): CompiledSchemas {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { finish } from '../../../src/search/pace.ts';
-import { compareText, countCodePoints, orderPrefix } from '../../../src/search/text/code-points.ts';
+import { compareText, orderPrefix } from '../../../src/search/text/code-points.ts';
 import { EditDistance } from '../../../src/search/text/edit-distance.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
 import { allowedDistance, wordsOf, wordsOfAll } from '../../../src/search/text/words.ts';

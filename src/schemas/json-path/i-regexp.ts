@@ -6,7 +6,7 @@
 
 import { SyntaxMistake } from '../language/syntax-mistake.ts';
 import { languageTextCharactersMax, patternStatesMax } from '../limits.ts';
-import { type PatternNode, parsePattern, type TakesCodePoint } from './pattern-parser.ts';
+import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
 type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;
 

@@ -3,8 +3,9 @@ import { scalarText } from '../language/value-text.ts';
 import { lookupKeysMax } from '../limits.ts';
 import { overflowKey, valueKey, wholeKey } from '../lookup/key.ts';
 import type { LookupIndex, PropertyPath } from '../lookup/plan.ts';
-import { inValues } from './evaluate.ts';
+import { both, type Types, typesOf } from './entity-types.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
+import { inValues } from './value-set.ts';
 
 /** A way to find every entity for which a condition holds: index keys, made from the query's values. */
 export interface KeyTerm {
@@ -14,34 +15,10 @@ export interface KeyTerm {
   keys(values: readonly Json[]): readonly string[];
 }
 
-/** Entity types, or null for all. */
-type Types = readonly string[] | null;
-
 /** The terms whose keys together hold every entity for which `node` holds. */
 export function keyTerms(node: FilterNode): readonly KeyTerm[] {
   const types = typesOf(node);
   return terms(node, types, new Map()) ?? [allTerm(types)];
-}
-
-/** The types that an entity must have one of, as far as the condition says so without holes. */
-function typesOf(node: FilterNode): Types {
-  if (node.kind === 'and') return node.nodes.map(typesOf).reduce(both, null);
-  if (node.kind === 'or') {
-    const each = node.nodes.map(typesOf);
-    return each.some((types) => types === null) ? null : [...new Set(each.flatMap((types) => types ?? []))];
-  }
-  const isEquality =
-    (node.kind === 'compare' && node.operator === 'eq') || (node.kind === 'in' && !node.spread);
-  if (!isEquality || node.path.variable !== null || node.path.steps.join('.') !== 'type') return null;
-  const operands = node.kind === 'compare' ? [node.operand] : node.operands;
-  const types = operands.map((operand) => operand.constant);
-  // A constant that is no text is no type: nothing can match it, and that is a type list without it.
-  return types.includes(undefined) ? null : types.filter((type) => typeof type === 'string');
-}
-
-function both(a: Types, b: Types): Types {
-  if (a === null || b === null) return a ?? b;
-  return a.filter((type) => b.includes(type));
 }
 
 /** Where the variables of the lambdas around a node start in the entity. */
@@ -106,12 +83,12 @@ function equality(
   if (path.variable === null && path.steps.join('.') === 'type' && types !== null) return [allTerm(types)];
   // Nothing stands under a key of null, and arrays and objects have no key.
   if (operands.some(({ constant }) => constant !== undefined && scalarText(constant) === null)) return null;
-  const slots = operands.map((operand) => operand.slot);
+  const places = operands.map(({ index }) => index);
   return [
     valueTerm(fullPath(path, variables), types, {
       inArrays: variables.size > 0,
       isFixed: operands.every(({ constant }) => constant !== undefined),
-      texts: (values) => keyTexts(inValues(values, slots, spread)),
+      texts: (values) => keyTexts(inValues(values, places, spread)),
     }),
   ];
 }
@@ -147,19 +124,19 @@ function valueTerm(path: PropertyPath, types: Types, { inArrays, isFixed, texts 
 }
 
 function textTerms(
-  { path, test, operand }: FilterNode & { kind: 'text' },
+  { path, function: name, operand }: FilterNode & { kind: 'text' },
   types: Types,
   variables: Variables,
 ): readonly KeyTerm[] | null {
   const full = fullPath(path, variables);
   const text = wholeTerm('text', full, types, 50);
-  if (test !== 'contains') return [text];
+  if (name !== 'contains') return [text];
   if (operand.constant !== undefined && scalarText(operand.constant) === null) return null;
-  const { slot, constant } = operand;
+  const { index, constant } = operand;
   const element = valueTerm(full, types, {
     inArrays: true,
     isFixed: constant !== undefined,
-    texts: (values) => keyTexts([values[slot] ?? null]),
+    texts: (values) => keyTexts([values[index] ?? null]),
   });
   return [text, element];
 }
@@ -173,7 +150,7 @@ function matchTerms(
     inArrays: operator === 'contains',
     // A null to match matches nothing, so there is never a need to fall back.
     isFixed: true,
-    texts: (values) => keyTexts([values[operand.slot] ?? null]) ?? [],
+    texts: (values) => keyTexts([values[operand.index] ?? null]) ?? [],
   });
   return operator === 'contains' ? [value, wholeTerm('text', path, types, 50)] : [value];
 }

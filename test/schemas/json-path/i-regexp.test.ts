@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compilePattern, patternTakes } from '../../../src/schemas/json-path/pattern.ts';
+import { compilePattern, patternTakes } from '../../../src/schemas/json-path/i-regexp.ts';
 import { spentMs } from '../../support/spent.ts';
 import { runs } from '../support/fixtures.ts';
 

@@ -1,7 +1,8 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import type { Cursor } from './cursor.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import type { Scope } from './scope.ts';
+import { parseAt } from './syntax-mistake.ts';
 import { valueText } from './value-text.ts';
 
 const nullExpression: Expression = { constant: null, value: () => null, text: () => null };
@@ -10,10 +11,10 @@ const nullExpression: Expression = { constant: null, value: () => null, text: ()
  * A place of a schema that takes an expression: a text with holes, `{"$exp": text}`, or a literal. After a mistake,
  * which is told, it is null.
  */
-export function compileSlot(at: Cursor, scope: Scope): Expression {
+export function compileField(at: Cursor, scope: Scope): Expression {
   const { json } = at;
   if (typeof json === 'string')
-    return at.parse(() => compileExpression(json, scope.at(at))) ?? nullExpression;
+    return parseAt(at, () => compileExpression(json, scope.at(at))) ?? nullExpression;
   if (json === null || typeof json === 'number' || typeof json === 'boolean') return literal(json);
   if (isJsonObject(json)) return compileExp(at, scope);
   at.expected('a text, an expression or a literal', 'Write a text such as `{p.title}`.');
@@ -21,16 +22,16 @@ export function compileSlot(at: Cursor, scope: Scope): Expression {
 }
 
 /** The same for a key that must be there. */
-export function compileRequiredSlot(at: Cursor, scope: Scope): Expression {
-  if (!at.isAbsent) return compileSlot(at, scope);
+export function compileRequiredField(at: Cursor, scope: Scope): Expression {
+  if (!at.isAbsent) return compileField(at, scope);
   at.issue('this key is missing', 'Add it: a text such as `{p.title}`.');
   return nullExpression;
 }
 
 function compileExp(at: Cursor, scope: Scope): Expression {
   at.object(['$exp']);
-  const text = at.member('$exp').expectText('Write an expression: {"$exp": "{p.title}"}.');
-  return text === null ? nullExpression : compileSlot(at.member('$exp'), scope);
+  const text = at.member('$exp').text('Write an expression: {"$exp": "{p.title}"}.');
+  return text === null ? nullExpression : compileField(at.member('$exp'), scope);
 }
 
 function literal(json: Json): Expression {

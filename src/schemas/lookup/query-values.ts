@@ -3,16 +3,16 @@ import type { Operand } from '../filter/node.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 
 /** The values that a lookup is filled with, collected while it is compiled and read anew for each query. */
-export class Slots {
+export class QueryValues {
   readonly #evaluate: Evaluate[] = [];
 
   add(evaluate: Evaluate): Operand {
     this.#evaluate.push(evaluate);
-    return { slot: this.#evaluate.length - 1, constant: undefined };
+    return { index: this.#evaluate.length - 1, constant: undefined };
   }
 
   addConstant(constant: Json): Operand {
-    return { slot: this.add(() => constant).slot, constant };
+    return { ...this.add(() => constant), constant };
   }
 
   values(frame: Frame): Json[] {

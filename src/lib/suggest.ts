@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 /** Names longer than this are not compared: nobody mistypes one by two letters and is helped by a guess. */
 const comparedCharactersMax = 64;
 
@@ -21,25 +23,11 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   let nearestEdits = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= nearestEdits) continue;
-    const edits = editDistance(wanted, candidate.toLowerCase());
+    const edits = distance(wanted, candidate.toLowerCase());
     if (edits < nearestEdits) {
       nearest = candidate;
       nearestEdits = edits;
     }
   }
   return nearest;
-}
-
-/** Insertions, deletions and replacements between two short texts (Levenshtein). */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

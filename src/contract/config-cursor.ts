@@ -1,0 +1,126 @@
+import { itemPath, memberPath } from '../lib/json-place.ts';
+import { quote } from '../lib/quote.ts';
+import { adviceForUnknown } from '../lib/suggest.ts';
+import type { ConfigIssue } from './diagnostic.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';
+
+/** What is found in configuration files: a mistake stops the configuration, a warning does not. */
+export interface Findings {
+  readonly mistakes: ConfigIssue[];
+  readonly warnings: ConfigIssue[];
+}
+
+/** A value of a configuration file together with its place; what is wrong with it is reported with that place. */
+export class Cursor {
+  /**
+   * @param path JSON path inside the file: `$.properties.title`
+   * @param json undefined where the file has nothing
+   * @param depth levels of JSON around this one
+   */
+  constructor(
+    readonly file: string,
+    readonly path: string,
+    readonly json: Json | undefined,
+    private readonly findings: Findings,
+    readonly depth = 0,
+  ) {}
+
+  issue(message: string, advice: string): void {
+    this.findings.mistakes.push({ file: this.file, path: this.path, message, advice });
+  }
+
+  warning(message: string, advice: string): void {
+    this.findings.warnings.push({ file: this.file, path: this.path, message, advice });
+  }
+
+  get isAbsent(): boolean {
+    return this.json === undefined;
+  }
+
+  /** The member of an object; absent for any other value. */
+  member(name: string): Cursor {
+    const json = isJsonObject(this.json) ? getOwn(this.json, name) : undefined;
+    return this.#inside(memberPath(this.path, name), json);
+  }
+
+  /** The names of an object's members; none for any other value. */
+  names(): string[] {
+    return isJsonObject(this.json) ? Object.keys(this.json) : [];
+  }
+
+  /** The items of a list; none when it is absent, and an issue when it is something else. */
+  items(what = 'a list', advice = 'Put it in [ ].'): Cursor[] {
+    if (this.json === undefined) return [];
+    if (Array.isArray(this.json)) {
+      return this.json.map((item, index) => this.#inside(itemPath(this.path, index), item));
+    }
+    this.mustBe(what, advice);
+    return [];
+  }
+
+  /** The object here, its members all among `known`; null with an issue when it is none. */
+  object(known: readonly string[]): JsonObject | null {
+    const json = this.anyObject(`Its members are ${known.join(', ')}.`);
+    for (const name of this.names()) {
+      if (known.includes(name)) continue;
+      this.member(name).issue(`unknown key ${quote(name)}`, adviceForUnknown(name, known));
+    }
+    return json;
+  }
+
+  /** The object here, whatever its members; null with an issue when it is none. */
+  anyObject(advice: string): JsonObject | null {
+    if (isJsonObject(this.json)) return this.json;
+    this.mustBe('an object', advice);
+    return null;
+  }
+
+  /** The text here, which may be empty; null with an issue when it is none. */
+  text(advice: string): string | null {
+    if (typeof this.json === 'string') return this.json;
+    this.mustBe('a text', advice);
+    return null;
+  }
+
+  /** A text that is not empty; null with an issue for anything else. */
+  filledText(): string | null {
+    if (this.json !== '') return this.text('Write a text in double quotes.');
+    this.issue('must be a text, is empty', 'Write a text in double quotes.');
+    return null;
+  }
+
+  /** As `filledText`; absent gives `absent` without an issue. */
+  optionalText(absent: string): string {
+    return this.isAbsent ? absent : (this.filledText() ?? absent);
+  }
+
+  optionalBoolean(absent: boolean): boolean {
+    if (this.json === undefined) return absent;
+    if (typeof this.json === 'boolean') return this.json;
+    this.mustBe('true or false', 'Write true or false without quotes.');
+    return absent;
+  }
+
+  /** Tells that something else than `what` stands here; only of which kind it is, for what stands here may be a key. */
+  mustBe(what: string, advice: string): void {
+    this.issue(`must be ${what}, is ${kindOf(this.json)}`, advice);
+  }
+
+  /** As `mustBe`, and shows a text or a number that stands here: in files that hold no keys. */
+  expected(what: string, advice: string): void {
+    const isShown = typeof this.json === 'string' || typeof this.json === 'number';
+    this.issue(`must be ${what}, is ${isShown ? quote(String(this.json)) : kindOf(this.json)}`, advice);
+  }
+
+  #inside(path: string, json: Json | undefined): Cursor {
+    return new Cursor(this.file, path, json, this.findings, this.depth + 1);
+  }
+}
+
+function kindOf(json: Json | undefined): string {
+  if (json === undefined) return 'missing';
+  if (json === null) return 'null';
+  if (Array.isArray(json)) return 'a list';
+  if (typeof json === 'object') return 'an object';
+  return typeof json === 'string' ? 'a text' : `a ${typeof json}`;
+}

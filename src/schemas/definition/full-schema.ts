@@ -1,0 +1,35 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { rootFrame } from '../build/build.ts';
+import { BodyWriter } from '../build/view-body.ts';
+import type { Scope } from '../language/scope.ts';
+import { compileSchemaProperties } from '../property/property.ts';
+import type { FullSchema } from '../schema.ts';
+import { compileActions } from './actions.ts';
+import { Needs, ownPlace } from './definition.ts';
+import { type Partials, reached } from './digest.ts';
+import { compileRoute } from './route-claims.ts';
+import { readTriggers } from './triggers.ts';
+
+/** `{triggers, route?, properties, actions?}`: what makes a view of an entity (contract section 2, "Full schema"). */
+export function compileFullSchema(alias: string, at: Cursor, partials: Partials, scope: Scope): FullSchema {
+  at.object(['triggers', 'route', 'properties', 'actions']);
+  const triggers = readTriggers(at.member('triggers'));
+  const claims = compileRoute(at.member('route'), scope);
+  const needs = new Needs();
+  const { write } = compileSchemaProperties(at.member('properties'), scope, needs, ownPlace);
+  const actions = compileActions(at.member('actions'), scope);
+  return {
+    alias,
+    triggers,
+    ...reached(at, needs, partials),
+    claimsUrl: !at.member('route').member('url').isAbsent,
+    claims: (input) => claims(rootFrame(input)),
+    actions: at.member('actions').isAbsent ? () => [] : (input) => actions(rootFrame(input)),
+    build: (input) => {
+      const frame = rootFrame(input);
+      const body = new BodyWriter(frame.build);
+      write(frame, body);
+      return { body: body.finish(), ...frame.build.outcome() };
+    },
+  };
+}
