@@ -1,7 +1,8 @@
 /** A shard in the benchmark's own process, as a worker holds one. */
 import { checkQuery } from '../../src/search/check/query.ts';
-import { Shard } from '../../src/search/shard.ts';
-import type { CheckedQuery, FieldType } from '../../src/search/types.ts';
+import type { CheckedQuery } from '../../src/search/checked-query.ts';
+import type { FieldType } from '../../src/search/fields/field-type.ts';
+import { Shard } from '../../src/search/shard/shard.ts';
 import type { BenchQuery, ExpectedQuery } from './bench-query.ts';
 import type { Item } from './query-items.ts';
 

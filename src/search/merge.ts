@@ -1,7 +1,8 @@
+import type { CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
 import { type FacetNeed, mergeFacet } from './facets/merge.ts';
+import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
 import { compareText } from './text/code-points.ts';
-import type { CheckedQuery, FacetGroup, FacetGroups, RowPlace, SortKey } from './types.ts';
 
 /** What merging needs of a shard's answer; rows may be in another dress than the shard gave them. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {

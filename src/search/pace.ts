@@ -4,7 +4,7 @@
  * look, and a generator is made only where such a loop stopped early (`chain`, `repeat`, `mapInTurn`), so that work that
  * ends soon, as nearly all does, costs about what it cost without.
  */
-import type { FilterNode } from './types.ts';
+import type { FilterNode } from './checked-query.ts';
 
 export type Steps<T> = Generator<undefined, T, undefined>;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../src/contract/limits.ts';
-import type { FieldType } from '../../src/search/types.ts';
+import type { FieldType } from '../../src/search/fields/field-type.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { checkQuery, queryIdentity } from '../../src/search/check/query.ts';
-import { Shard } from '../../src/search/shard.ts';
-import type { FieldType, ShardAnswer } from '../../src/search/types.ts';
+import type { FieldType } from '../../src/search/fields/field-type.ts';
+import { Shard } from '../../src/search/shard/shard.ts';
+import type { ShardAnswer } from '../../src/search/shard-answer.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';
 
 /** Of processor time, which other work on the machine does not lengthen; what is quadratic or worse takes minutes. */

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import type { FieldType, IndexItem } from '../../src/search/types.ts';
+import type { FieldType } from '../../src/search/fields/field-type.ts';
+import type { IndexItem } from '../../src/search/index-item.ts';
 import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
 import { type NaiveAnswer, type NaiveRow, naiveQuery } from '../search/support/naive.ts';
 import {

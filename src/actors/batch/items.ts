@@ -2,9 +2,9 @@
 
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { fitField, fitsAsItIs } from '../../search/columns/fit.ts';
-import { decidesNothing, inferFieldType } from '../../search/columns/infer.ts';
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
+import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
+import { decidesNothing, inferFieldType } from '../../search/fields/infer.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { StoredItem } from '../../store/types.ts';
 import type { Output } from './output.ts';

@@ -5,8 +5,8 @@ import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract
 import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
-import { inferFieldType } from '../../search/columns/infer.ts';
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
+import { inferFieldType } from '../../search/fields/infer.ts';
 import { encodeEntity } from '../../store/entities/entities.ts';
 import type { EncodedEntity } from '../../store/types.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';

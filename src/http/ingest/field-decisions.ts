@@ -4,7 +4,7 @@
  * that partitions do not keep among each other.
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
 import type { EntityReading, KnownFields } from './entity-reading.ts';

@@ -1,8 +1,8 @@
 /** From checked queries to whole answers: asks the workers, merges what they say, and asks again what is left open. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';
 import { type FacetCounts, type MergedAnswer, mergeAnswers } from '../../search/merge.ts';
-import type { CheckedQuery } from '../../search/types.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import {

@@ -1,6 +1,6 @@
 /** Which fields an index has: from its schema, or as auto-indexing decided them. */
 import type { Configuration, Tenant } from '../../config/configuration.ts';
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { indexName } from '../../store/keys.ts';

@@ -4,7 +4,8 @@ import { defaultFrontLimits, type FrontLimits } from '../../contract/front-limit
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { invalidNextPageToken } from '../../search/check/pagination.ts';
 import { checkQuery, queryIdentity } from '../../search/check/query.ts';
-import type { CheckedQuery, RowPlace } from '../../search/types.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';

@@ -1,6 +1,6 @@
 /** What a query may ask: finds the index of a target, and its fields as they are now. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { indexName } from '../../store/keys.ts';

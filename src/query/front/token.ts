@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
-import type { RowPlace } from '../../search/types.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 
 const macBytes = 16;

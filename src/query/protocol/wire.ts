@@ -4,10 +4,11 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { queryPageUnitsMax } from '../../contract/limits.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';
 import type { PartialAnswer } from '../../search/merge.ts';
 import { chain, type Maybe, pace, repeat } from '../../search/pace.ts';
-import type { CheckedQuery, FacetGroups, Row, RowPlace, ShardAnswer } from '../../search/types.ts';
+import type { FacetGroups, Row, RowPlace, ShardAnswer } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import type { Coverage } from '../front/coverage.ts';

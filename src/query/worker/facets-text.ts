@@ -4,7 +4,7 @@
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
-import type { FacetGroup, FacetGroups } from '../../search/types.ts';
+import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 
 /** What a page and its facets may still take, in units of JSON text. */

@@ -1,6 +1,6 @@
 /** What workers were asked before: front ends ask the same queries again and again, and their text is read once. */
 import { queryIdentity } from '../../search/check/query.ts';
-import type { RowPlace } from '../../search/types.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
 import { itemIndexField, type ScopedIndex } from '../../store/derived/items.ts';
 import { sealToken } from '../front/token.ts';
 import { type Ask, decodeAsks } from '../protocol/wire.ts';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { queryCpuMs as queryCpuMsDefault } from '../../contract/limits.ts';
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { chain, type Maybe, mapInTurn, pace } from '../../search/pace.ts';
-import type { Shard } from '../../search/shard.ts';
+import type { Shard } from '../../search/shard/shard.ts';
 import type { Store } from '../../store/store.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { RequestReceiver } from '../../store/streams/messages.ts';

@@ -2,7 +2,8 @@
  * The answer to a query as JSON text (specification "Query result"): what clients get, written once, by the worker where
  * it has all partitions and by the front where several workers' rows are merged.
  */
-import type { CheckedQuery, FacetGroups } from '../../search/types.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
+import type { FacetGroups } from '../../search/shard-answer.ts';
 import { takeBytes } from '../protocol/slab.ts';
 import type { QueryFacet } from '../query-service.ts';
 import { asciiBytes, writeAscii, writeBytes } from './json-bytes.ts';

@@ -4,7 +4,7 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Shard } from '../../search/shard.ts';
+import type { Shard } from '../../search/shard/shard.ts';
 import {
   countItems,
   itemIndexField,

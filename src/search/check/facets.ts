@@ -1,9 +1,9 @@
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { facetSizeDefault, facetSizeMax, facetsPerQueryMax } from '../../contract/limits.ts';
-import { type FieldTable, meaningOf } from '../field-table.ts';
-import { isFacetable } from '../field-type.ts';
-import type { CheckedQuery } from '../types.ts';
+import type { CheckedQuery } from '../checked-query.ts';
+import { type FieldTable, meaningOf } from '../fields/field-table.ts';
+import { isFacetable } from '../fields/field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 type Facet = CheckedQuery['facets'][number];

@@ -2,11 +2,11 @@ import { type FilterOperator, filterOperators } from '../../contract/filter-oper
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { filterConditionsMax, filterPatternsMax } from '../../contract/limits.ts';
+import type { FilterNode } from '../checked-query.ts';
 import { parseDate } from '../columns/date-text.ts';
 import { parseWhole, queryPointOf } from '../columns/number-point.ts';
-import { type FieldMeaning, type FieldTable, meaningOf } from '../field-table.ts';
-import { isOrdered } from '../field-type.ts';
-import type { FilterNode } from '../types.ts';
+import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
+import { isOrdered } from '../fields/field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 const ordering: ReadonlySet<FilterOperator> = new Set([

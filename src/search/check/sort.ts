@@ -1,9 +1,9 @@
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { sortKeysMax } from '../../contract/limits.ts';
-import { type FieldTable, meaningOf } from '../field-table.ts';
-import { isSortable } from '../field-type.ts';
-import type { SortKey } from '../types.ts';
+import type { SortKey } from '../checked-query.ts';
+import { type FieldTable, meaningOf } from '../fields/field-table.ts';
+import { isSortable } from '../fields/field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { type FieldTraits, isNumeric, traitsOf } from '../field-type.ts';
-import type { FieldType } from '../types.ts';
+import type { FieldType } from '../fields/field-type.ts';
+import { type FieldTraits, isNumeric, traitsOf } from '../fields/field-type.ts';
 import type { CodeColumn, CodeValues } from './code-column.ts';
 import type { Column } from './column.ts';
 import { ListCodes } from './list-codes.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { ValueKind } from '../field-type.ts';
+import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing, scanTested } from '../filter/matcher.ts';
 import { pointTest } from '../filter/point-test.ts';

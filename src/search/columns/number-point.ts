@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import type { ValueKind } from '../field-type.ts';
+import type { ValueKind } from '../fields/field-type.ts';
 import { parseDate } from './date-text.ts';
 
 /**

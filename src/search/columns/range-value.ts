@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
-import type { ValueKind } from '../field-type.ts';
+import type { ValueKind } from '../fields/field-type.ts';
 import { type NumberPoint, nextDown, nextUp, pointOf, pointOfWhole, wholeOfPoint } from './number-point.ts';
 
 /** A range as the closed interval of the values that lie in it; empty when `low` is above `high`. */

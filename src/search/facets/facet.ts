@@ -1,8 +1,8 @@
 import type { CodeColumn } from '../columns/code-column.ts';
 import { compareValues, type PlainValue, type ValueDictionary } from '../columns/value-dictionary.ts';
 import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../pace.ts';
+import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
 import { TopList } from '../sort/top-list.ts';
-import type { FacetGroup, FacetGroups } from '../types.ts';
 import type { FacetTally } from './tally.ts';
 
 /** Groups that a shard sends without being asked for more. */

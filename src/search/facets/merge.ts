@@ -1,4 +1,4 @@
-import type { FacetGroup, FacetGroups } from '../types.ts';
+import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
 import { compareGroups } from './facet.ts';
 
 type FacetValue = FacetGroup['value'];

@@ -1,8 +1,8 @@
 import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
+import type { FilterNode } from '../checked-query.ts';
 import type { Column } from '../columns/column.ts';
 import { chain, type Maybe, mapInTurn, pace, repeat, type Steps, Unfinished } from '../pace.ts';
-import type { FilterNode } from '../types.ts';
 import type { PositiveOperator } from './condition.ts';
 import { listedValues } from './condition.ts';
 import {

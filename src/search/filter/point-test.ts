@@ -1,5 +1,5 @@
 import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
-import type { ValueKind } from '../field-type.ts';
+import type { ValueKind } from '../fields/field-type.ts';
 import { type Condition, listedValues } from './condition.ts';
 
 /** What a condition asks of a number: to lie between two points, both included, or to be one of several. */

@@ -1,6 +1,6 @@
 import { endOfGo } from '../filter/matcher.ts';
 import { type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
-import type { RowPlace } from '../types.ts';
+import type { RowPlace } from '../shard-answer.ts';
 import type { Order } from './order.ts';
 
 /** The total order of an answer: its sort keys, then `_originId`, then `_sourceGuid` (contract section 7). */

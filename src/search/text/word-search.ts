@@ -1,6 +1,6 @@
 import type { Bitmap } from '../bitmap.ts';
 import { chain, type Maybe, pace, repeat } from '../pace.ts';
-import type { Scratch } from '../scratch.ts';
+import type { Scratch } from '../shard/scratch.ts';
 import { wordWeight } from './score.ts';
 import type { NearTerm, TextIndex } from './text-index.ts';
 import { allowedDistance, wordsOf } from './words.ts';

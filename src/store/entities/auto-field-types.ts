@@ -1,5 +1,5 @@
 /** The decided field types of all auto-indexed entity types: what a backup keeps of `AutoFields`. */
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { storeError } from '../redis/connection.ts';
 import type { Store } from '../store.ts';

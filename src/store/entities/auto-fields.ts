@@ -8,7 +8,7 @@
  */
 import type { Configuration } from '../../config/configuration.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
-import type { FieldType } from '../../search/types.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
 import { storeError } from '../redis/connection.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { openToken, sealToken, type TokenUse } from '../../../src/query/front/token.ts';
 import { queryIdentity } from '../../../src/search/check/query.ts';
-import type { CheckedQuery } from '../../../src/search/types.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 const secret = randomBytes(32);

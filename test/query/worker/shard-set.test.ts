@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { ShardSet } from '../../../src/query/worker/shard-set.ts';
-import type { CheckedQuery } from '../../../src/search/types.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { encodeItem, itemIndexField, type ScopedIndex } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { checkQuery, queryIdentity } from '../../../src/search/check/query.ts';
-import type { CheckedQuery } from '../../../src/search/types.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { allTypes } from '../support/arbitraries.ts';
 
 const closed = { fields: allTypes, isOpen: false, isSchemaAlias: (alias: string) => alias === 'page' };

@@ -1,7 +1,8 @@
 /** Random indexes, items and queries; values come from small sets, so that they meet. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import type { FieldType, IndexItem } from '../../../src/search/types.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import type { IndexItem } from '../../../src/search/index-item.ts';
 
 const scalarTypes = [
   'keyword',

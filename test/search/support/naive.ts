@@ -3,7 +3,8 @@
  * `src/search` and reads queries as they are sent, so that what the two have in common is the contract alone.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import type { FieldType, IndexItem } from '../../../src/search/types.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import type { IndexItem } from '../../../src/search/index-item.ts';
 
 export interface NaiveRow {
   readonly item: IndexItem;

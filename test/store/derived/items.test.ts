@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import type { FieldType } from '../../../src/search/types.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import {
   decodeItem,
   encodeItem,

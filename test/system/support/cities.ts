@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { atlasEntities } from '../../../config/atlas-entities.ts';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import type { FieldType } from '../../../src/search/types.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
 
 const largeFile = fileURLToPath(new URL('../../../../shared/data/cities.ndjson.gz', import.meta.url));
 

@@ -1,6 +1,6 @@
 /** Random things to index, and random valid queries over them; values come from small sets, so that they meet. */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import type { FieldType } from '../../../src/search/types.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { Random } from './random.ts';
 
 /** Fields of the index schema, each mapped from the property of the same name. */

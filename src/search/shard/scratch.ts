@@ -1,4 +1,4 @@
-import { FacetTally } from './facets/tally.ts';
+import { FacetTally } from '../facets/tally.ts';
 
 /** Buffers of one query, reused by the next. `scores` and `stamps` are all zero between queries, and nothing is counted. */
 export class Scratch {

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check/query.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../src/search/pace.ts';
-import { Shard } from '../../src/search/shard.ts';
-import type { CheckedQuery, ShardAnswer } from '../../src/search/types.ts';
-import { allTypes, item, query } from './support/arbitraries.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { checkQuery } from '../../../src/search/check/query.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../../src/search/pace.ts';
+import { Shard } from '../../../src/search/shard/shard.ts';
+import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
+import { allTypes, item, query } from '../support/arbitraries.ts';
 
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check/query.ts';
-import { mergeAnswers } from '../../src/search/merge.ts';
-import { finish } from '../../src/search/pace.ts';
-import { Shard } from '../../src/search/shard.ts';
-import type { CheckedQuery, IndexItem, RowPlace } from '../../src/search/types.ts';
-import { allTypes, type Change, changes, item, partitionOf, query } from './support/arbitraries.ts';
-import { naiveQuery } from './support/naive.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { checkQuery } from '../../../src/search/check/query.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
+import type { IndexItem } from '../../../src/search/index-item.ts';
+import { mergeAnswers } from '../../../src/search/merge.ts';
+import { finish } from '../../../src/search/pace.ts';
+import { Shard } from '../../../src/search/shard/shard.ts';
+import type { RowPlace } from '../../../src/search/shard-answer.ts';
+import { allTypes, type Change, changes, item, partitionOf, query } from '../support/arbitraries.ts';
+import { naiveQuery } from '../support/naive.ts';
 
 const runs = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
 

@@ -1,4 +1,10 @@
-import type { FieldType } from './types.ts';
+import type { FieldTypeName } from '../../schemas/definition/index-fields.ts';
+
+/**
+ * A field's type in a shard. `keywordText` and `keywordText[]` are what auto-indexing gives plain text:
+ * a keyword and a text at once.
+ */
+export type FieldType = FieldTypeName | 'keywordText' | 'keywordText[]';
 
 /** What the values of a field are compared as. */
 export type ValueKind = 'text' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'date' | 'json';

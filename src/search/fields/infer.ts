@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
-import type { FieldType } from '../types.ts';
-import { parseDateText } from './date-text.ts';
+import { parseDateText } from '../columns/date-text.ts';
+import type { FieldType } from './field-type.ts';
 
 /**
  * The type that a first value gives its field in an auto-indexed source group (contract section 2, "Index schema").

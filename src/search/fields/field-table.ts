@@ -1,5 +1,5 @@
+import type { FieldType } from './field-type.ts';
 import { type FieldTraits, traitsOf } from './field-type.ts';
-import type { FieldType } from './types.ts';
 
 /** The fields that a query can name. */
 export interface FieldTable {

@@ -1,6 +1,6 @@
-import { Bitmap } from './bitmap.ts';
-import { pace } from './pace.ts';
-import type { TextIndex } from './text/text-index.ts';
+import { Bitmap } from '../bitmap.ts';
+import { pace } from '../pace.ts';
+import type { TextIndex } from '../text/text-index.ts';
 
 /** A sweep begins when this many docs are dead, and a quarter as many as live. */
 const deadDocsMin = 1024;

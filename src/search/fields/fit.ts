@@ -1,9 +1,9 @@
 import type { Json } from '../../contract/json.ts';
 import { isJsonObject } from '../../contract/json.ts';
-import { traitsOf, type ValueKind } from '../field-type.ts';
-import type { FieldType } from '../types.ts';
-import { hasPoint } from './number-point.ts';
-import { intervalOf } from './range-value.ts';
+import { hasPoint } from '../columns/number-point.ts';
+import { intervalOf } from '../columns/range-value.ts';
+import type { FieldType } from './field-type.ts';
+import { traitsOf, type ValueKind } from './field-type.ts';
 
 /** `leftOut`: how many items of a list did not fit and are missing in `value`; nulls are not counted. */
 export type Fit =

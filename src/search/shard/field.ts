@@ -1,14 +1,14 @@
-import type { Json } from '../contract/json.ts';
-import { CodeColumn } from './columns/code-column.ts';
-import type { Column } from './columns/column.ts';
-import { createCodeColumn, createColumn } from './columns/create-column.ts';
-import { ListCodes } from './columns/list-codes.ts';
-import { parseLong } from './columns/number-point.ts';
-import { type FieldTraits, traitsOf } from './field-type.ts';
-import { type Maybe, pace, type Steps, Unfinished } from './pace.ts';
-import { TextIndex } from './text/text-index.ts';
-import { wordsInSteps, wordsOf, wordsOfAll } from './text/words.ts';
-import type { FieldType } from './types.ts';
+import type { Json } from '../../contract/json.ts';
+import { CodeColumn } from '../columns/code-column.ts';
+import type { Column } from '../columns/column.ts';
+import { createCodeColumn, createColumn } from '../columns/create-column.ts';
+import { ListCodes } from '../columns/list-codes.ts';
+import { parseLong } from '../columns/number-point.ts';
+import type { FieldType } from '../fields/field-type.ts';
+import { type FieldTraits, traitsOf } from '../fields/field-type.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
+import { TextIndex } from '../text/text-index.ts';
+import { wordsInSteps, wordsOf, wordsOfAll } from '../text/words.ts';
 
 const cachedTextsMax = 1000;
 const cachedUnitsMax = 100;

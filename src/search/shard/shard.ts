@@ -1,33 +1,26 @@
-import type { Json, JsonObject } from '../contract/json.ts';
-import { getOwn } from '../contract/json.ts';
-import { Bitmap } from './bitmap.ts';
-import type { CodeColumn } from './columns/code-column.ts';
-import type { Column } from './columns/column.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
+import { getOwn } from '../../contract/json.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { CheckedQuery, FilterNode } from '../checked-query.ts';
+import type { CodeColumn } from '../columns/code-column.ts';
+import type { Column } from '../columns/column.ts';
+import { countAll, countGroups, countValues, facetGroupsPerShardMax } from '../facets/facet.ts';
+import type { FieldType } from '../fields/field-type.ts';
+import { isFacetable } from '../fields/field-type.ts';
+import { bindFilter, type FilterScope, keepBy, siftAll } from '../filter/filter.ts';
+import { sparseShare } from '../filter/matcher.ts';
+import type { IndexItem } from '../index-item.ts';
+import { chain, finish, type Maybe, mapInTurn, pace, repeat, type Steps, Unfinished } from '../pace.ts';
+import type { FacetGroup, FacetGroups, Row, RowPlace, ShardAnswer } from '../shard-answer.ts';
+import { absentOrder, type Order } from '../sort/order.ts';
+import { type Ranking, topDocs } from '../sort/top-docs.ts';
+import { compareText } from '../text/code-points.ts';
+import { ScoreOrder, scoreOf } from '../text/score.ts';
+import { runSearch } from '../text/word-search.ts';
 import { DocTable } from './doc-table.ts';
-import { countAll, countGroups, countValues, facetGroupsPerShardMax } from './facets/facet.ts';
 import { Field } from './field.ts';
-import { isFacetable } from './field-type.ts';
-import { bindFilter, type FilterScope, keepBy, siftAll } from './filter/filter.ts';
-import { sparseShare } from './filter/matcher.ts';
-import { chain, finish, type Maybe, mapInTurn, pace, repeat, type Steps, Unfinished } from './pace.ts';
 import { type Scratch, Scratches } from './scratch.ts';
-import { absentOrder, type Order } from './sort/order.ts';
-import { type Ranking, topDocs } from './sort/top-docs.ts';
 import { Sweeper } from './sweeper.ts';
-import { compareText } from './text/code-points.ts';
-import { ScoreOrder, scoreOf } from './text/score.ts';
-import { runSearch } from './text/word-search.ts';
-import type {
-  CheckedQuery,
-  FacetGroup,
-  FacetGroups,
-  FieldType,
-  FilterNode,
-  IndexItem,
-  Row,
-  RowPlace,
-  ShardAnswer,
-} from './types.ts';
 
 const scratches = new Scratches();
 /** Units of the pace: what a row takes for each key of its sort, and a byte of JSON text to be parsed. */

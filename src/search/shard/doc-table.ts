@@ -1,12 +1,12 @@
-import type { JsonObject } from '../contract/json.ts';
-import { Bitmap } from './bitmap.ts';
-import type { CodeColumn } from './columns/code-column.ts';
-import type { Column } from './columns/column.ts';
-import { NumberColumn } from './columns/number-column.ts';
-import { ScalarCodes } from './columns/scalar-codes.ts';
-import { compareText } from './text/code-points.ts';
-import { TextArena } from './text/text-arena.ts';
-import type { IndexItem } from './types.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { CodeColumn } from '../columns/code-column.ts';
+import type { Column } from '../columns/column.ts';
+import { NumberColumn } from '../columns/number-column.ts';
+import { ScalarCodes } from '../columns/scalar-codes.ts';
+import type { IndexItem } from '../index-item.ts';
+import { compareText } from '../text/code-points.ts';
+import { TextArena } from './text-arena.ts';
 
 const capacityMin = 1024;
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check/query.ts';
-import { Shard } from '../../src/search/shard.ts';
-import type { FieldType, IndexItem } from '../../src/search/types.ts';
-import { naiveQuery } from './support/naive.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { checkQuery } from '../../../src/search/check/query.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import type { IndexItem } from '../../../src/search/index-item.ts';
+import { Shard } from '../../../src/search/shard/shard.ts';
+import { naiveQuery } from '../support/naive.ts';
 
 const fields = new Map<string, FieldType>([
   ['rare', 'keyword'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TextArena } from '../../../src/search/text/text-arena.ts';
+import { TextArena } from '../../../src/search/shard/text-arena.ts';
 
 test('texts survive any order of changes, and the arena stays about as large as they are', () => {
   const arena = new TextArena(1000);

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { checkQuery } from '../../src/search/check/query.ts';
-import { finish } from '../../src/search/pace.ts';
-import { Shard } from '../../src/search/shard.ts';
-import type { CheckedQuery, FieldType, IndexItem, ShardAnswer } from '../../src/search/types.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { checkQuery } from '../../../src/search/check/query.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import type { IndexItem } from '../../../src/search/index-item.ts';
+import { finish } from '../../../src/search/pace.ts';
+import { Shard } from '../../../src/search/shard/shard.ts';
+import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
 
 function checked(fields: ReadonlyMap<string, FieldType>, body: Json): CheckedQuery {
   const result = checkQuery(body, { fields, isOpen: true, isSchemaAlias: null });

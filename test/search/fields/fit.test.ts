@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { fitField } from '../../../src/search/columns/fit.ts';
-import { inferFieldType } from '../../../src/search/columns/infer.ts';
-import type { FieldType } from '../../../src/search/types.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import { fitField } from '../../../src/search/fields/fit.ts';
+import { inferFieldType } from '../../../src/search/fields/infer.ts';
 
 const fitting: [FieldType, Json[]][] = [
   ['keyword', ['', 'a', '12']],

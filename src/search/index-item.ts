@@ -1,0 +1,14 @@
+import type { JsonObject } from '../contract/json.ts';
+
+/** An index item as it is stored and loaded. */
+export interface IndexItem {
+  readonly partition: number;
+  readonly sourceId: string;
+  readonly originId: string;
+  /** Milliseconds since 1970. */
+  readonly updatedAtMs: number;
+  /** Values that fit their types (see `fitField`); nulls and absent fields left out. */
+  readonly fields: JsonObject;
+  /** JSON text of the fields, where the caller has it already. */
+  readonly fieldsText?: string;
+}
