@@ -20,7 +20,7 @@ import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
-import { Heartbeat, heartbeatMs } from '../src/store/partitions/heartbeat.ts';
+import { Heartbeat, heartbeatMs } from '../src/store/processes/heartbeat.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
 
 runProcess('web', async () => {

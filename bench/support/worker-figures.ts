@@ -1,5 +1,5 @@
 /** What a worker counts, as it tells when it is asked. */
-import { liveProcesses } from '../../src/store/partitions/registry.ts';
+import { liveProcesses } from '../../src/store/processes/registry.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { BenchContext } from './bench.ts';
 import type { System } from './system.ts';

@@ -5,17 +5,18 @@
 import { performance } from 'node:perf_hooks';
 import type { Semaphore } from '../lib/semaphore.ts';
 import { parseDependent } from '../store/derived/dependents.ts';
+import type { ItemSink } from '../store/derived/item-sink.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { keys } from '../store/keys.ts';
-import { commit, encodeDirty, readDirty } from '../store/partitions/commit.ts';
+import { commit } from '../store/partitions/commit.ts';
+import { type IntakeEntry, IntakeReader } from '../store/partitions/intake.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import { FencedError, StoreUnavailableError } from '../store/redis/connection.ts';
+import { encodePendingRebuild, readPendingRebuilds } from '../store/partitions/pending-rebuilds.ts';
+import { FencedError, StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
-import { type IntakeEntry, IntakeReader } from '../store/streams/intake.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
-import type { ItemSink } from '../store/types.ts';
 import { type BatchResult, processBatch } from './batch/batch.ts';
 import { Intents } from './batch/intents.ts';
 import type { Basis } from './batch/turn.ts';
@@ -207,14 +208,14 @@ export class PartitionActor {
 
   async #process({ works, invalidations, sequence }: IntakePortion): Promise<void> {
     const result = await this.#batch(works);
-    const key = keys.dirty(this.lease.tag);
+    const key = keys.pendingRebuilds(this.lease.tag);
     const whole = invalidations.length === 0 ? noNames : new Set(works.map(nameOfWork));
     for (const { tenant, dependents, sequence: asked } of invalidations) {
       for (const dependent of dependents) {
         // A whole turn in this portion has seen the change that invalidated it.
         if (isWholeTurn(tenant, dependent, whole)) continue;
         const waiting = this.#queue.add(tenant, dependent, asked, asked);
-        result.writes.set(key, pendingField(waiting), encodeDirty(waiting.first, waiting.last));
+        result.writes.set(key, pendingField(waiting), encodePendingRebuild(waiting.first, waiting.last));
       }
     }
     this.#wake();
@@ -228,7 +229,8 @@ export class PartitionActor {
       const taken = this.#queue.take(startMs, rebuildBudgetMs);
       if (taken.length === 0) return;
       const result = await this.#batch(rebuildWorks(taken));
-      for (const waiting of taken) result.writes.delete(keys.dirty(this.lease.tag), pendingField(waiting));
+      for (const waiting of taken)
+        result.writes.delete(keys.pendingRebuilds(this.lease.tag), pendingField(waiting));
       const endMs = performance.now();
       this.#queue.done(
         taken.map(({ dependent }) => dependent),
@@ -287,8 +289,8 @@ export class PartitionActor {
     const { metrics, items, store } = this.context;
     const announcement = {
       checkpoint,
-      dirty: this.#queue.firstInvalidations(),
-      caused: result.downstream,
+      pendingRebuilds: this.#queue.firstInvalidations(),
+      downstream: result.downstream,
       digests: result.digests.bytes,
     };
     const { writes, claimWrites } = result;
@@ -344,12 +346,12 @@ function isWholeTurn(tenant: string, dependent: string, whole: ReadonlySet<strin
   return parsed === null || whole.has(`${tenant}:${parsed.sourceId}:${parsed.originId}`);
 }
 
-/** Field of `keys.dirty`: the tenant, then the dependent. */
+/** Field of `keys.pendingRebuilds`: the tenant, then the dependent. */
 function pendingField({ tenant, dependent }: Pick<Waiting, 'tenant' | 'dependent'>): string {
   return `${tenant}|${dependent}`;
 }
 
 async function pendingRebuilds(store: Store, tag: string): Promise<[string, readonly [number, number]][]> {
-  const pending = [...(await readDirty(store, tag))];
+  const pending = [...(await readPendingRebuilds(store, tag))];
   return pending.sort(([, [a]], [, [b]]) => a - b);
 }

@@ -5,24 +5,25 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { leaseMs } from '../contract/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
+import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
+import type { ItemSink } from '../store/derived/item-sink.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import { heartbeatMs } from '../store/partitions/heartbeat.ts';
 import {
   type Lease,
   type RenewalMark,
-  readOwners,
   releaseLease,
   type TakenLease,
   takeLease,
 } from '../store/partitions/lease.ts';
 import { LeaseEnds } from '../store/partitions/lease-ends.ts';
+import { readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import { liveProcesses, type ProcessBeat } from '../store/partitions/registry.ts';
-import { FencedError, StoreUnavailableError } from '../store/redis/connection.ts';
+import { heartbeatMs } from '../store/processes/heartbeat.ts';
+import type { ProcessBeat } from '../store/processes/process-messages.ts';
+import { liveProcesses } from '../store/processes/registry.ts';
+import { FencedError, StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
-import type { ItemSink } from '../store/types.ts';
 import { portionParts } from './batch/work.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { nextStep } from './ownership/assignment.ts';

@@ -4,7 +4,7 @@ import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
 import { environmentWithFile } from '../config/settings/environment.ts';
 import { readSettings } from '../config/settings/settings.ts';
-import { readPublished } from '../store/configuration/configuration.ts';
+import { readPublished } from '../store/configuration/published-configuration.ts';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
 import { writeBackup } from './backup/write.ts';

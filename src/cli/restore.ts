@@ -7,7 +7,7 @@ import { loadConfiguration } from '../config/documents/load.ts';
 import { readConfiguration } from '../config/documents/read.ts';
 import { environmentWithFile } from '../config/settings/environment.ts';
 import { readSettings } from '../config/settings/settings.ts';
-import { FencedError } from '../store/redis/connection.ts';
+import { FencedError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckedBackup, checkBackup } from './backup/read.ts';
 import { restoreBackup } from './backup/restore-backup.ts';

@@ -6,7 +6,7 @@ import type { Principal } from '../config/configuration.ts';
 import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
 import { UnavailableError } from '../query/query-service.ts';
-import { StoreFullError, StoreUnavailableError } from '../store/redis/connection.ts';
+import { StoreFullError, StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Answer } from './answer.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
 import { AnswerToBody, type Handler } from './handler.ts';

@@ -4,8 +4,8 @@ import type { FrontLimits } from '../contract/front-limits.ts';
 import type { QueryService } from '../query/query-service.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
-import type { VersionVector } from '../store/types.ts';
-import type { Horizon } from '../store/visibility/high-water-mark.ts';
+import type { HighWaterMark } from '../store/visibility/high-water-mark.ts';
+import type { VersionVector } from '../store/visibility/version.ts';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import type { LargeAnswers } from './delivery/large-answers.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
@@ -16,8 +16,8 @@ import type { Readiness } from './operations/readiness.ts';
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean>;
-  catchUp(): Promise<Horizon | null>;
-  waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean>;
+  catchUp(): Promise<HighWaterMark | null>;
+  waitUntilHeard(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
   noteWritten(tenant: string, version: VersionVector): VersionVector;
 }
 

@@ -1,6 +1,6 @@
 /** How much the fronts have to do at the moment: a rebuild leaves them the more of the machine. */
 import { performance } from 'node:perf_hooks';
-import { liveProcesses } from '../store/partitions/registry.ts';
+import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
 /** Fronts tell it once a second. */

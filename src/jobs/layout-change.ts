@@ -5,7 +5,7 @@
  */
 
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
-import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
+import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import {
   type LayoutStates,
   noteFilled,
@@ -13,8 +13,8 @@ import {
   retireFormer,
   type SourcePlace,
 } from '../store/configuration/layouts.ts';
-import { readOwners } from '../store/partitions/lease.ts';
-import { liveProcesses } from '../store/partitions/registry.ts';
+import { readOwners } from '../store/partitions/owners.ts';
+import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
 /** A look tells the same for this long. */

@@ -3,7 +3,7 @@
 import { buildersFor, placeOf } from '../actors/batch/builder.ts';
 import { outputKey } from '../actors/batch/output-key.ts';
 import type { Basis } from '../actors/batch/turn.ts';
-import type { ProcessedRecord } from '../store/derived/processed.ts';
+import type { ProcessedRecord } from '../store/derived/processed-record.ts';
 
 /**
  * Names and schema digests are compared, no bytes: an equal digest means that no view of the schema can differ. A

@@ -10,7 +10,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { knownSources } from '../actors/rebuild/rescan.ts';
-import type { ActiveConfiguration } from '../store/configuration/configuration.ts';
+import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/jobs-queue.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { formatDependent } from '../store/derived/dependents.ts';
@@ -22,12 +22,12 @@ import {
 } from '../store/derived/processed.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities/entities.ts';
-import { readOwner, readOwners } from '../store/partitions/lease.ts';
+import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
+import { readOwner, readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import { liveProcesses } from '../store/partitions/registry.ts';
+import { liveProcesses } from '../store/processes/registry.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
-import { markForRebuild, outsideCaller } from '../store/streams/intake.ts';
 import type { FrontLoad } from './front-load.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
@@ -305,7 +305,7 @@ class RebuildRun {
       const dependents = portion.map((originId) =>
         formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
       );
-      const sequence = await markForRebuild(store, outsideCaller, this.#partition, tenant, dependents);
+      const sequence = await invalidate(store, outsideCaller, this.#partition, tenant, dependents);
       this.#noteInvalidated(tenant, sequence, portion.length);
       onInvalidated(portion.length);
       await this.#waits.rest(tenant, sequence);

@@ -52,9 +52,9 @@ export class RebuildWaits {
   /** Until what was invalidated is rebuilt, here and where their lookup indexes were changed by it. */
   async untilRebuilt(last: Invalidations): Promise<void> {
     for (const [tenant, sequence] of last) await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
-    const { caused } = await readPartitionState(this.store, this.partition);
+    const { downstream } = await readPartitionState(this.store, this.partition);
     const tenants = new Set(last.map(([tenant]) => tenant));
-    for (const { tenant, partition, sequence } of caused) {
+    for (const { tenant, partition, sequence } of downstream) {
       if (tenants.has(tenant)) await this.#untilRebuiltUpTo(partition, tenant, sequence);
     }
   }

@@ -9,8 +9,8 @@ import { environmentWithFile } from '../config/settings/environment.ts';
 import { type LogLevel, readSettings, type Settings } from '../config/settings/settings.ts';
 import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/operations/log.ts';
-import { ActiveConfiguration } from '../store/configuration/configuration.ts';
-import type { Role } from '../store/partitions/registry.ts';
+import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
+import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
 import type { RedisHost, Store, StoreOptions } from '../store/store.ts';
 import { stepBack } from './background.ts';
@@ -87,8 +87,8 @@ async function openLog(role: Role, level: LogLevel): Promise<Log> {
   return createLog(role, level, { write: (line) => process.stdout.write(`${text(line)}\n`) });
 }
 
-function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'lineTimeoutMs'> {
-  return { commandTimeoutMs: redisTimeoutMs, lineTimeoutMs: redisTimeoutMs };
+function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'ownReadsTimeoutMs'> {
+  return { commandTimeoutMs: redisTimeoutMs, ownReadsTimeoutMs: redisTimeoutMs };
 }
 
 /** Hosts may start in any order: the one that has the configuration may come later. */

@@ -1,7 +1,7 @@
 /** What the query room promises to the HTTP front (specification "Query object", contract section 7). */
 import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
-import type { VersionVector } from '../store/types.ts';
+import type { VersionVector } from '../store/visibility/version.ts';
 
 /** What a query asks: an index, or an entity type of an auto-indexed source group. */
 export type QueryTarget =

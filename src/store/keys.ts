@@ -42,16 +42,16 @@ export const keys = {
   owner: (tag: string) => `${tag}:owner`,
   /** Hash: stream, changes; the last sequence number of each stream. */
   clock: (tag: string) => `${tag}:clock`,
-  /** Stream of accepted writes and rebuild marks; entry ids are `<sequence>-0`. */
+  /** Stream of accepted writes and invalidations; entry ids are `<sequence>-0`. */
   stream: (tag: string) => `${tag}:stream`,
   /** Stream of what became visible; entry ids are `<sequence>-0`. */
   changes: (tag: string) => `${tag}:changes`,
   /** Hash: partition -> epoch below which its owner's effects here are refused. */
   fence: (tag: string) => `${tag}:fence`,
-  /** Hash: view or item waiting for a rebuild -> first and last mark. */
-  dirty: (tag: string) => `${tag}:dirty`,
-  /** Hash: `<tenant>:<partition>` -> last mark that this partition's changes sent there. */
-  caused: (tag: string) => `${tag}:caused`,
+  /** Hash: pending rebuild (a view or an item) -> first and last invalidation that asks for it. */
+  pendingRebuilds: (tag: string) => `${tag}:dirty`,
+  /** Hash: `<tenant>:<partition>` -> last invalidation that this partition's changes sent there. */
+  downstream: (tag: string) => `${tag}:caused`,
   /** Hash: `<epoch>.<number>` -> what the owner of that epoch is about to put outside the partition, by entity. */
   intents: (tag: string) => `${tag}:intents`,
   /** String with a time to live: outcome of a delete, so that a repeated call answers the same. */

@@ -1,34 +1,21 @@
 /** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
-import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { keys, Partitions, platformTag } from './keys.ts';
-import { Registry } from './partitions/registry.ts';
+import { channelsOf, type ProcessChannels } from './processes/channels.ts';
+import { Registry } from './processes/registry.ts';
 import {
   type ConnectionOptions,
   connect,
   disconnect,
   type RedisAddress,
   type RedisClient,
-  storeError,
 } from './redis/connection.ts';
+import { storeError } from './redis/errors.ts';
 import { FieldReader } from './redis/field-reader.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
-import { ReadLine } from './redis/resp-connection.ts';
+import { RespConnection } from './redis/resp/resp-connection.ts';
 import { checkServers, UnfitRedisError } from './redis/server-check.ts';
-import { channelsOf, type ProcessChannels } from './streams/channels.ts';
-
-/** The store was first used with another number of partitions. */
-export class PartitionCountError extends Error {
-  override readonly name = 'PartitionCountError';
-}
-
-/** The store was written by a version of the platform that lays data out in another way. */
-export class StoreFormatError extends Error {
-  override readonly name = 'StoreFormatError';
-}
-
-/** Raised by one whenever what an older version wrote would be misread. */
-const storeFormat = 4;
+import { fixFacts, keepsEverything, PartitionCountError, StoreFormatError } from './store-facts.ts';
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
@@ -38,7 +25,7 @@ export interface StoreOptions extends ConnectionOptions {
    * How long a read of `fields` may take; with it they have a connection of their own, past the client library, on one
    * Redis: for a process that reads by the thousand.
    */
-  readonly lineTimeoutMs?: number;
+  readonly ownReadsTimeoutMs?: number;
   /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
   readonly confirmReplicas?: number;
   /** How long a replica is waited for; absent: as in the contract. */
@@ -56,14 +43,14 @@ export interface RedisHost {
 export class Store implements RedisHost {
   readonly #options: StoreOptions;
   #messages: RedisHost | null = null;
-  readonly #line: ReadLine | null;
+  readonly #line: RespConnection | null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
   /** Where processes tell of themselves and ask each other. */
   readonly channels: ProcessChannels;
   /** Who else works on the store. */
   readonly registry: Registry;
-  #largeLine: ReadLine | null = null;
+  #largeLine: RespConnection | null = null;
   #large: FieldReader | null = null;
 
   private constructor(
@@ -185,46 +172,6 @@ function acknowledgementsOf(
   return address.kind === 'single' ? confirmationOf(address, confirmReplicas, replicaWaitMs) : replication;
 }
 
-/**
- * Whether all that it has answered is on its disk, and nobody else comes in its place: a replica that is promoted lacks
- * the last of it. One that does not say may forget.
- */
-async function keepsEverything(client: Redis, { confirmReplicas = 0 }: StoreOptions): Promise<boolean> {
-  if (confirmReplicas > 0) return false;
-  try {
-    const [, isAppended] = (await client.config('GET', 'appendonly')) as string[];
-    const [, synced] = (await client.config('GET', 'appendfsync')) as string[];
-    return isAppended === 'yes' && synced === 'always';
-  } catch {
-    return false;
-  }
-}
-
-/** What is fixed at first use is written then alone: a full Redis takes no write, and is to be opened all the same. */
-async function fixFacts(
-  client: RedisClient,
-  partitionCount: number,
-): Promise<readonly (Buffer | null | undefined)[]> {
-  await fixFormat(client);
-  const known = await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
-  if (!known.includes(null)) return known;
-  await client.hsetnx(keys.layout, 'partitions', partitionCount);
-  await client.hsetnx(keys.layout, 'secret', randomBytes(32));
-  return await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
-}
-
-/** Every store has its format before its partition count, so one that has the latter alone is older than formats. */
-async function fixFormat(client: RedisClient): Promise<void> {
-  const [partitions, known] = await client.hmget(keys.layout, 'partitions', 'format');
-  if (!partitions) await client.hsetnx(keys.layout, 'format', storeFormat);
-  const format = partitions ? Number(known ?? 1) : storeFormat;
-  if (format === storeFormat) return;
-  throw new StoreFormatError(
-    `this store has format ${format}, and this version of Millrace reads format ${storeFormat}; back it up with the version ` +
-      'that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
-  );
-}
-
 /** The store is there, but not for this process. */
 export function isMismatch(
   error: unknown,
@@ -236,11 +183,11 @@ export function isMismatch(
   );
 }
 
-function lineFor({ address, lineTimeoutMs }: StoreOptions): ReadLine | null {
+function lineFor({ address, ownReadsTimeoutMs }: StoreOptions): RespConnection | null {
   // A cluster's client knows the way to each slot.
-  return address.kind === 'cluster' || lineTimeoutMs === undefined
+  return address.kind === 'cluster' || ownReadsTimeoutMs === undefined
     ? null
-    : new ReadLine(address, lineTimeoutMs);
+    : new RespConnection(address, ownReadsTimeoutMs);
 }
 
 function messageHost(options: ConnectionOptions): RedisHost {

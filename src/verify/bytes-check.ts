@@ -6,7 +6,7 @@ import { outputKey } from '../actors/batch/output-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import { encodeItem } from '../store/derived/items.ts';
-import { encodeBody, storedFields } from '../store/derived/views.ts';
+import { encodeBody, storedFields } from '../store/derived/stored-body.ts';
 import { type Finding, finding, outputSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 

@@ -7,7 +7,7 @@ import { claimsOf } from '../actors/batch/claims.ts';
 import { formerClaims, sameClaim } from '../actors/batch/former.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { claimKey, outputKey } from '../actors/batch/output-key.ts';
-import type { MadeClaim } from '../store/derived/processed.ts';
+import type { MadeClaim } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 

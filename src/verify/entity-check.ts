@@ -9,7 +9,7 @@ import { loadTurns } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
-import type { MadeClaim } from '../store/derived/processed.ts';
+import type { MadeClaim } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';

@@ -4,15 +4,15 @@
  */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
-import { unpackClaim, unpackServed } from '../store/derived/claim-records.ts';
-import { readServed } from '../store/derived/claims.ts';
+import type { Claim } from '../store/claims/claim-records.ts';
+import { unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
+import { readServed } from '../store/claims/read-claims.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
 import { readProcessed } from '../store/derived/processed.ts';
-import { fieldOfRival } from '../store/derived/rivals.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import { claimField, viewFieldOf } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { Claim } from '../store/types.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
 
@@ -55,7 +55,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
     if (key.kind === 'claims') {
       const names = fields.map(({ field }) => field);
       yield names
-        .filter((name) => fieldOfRival(name) === null)
+        .filter((name) => fieldOfCompetingClaim(name) === null)
         .map((field) => targetOfField(key, field, { urls: [], isRest: false }));
       yield await restTargets(store, key, names);
     }
@@ -64,7 +64,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
 
 /** Fields that something is stored of as if several views claimed them, though none or one is said to. */
 async function restTargets(store: Store, key: StoredKey, names: readonly string[]): Promise<RouteTarget[]> {
-  const fields = [...new Set(names.map(fieldOfRival).filter((field) => field !== null))];
+  const fields = [...new Set(names.map(fieldOfCompetingClaim).filter((field) => field !== null))];
   const records = await readServed(store, { tenant: key.tenant, environmentId: key.scope }, fields);
   return fields
     .filter((_, index) => !records[index]?.isContested)
@@ -86,7 +86,7 @@ function routeTarget(key: StoredKey, url: string): RouteTarget {
 
 /** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
 function claimsIn(field: string, value: Buffer): readonly Claim[] {
-  return fieldOfRival(field) === null ? unpackServed(value).claims : [unpackClaim(value)];
+  return fieldOfCompetingClaim(field) === null ? unpackServed(value).claims : [unpackClaim(value)];
 }
 
 /** What a stored field says of entities. */
@@ -112,7 +112,7 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
           environmentId: scope,
           alias: view.alias,
           claimKind,
-          field: fieldOfRival(field) ?? field,
+          field: fieldOfCompetingClaim(field) ?? field,
           host,
           display,
         }),

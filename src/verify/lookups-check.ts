@@ -5,7 +5,7 @@ import { indexEntriesOf } from '../actors/batch/publish.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup/layout.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
-import type { LookupStanding } from '../store/derived/processed.ts';
+import type { LookupStanding } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';
 

@@ -12,7 +12,7 @@ import type { StoredEntity } from '../contract/entity.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
-import { readCandidates } from '../store/derived/lookups.ts';
+import { readCandidates } from '../store/derived/lookup-candidates.ts';
 import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 

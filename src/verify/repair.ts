@@ -1,12 +1,12 @@
 /** Has the owners of partitions write anew what differs: they alone can do so without racing against themselves. */
 import { normalizeUrl } from '../config/urls/url.ts';
-import { type ClaimWrite, writeClaims } from '../store/derived/claims.ts';
+import { type ClaimWrite, writeClaims } from '../store/claims/claims.ts';
+import { type RankedClaim, readCompetingClaims } from '../store/claims/competing-claims.ts';
 import { formatDependent } from '../store/derived/dependents.ts';
-import { type RankedClaim, readRivals } from '../store/derived/rivals.ts';
 import { repairOf } from '../store/derived/suspects.ts';
-import { waitUntilSettled } from '../store/partitions/partition-state.ts';
+import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
+import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
-import { markForRebuild, outsideCaller } from '../store/streams/intake.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 
 const targetsPerEntry = 100;
@@ -37,7 +37,7 @@ async function invalidatePortion(store: Store, targets: readonly EntityTarget[])
   const dependents = targets.flatMap(({ sourceId, originId, suspects }) =>
     [null, ...suspects].map((suspect) => formatDependent(repairOf(sourceId, originId, suspect))),
   );
-  await markForRebuild(store, outsideCaller, partition, first.tenant, dependents);
+  await invalidate(store, outsideCaller, partition, first.tenant, dependents);
   // One portion at a time, so that fresh changes never wait behind more than that.
   await waitUntilSettled(store);
 }
@@ -62,9 +62,9 @@ async function repairRoutes(
     field,
     claim: { ...claim, display, redirect: null },
   });
-  const rivals = await readRivals(store, scope, field);
+  const competing = await readCompetingClaims(store, scope, field);
   await writeClaims(store, outsideCaller, [
-    ...rivals.map(({ ranked }) => renewal(ranked, '')),
+    ...competing.map(({ ranked }) => renewal(ranked, '')),
     ...['', ...urls].map((url) => renewal({ ...nobodys, host: normalizeUrl(url)?.host ?? null }, url)),
   ]);
 }

@@ -1,14 +1,18 @@
 /** Compares the list of routes, the order of claims and the count of clashes with the claims on URLs and handles. */
 import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../lib/group-by.ts';
-import { type ServedClaims, unpackServed } from '../store/derived/claim-records.ts';
-import { claimTag, readServed } from '../store/derived/claims.ts';
+import type { Claim } from '../store/claims/claim-records.ts';
+import { type ServedClaims, unpackServed } from '../store/claims/claim-records.ts';
+import {
+  type CompetingClaim,
+  type RankedClaim,
+  readCompetingClaims,
+} from '../store/claims/competing-claims.ts';
+import { claimTag, readServed } from '../store/claims/read-claims.ts';
 import { hasSorted } from '../store/derived/keyspace.ts';
-import { type RankedClaim, type Rival, readRivals } from '../store/derived/rivals.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { Claim } from '../store/types.ts';
 import { type Finding, finding, type RouteTarget } from './finding.ts';
 
 /** Findings for each target, in their order. @throws StoreUnavailableError */
@@ -30,13 +34,13 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
       await Promise.all(
         group.map(async (target, index) => {
           const record = records[index] ?? unpackServed(null);
-          const rivals =
-            record.isContested || target.isRest ? await readRivals(store, target, target.field) : [];
-          const claims = record.isContested ? rivals.flatMap(({ claim }) => claim ?? []) : record.claims;
+          const competing =
+            record.isContested || target.isRest ? await readCompetingClaims(store, target, target.field) : [];
+          const claims = record.isContested ? competing.flatMap(({ claim }) => claim ?? []) : record.claims;
           const clash = counts.field(clashesKey(store, target, target.field), target.field);
           const hidden = counts.field(hiddenKey(store, target, target.field), target.field);
           findings.set(target, [
-            ...checkOrder(target, record, rivals),
+            ...checkOrder(target, record, competing),
             ...checkClash(target, claims, Number(clash?.toString() ?? 0)),
             ...checkHidden(target, claims, Number(hidden?.toString() ?? 0)),
             ...(await checkUrls(store, target, claims)),
@@ -70,13 +74,17 @@ function subjectOf({ field, environmentId }: RouteTarget): string {
 }
 
 /** Claims stand where their kind, age and ids say, and what is served follows from them (contract section 5). */
-function checkOrder(target: RouteTarget, record: ServedClaims, rivals: readonly Rival[]): Finding[] {
+function checkOrder(
+  target: RouteTarget,
+  record: ServedClaims,
+  competing: readonly CompetingClaim[],
+): Finding[] {
   const subject = subjectOf(target);
   if (!record.isContested) {
-    return rivals.length === 0 ? [] : [finding(subject, 'has claims left that are not served any more')];
+    return competing.length === 0 ? [] : [finding(subject, 'has claims left that are not served any more')];
   }
-  const claims = rivals.flatMap(({ claim }) => claim ?? []);
-  const isInOrder = rivals.every(
+  const claims = competing.flatMap(({ claim }) => claim ?? []);
+  const isInOrder = competing.every(
     ({ ranked, claim }) => claim !== null && isDeepStrictEqual(ranked, rankedOf(claim)),
   );
   if (!isInOrder) return [finding(subject, 'its claims are not in order', JSON.stringify(claims))];

@@ -2,7 +2,7 @@
 import { outputKey } from '../actors/batch/output-key.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
-import type { MadeClaim, ProcessedRecord } from '../store/derived/processed.ts';
+import type { MadeClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import { placeApart } from '../store/derived/views.ts';
 import { shownClaim } from './claims-check.ts';

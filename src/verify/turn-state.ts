@@ -1,15 +1,15 @@
 /** One entity's turn beside what is stored for it. */
 import { outputKey } from '../actors/batch/output-key.ts';
 import type { Turn } from '../actors/batch/turn.ts';
-import { type ServedClaims, unpackClaim, unpackServed } from '../store/derived/claim-records.ts';
-import { claimTag } from '../store/derived/claims.ts';
-import type { MadeClaim, MadeThing } from '../store/derived/processed.ts';
-import { type RankedClaim, rankMember, rivalField } from '../store/derived/rivals.ts';
+import type { Claim } from '../store/claims/claim-records.ts';
+import { type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import { competingClaimField, type RankedClaim, rankMember } from '../store/claims/competing-claims.ts';
+import { claimTag } from '../store/claims/read-claims.ts';
+import type { MadeClaim, MadeThing } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
 import { placeApart } from '../store/derived/views.ts';
 import { itemField, keys, viewField } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { Claim } from '../store/types.ts';
 
 /** Where something is stored. */
 export interface Place {
@@ -59,7 +59,7 @@ export class TurnState {
   wantClaim(environmentId: string, alias: string, claim: ClaimOfView): void {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     this.stored.wantField(claims, claim.field);
-    this.stored.wantField(claims, rivalField(claim.field, this.#claimOf(alias, claim)));
+    this.stored.wantField(claims, competingClaimField(claim.field, this.#claimOf(alias, claim)));
     this.stored.wantSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
   }
 
@@ -68,7 +68,7 @@ export class TurnState {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     const served = unpackServed(this.stored.field(claims, claim.field));
     if (!served.isContested) return this.#ofView(served, alias, claim);
-    const rival = this.stored.field(claims, rivalField(claim.field, this.#claimOf(alias, claim)));
+    const rival = this.stored.field(claims, competingClaimField(claim.field, this.#claimOf(alias, claim)));
     const stored = rival === null ? undefined : unpackClaim(rival);
     if (stored?.sinceStamp !== claim.sinceStamp) return stored;
     const member = rankMember(claim.field, this.#claimOf(alias, claim));
@@ -78,7 +78,8 @@ export class TurnState {
   /** Whether anything is stored of a claim of this entity's view. */
   isListed(environmentId: string, alias: string, claim: ClaimOfView): boolean {
     const { claims } = this.#keysOfClaim(environmentId, claim.field);
-    if (this.stored.field(claims, rivalField(claim.field, this.#claimOf(alias, claim))) !== null) return true;
+    if (this.stored.field(claims, competingClaimField(claim.field, this.#claimOf(alias, claim))) !== null)
+      return true;
     return this.#ofView(unpackServed(this.stored.field(claims, claim.field)), alias, claim) !== undefined;
   }
 

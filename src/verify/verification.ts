@@ -8,7 +8,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
-import { waitUntilSettled } from '../store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckCounts, checkEntities } from './entity-check.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';

@@ -8,21 +8,23 @@ import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
-import { ActiveConfiguration } from '../../src/store/configuration/configuration.ts';
-import { readClaimFields, writeClaims } from '../../src/store/derived/claims.ts';
+import { writeClaims } from '../../src/store/claims/claims.ts';
+import { readClaimFields } from '../../src/store/claims/read-claims.ts';
+import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
 import { intentName, noteIntents } from '../../src/store/derived/intents.ts';
 import type { Suspect } from '../../src/store/derived/suspects.ts';
+import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
-import { acceptEntities, encodeEntity } from '../../src/store/entities/entities.ts';
+import { encodeEntity } from '../../src/store/entities/entity-record.ts';
 import { claimField, keys } from '../../src/store/keys.ts';
 import {
   fenceOlderOwners,
-  readOwners,
   releaseLease,
   type TakenLease,
   takeLease,
 } from '../../src/store/partitions/lease.ts';
-import { StoreFullError } from '../../src/store/redis/connection.ts';
+import { readOwners } from '../../src/store/partitions/owners.ts';
+import { StoreFullError } from '../../src/store/redis/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStreamSource } from '../../src/store/streams/shared-streams.ts';
 import { Progress } from '../../src/store/visibility/progress.ts';
@@ -319,7 +321,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
     for (let number = 0; number < 4; number += 1) await site.ingest(page(number, `${round}.${number}`));
     for (let change = 0; ; change += 1) {
       await site.ingest(page(1, `${round} ${change}`));
-      if (change > 5 && (await store.client.hlen(keys.dirty(lease.tag))) > 0) break;
+      if (change > 5 && (await store.client.hlen(keys.pendingRebuilds(lease.tag))) > 0) break;
     }
     actor.stop();
     await ended;

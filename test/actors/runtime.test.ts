@@ -9,12 +9,14 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
+import type { Claim } from '../../src/store/claims/claim-records.ts';
 import { formatDependent } from '../../src/store/derived/dependents.ts';
-import { acceptEntities, encodeEntity, removeEntities } from '../../src/store/entities/entities.ts';
+import { acceptEntities } from '../../src/store/entities/accept.ts';
+import { encodeEntity } from '../../src/store/entities/entity-record.ts';
+import { removeEntities } from '../../src/store/entities/remove.ts';
 import { keys } from '../../src/store/keys.ts';
+import { invalidate, outsideCaller } from '../../src/store/partitions/intake.ts';
 import type { Store } from '../../src/store/store.ts';
-import { markForRebuild, outsideCaller } from '../../src/store/streams/intake.ts';
-import type { Claim } from '../../src/store/types.ts';
 import { Progress } from '../../src/store/visibility/progress.ts';
 import { Dice } from '../support/dice.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -203,7 +205,10 @@ class Stage {
   async #checkNothingWaits(): Promise<void> {
     for (const tag of this.store.partitions.tags) {
       // Another tenant's rebuilds may still rest.
-      await until('no rebuild waits', async () => (await this.store.client.hlen(keys.dirty(tag))) === 0);
+      await until(
+        'no rebuild waits',
+        async () => (await this.store.client.hlen(keys.pendingRebuilds(tag))) === 0,
+      );
       assert.deepEqual(await this.store.client.hkeys(keys.intents(tag)), []);
     }
   }
@@ -231,7 +236,7 @@ class Stage {
             formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
           );
           if (members.length === 0) continue;
-          const sequence = await markForRebuild(this.store, outsideCaller, partition, tenant, members);
+          const sequence = await invalidate(this.store, outsideCaller, partition, tenant, members);
           this.#note(tenant, new Map([[partition, sequence]]));
         }
       }

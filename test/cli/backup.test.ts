@@ -12,14 +12,20 @@ import { hashKeys } from '../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { readConfiguration } from '../../src/config/documents/read.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { publishConfiguration, readPublished } from '../../src/store/configuration/configuration.ts';
-import { encodeProcessed, readProcessed } from '../../src/store/derived/processed.ts';
+import {
+  publishConfiguration,
+  readPublished,
+} from '../../src/store/configuration/published-configuration.ts';
+import { readProcessed } from '../../src/store/derived/processed.ts';
+import { encodeProcessed } from '../../src/store/derived/processed-record.ts';
+import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
-import { acceptEntities, encodeEntity, readEntities } from '../../src/store/entities/entities.ts';
+import { readEntities } from '../../src/store/entities/entities.ts';
+import { encodeEntity } from '../../src/store/entities/entity-record.ts';
 import { holdForRestore, restoreSnapshots } from '../../src/store/entities/restore.ts';
 import { keys } from '../../src/store/keys.ts';
-import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
-import { FencedError, StoreUnavailableError } from '../../src/store/redis/connection.ts';
+import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { FencedError, StoreUnavailableError } from '../../src/store/redis/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
 import { entityOf } from '../system/support/entities.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import { type Client, NoAnswerError } from '../system/support/client.ts';
 import { entityOf } from '../system/support/entities.ts';

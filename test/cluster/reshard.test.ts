@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import calculateSlot from 'cluster-key-slot';
-import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { Ledger, untilVisible } from '../system/support/ledger.ts';
 import { Random } from '../system/support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../system/support/site.ts';

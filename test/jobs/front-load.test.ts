@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { RequestRate } from '../../src/http/operations/request-rate.ts';
 import { FrontLoad } from '../../src/jobs/front-load.ts';
 import { restFactor } from '../../src/jobs/rebuild-waits.ts';
-import { Heartbeat } from '../../src/store/partitions/heartbeat.ts';
-import type { ProcessBeat } from '../../src/store/partitions/registry.ts';
+import { Heartbeat } from '../../src/store/processes/heartbeat.ts';
+import type { ProcessBeat } from '../../src/store/processes/process-messages.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

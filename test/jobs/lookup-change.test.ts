@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import type { Json } from '../../src/contract/json.ts';
-import { readPublished } from '../../src/store/configuration/configuration.ts';
+import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { verify } from '../../src/verify/verification.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { enqueuePurge, purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
-import { ConfigurationRefusedError } from '../../src/store/configuration/configuration.ts';
+import { ConfigurationRefusedError } from '../../src/store/configuration/published-configuration.ts';
 import { beginPurge, readPurge } from '../../src/store/configuration/purge.ts';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
-import { sendRaw } from '../../src/store/redis/connection.ts';
+import { sendRaw } from '../../src/store/redis/send.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
 import { ErrorReply, type Reply, Status } from './support/redis/reply.ts';

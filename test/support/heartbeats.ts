@@ -1,5 +1,5 @@
 /** What a test makes processes say of themselves. */
-import type { ProcessNews } from '../../src/store/partitions/registry.ts';
+import type { ProcessNews } from '../../src/store/processes/process-messages.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Says that a process has ended, as it would itself. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
-import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import {
   article,
   assertTrue,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import type { Answer, Client } from './support/client.ts';
 import { entityOf } from './support/entities.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';

@@ -1,7 +1,7 @@
 /** Workers come and go while queries are asked at fronts on several addresses: none of them fails or is wrong. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitUntilSettled } from '../../src/store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import { entityOf } from './support/entities.ts';
 import { Ledger } from './support/ledger.ts';

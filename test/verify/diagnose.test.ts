@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { lookupResultsMax } from '../../src/contract/limits.ts';
-import { readPublished } from '../../src/store/configuration/configuration.ts';
+import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import { diagnose } from '../../src/verify/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../../src/verify/located-diagnostic.ts';
 import { NullPaths } from '../../src/verify/null-paths.ts';

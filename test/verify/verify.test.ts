@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { competingClaimField, rankMember } from '../../src/store/claims/competing-claims.ts';
 import { pack, unpack } from '../../src/store/codec/pack.ts';
-import { readPublished } from '../../src/store/configuration/configuration.ts';
-import { rankMember, rivalField } from '../../src/store/derived/rivals.ts';
+import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import { readViews } from '../../src/store/derived/views.ts';
 import { claimField, indexName, itemField, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -129,7 +129,7 @@ async function firstKey(store: Store, pattern: string): Promise<string> {
 const ranksKey = (store: Store, field: string) => keys.ranks(claimTag(store, field), tenant, environmentId);
 /** Where the claim of an entity's page on a contested field lies. */
 const rivalOf = (field: string, originId: string) =>
-  rivalField(field, {
+  competingClaimField(field, {
     host: null,
     kind: 'page',
     view: { sourceId: 'src-1', alias: 'page', originId },

@@ -1,21 +1,22 @@
 /** The outputs of a batch compared with those of before: gathers the difference, which is to be written and told. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
+import type { ClaimWrite } from '../../store/claims/claims.ts';
 import { DigestList, digestOf } from '../../store/codec/digest.ts';
-import type { ClaimWrite } from '../../store/derived/claims.ts';
+import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { encodeItem, itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
+import { sourceField } from '../../store/derived/processed.ts';
 import {
   encodeProcessed,
   type MadeClaim,
   type MadeThing,
   type ProcessedRecord,
-  sourceField,
-} from '../../store/derived/processed.ts';
+} from '../../store/derived/processed-record.ts';
+import { encodeBody, storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
-import { encodeBody, storedFields } from '../../store/derived/views.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { itemField, keys, largeBodyField, viewField } from '../../store/keys.ts';
-import { type FieldWrites, HashWrites } from '../../store/partitions/commit.ts';
-import type { EnvironmentScope, ItemChange } from '../../store/types.ts';
+import { type FieldWrites, HashWrites } from '../../store/partitions/hash-writes.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { type Builder, dependentOf } from './builder.ts';
 import { claimsOf } from './claims.ts';

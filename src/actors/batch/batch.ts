@@ -5,16 +5,17 @@
  * batch again from the checkpoint, which has not moved.
  */
 
+import { type ClaimWrite, writeClaims } from '../../store/claims/claims.ts';
 import type { DigestList } from '../../store/codec/digest.ts';
-import { type ClaimWrite, writeClaims } from '../../store/derived/claims.ts';
+import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { keys } from '../../store/keys.ts';
-import type { CausedMark, HashWrites } from '../../store/partitions/commit.ts';
+import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
+import type { HashWrites } from '../../store/partitions/hash-writes.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { ItemChange } from '../../store/types.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { Assembly, type BatchCounts } from './assembly.ts';
 import { typeWithoutRoom } from './diagnostics.ts';
@@ -46,7 +47,7 @@ export interface BatchResult {
   /** Digests of what requests can see changed. */
   readonly digests: DigestList;
   /** The last invalidations that it sent. */
-  readonly downstream: readonly CausedMark[];
+  readonly downstream: readonly DownstreamInvalidation[];
   readonly counts: BatchCounts;
 }
 

@@ -2,7 +2,7 @@
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
-import type { MadeClaim } from '../../store/derived/processed.ts';
+import type { MadeClaim } from '../../store/derived/processed-record.ts';
 import { claimField } from '../../store/keys.ts';
 import type { FormerClaims } from './former.ts';
 import { claimKey } from './output-key.ts';

@@ -1,5 +1,5 @@
 /** The former outputs of an entity, with which those of its new state are compared. Pure. */
-import type { MadeClaim, MadeThing, ProcessedRecord } from '../../store/derived/processed.ts';
+import type { MadeClaim, MadeThing, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { Builder } from './builder.ts';
 import { claimKey, outputKey } from './output-key.ts';

@@ -5,8 +5,8 @@ import { groupBy } from '../../lib/group-by.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing, inferFieldType } from '../../search/fields/infer.ts';
+import type { StoredItem } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import type { StoredItem } from '../../store/types.ts';
 import type { Output } from './output.ts';
 
 /** A value, or items of a list, that the type of its field has no place for. */

@@ -1,5 +1,5 @@
 /** Names of outputs and claims, unique within their entity. */
-import type { MadeClaim } from '../../store/derived/processed.ts';
+import type { MadeClaim } from '../../store/derived/processed-record.ts';
 
 /** Tells the outputs of an entity apart. */
 export function outputKey({

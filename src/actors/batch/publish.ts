@@ -6,12 +6,12 @@ import { groupBy } from '../../lib/group-by.ts';
 import { entriesOf, project } from '../../schemas/lookup/layout.ts';
 import { formatDependent, parseDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
-import type { LookupStanding } from '../../store/derived/processed.ts';
+import type { LookupStanding } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
-import type { CausedMark } from '../../store/partitions/commit.ts';
+import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
+import { invalidate } from '../../store/partitions/intake.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { markForRebuild } from '../../store/streams/intake.ts';
 import { buildersFor, buildInput } from './builder.ts';
 import type { Turn } from './turn.ts';
 
@@ -54,7 +54,7 @@ function keysIn(entries: readonly LookupStanding[] | undefined, layoutId: string
 
 /** The last invalidations sent, by tenant and partition. */
 export class DownstreamInvalidations {
-  readonly #last = new Map<string, CausedMark>();
+  readonly #last = new Map<string, DownstreamInvalidation>();
 
   note(tenant: string, partition: number, sequence: number): void {
     const key = `${tenant}:${partition}`;
@@ -64,7 +64,7 @@ export class DownstreamInvalidations {
     }
   }
 
-  get list(): CausedMark[] {
+  get list(): DownstreamInvalidation[] {
     return [...this.#last.values()];
   }
 }
@@ -176,7 +176,7 @@ async function sendInvalidations(
     [...byPartition].map(async ([partition, group]) => {
       for (let at = 0; at < group.length; at += dependentsPerInvalidation) {
         const portion = group.slice(at, at + dependentsPerInvalidation);
-        downstream.note(tenant, partition, await markForRebuild(store, caller, partition, tenant, portion));
+        downstream.note(tenant, partition, await invalidate(store, caller, partition, tenant, portion));
       }
     }),
   );

@@ -2,7 +2,7 @@
 import type { Dependent } from '../../store/derived/dependents.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { type Suspect, suspectOf } from '../../store/derived/suspects.ts';
-import type { IntakeEntry } from '../../store/streams/intake.ts';
+import type { IntakeEntry } from '../../store/partitions/intake.ts';
 
 /** One entity's turn: all it makes, or only the views and items named. */
 export interface EntityWork {
@@ -96,8 +96,8 @@ class PortionInTheMaking {
 
   add(entry: IntakeEntry): void {
     this.#sequence = entry.sequence;
-    if (entry.kind === 'marks') {
-      const { tenant, members: dependents, sequence } = entry;
+    if (entry.kind === 'invalidation') {
+      const { tenant, dependents, sequence } = entry;
       this.#invalidations.push({ tenant, dependents, sequence });
       this.#dependents += dependents.length;
     } else {

@@ -1,9 +1,9 @@
 /** What a worker's main thread and the thread that keeps it alive tell each other. */
 
 import type { Lease } from '../../store/partitions/lease.ts';
-import type { ProcessBeat } from '../../store/partitions/registry.ts';
+import type { ProcessChannels } from '../../store/processes/channels.ts';
+import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import type { RedisAddress } from '../../store/redis/connection.ts';
-import type { ProcessChannels } from '../../store/streams/channels.ts';
 
 /** What the thread begins with. */
 export interface KeeperStart {

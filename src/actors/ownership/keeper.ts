@@ -1,12 +1,12 @@
 /** Keeps a worker alive in the eyes of others: its leases are renewed, and its heartbeat tells what it last said of itself. */
 import { performance } from 'node:perf_hooks';
-import { Heartbeat } from '../../store/partitions/heartbeat.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
 import { LeaseRenewal } from '../../store/partitions/lease-renewal.ts';
-import type { ProcessBeat } from '../../store/partitions/registry.ts';
-import { StoreUnavailableError } from '../../store/redis/connection.ts';
-import type { ProcessHost } from '../../store/streams/channels.ts';
+import type { ProcessHost } from '../../store/processes/channels.ts';
+import { Heartbeat } from '../../store/processes/heartbeat.ts';
+import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import { StoreUnavailableError } from '../../store/redis/errors.ts';
 
 export interface KeeperEvents {
   /** The lease is no longer ours. */

@@ -3,7 +3,9 @@
  * worker would hold for as much longer. Every renewal changes a lease, so one that is the same at two looks a lease time
  * apart was not renewed in between.
  */
-import type { PartitionOwner, RenewalMark } from '../../store/partitions/lease.ts';
+
+import type { RenewalMark } from '../../store/partitions/lease.ts';
+import type { PartitionOwner } from '../../store/partitions/owners.ts';
 
 interface Seen extends RenewalMark {
   readonly sinceMs: number;

@@ -5,7 +5,7 @@
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import type { MadeClaim, ProcessedRecord } from '../../store/derived/processed.ts';
+import type { MadeClaim, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 

@@ -1,7 +1,7 @@
 import type { Configuration } from '../../config/configuration.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { publishConfiguration } from '../../store/configuration/configuration.ts';
 import { declareWhole } from '../../store/configuration/layouts.ts';
+import { publishConfiguration } from '../../store/configuration/published-configuration.ts';
 import { noteEnqueued } from '../../store/configuration/rebuild-generation.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
 import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/entities/restore.ts';

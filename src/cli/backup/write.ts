@@ -3,7 +3,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Configuration } from '../../config/configuration.ts';
-import type { PublishedConfiguration } from '../../store/configuration/configuration.ts';
+import type { PublishedConfiguration } from '../../store/configuration/published-configuration.ts';
 import { scanAutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import { countEntities } from '../../store/entities/entities.ts';
 import { scanSnapshots } from '../../store/entities/snapshots.ts';

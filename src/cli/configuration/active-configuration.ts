@@ -1,7 +1,7 @@
 import type { Configuration } from '../../config/configuration.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import type { PathObserver } from '../../schemas/schema.ts';
-import { readPublished } from '../../store/configuration/configuration.ts';
+import { readPublished } from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 

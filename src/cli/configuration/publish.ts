@@ -10,7 +10,7 @@ import {
   publishConfiguration,
   readActiveDigest,
   readPublished,
-} from '../../store/configuration/configuration.ts';
+} from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { type Loss, lossesBetween, lossesLine, lossesText } from './removal-plan.ts';

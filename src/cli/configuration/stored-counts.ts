@@ -1,6 +1,7 @@
 /** Counts what was made of the entities of sources, from their processed records: for plans of what is to go. */
 
-import { type MadeThing, scanProcessed } from '../../store/derived/processed.ts';
+import { scanProcessed } from '../../store/derived/processed.ts';
+import type { MadeThing } from '../../store/derived/processed-record.ts';
 import { countEntities } from '../../store/entities/entities.ts';
 import type { Store } from '../../store/store.ts';
 

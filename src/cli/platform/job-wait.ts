@@ -1,7 +1,8 @@
 /** Waiting on the command line until the processes run a configuration and their jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
-import { liveProcesses, type ProcessBeat } from '../../store/partitions/registry.ts';
+import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import { liveProcesses } from '../../store/processes/registry.ts';
 import { findShortages } from '../../store/redis/shortages.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';

@@ -2,7 +2,7 @@
 
 import type { Domain } from '../../config/configuration.ts';
 import { routeAnswers } from '../../config/urls/domains.ts';
-import type { Claim } from '../../store/types.ts';
+import type { Claim } from '../../store/claims/claim-records.ts';
 
 /**
  * The claim that answers a request for a URL on a host: a page before a redirect, an absolute claim before a relative

@@ -1,10 +1,11 @@
 /** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
 import { parseViewId } from '../../contract/ids.ts';
-import type { ServedClaims } from '../../store/derived/claim-records.ts';
+import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
+import type { ViewTarget } from '../../store/derived/stored-body.ts';
 import { placeOfView, viewTarget } from '../../store/derived/views.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { Claim, EnvironmentScope, ViewTarget } from '../../store/types.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import { type DeliveryPlan, keyOfView } from './plan.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';

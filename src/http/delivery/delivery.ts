@@ -1,8 +1,8 @@
 /** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { announcementWaitMs, smallBodyBytesMax } from '../../contract/limits.ts';
-import type { VersionVector } from '../../store/types.ts';
-import { type Horizon, readHorizon } from '../../store/visibility/high-water-mark.ts';
+import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 import type { Answer } from '../answer.ts';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import { renewPages } from '../cache/renewed-pages.ts';
@@ -96,12 +96,12 @@ async function deliveredOnceHeard(
   plan: DeliveryPlan,
   withRoute: boolean,
 ): Promise<Delivered> {
-  let caughtUp: Promise<Horizon | null> | null = null;
+  let caughtUp: Promise<HighWaterMark | null> | null = null;
   const delivered = await deliver(store, largeAnswers, plan, withRoute, () => {
     caughtUp = progress.catchUp();
   });
-  const horizon = (await caughtUp) ?? (await readHorizon(store, delivered.places()));
-  if (!(await progress.waitUntilHeard(horizon, announcementWaitMs))) cache.empty();
+  const highWaterMark = (await caughtUp) ?? (await readHighWaterMark(store, delivered.places()));
+  if (!(await progress.waitUntilHeard(highWaterMark, announcementWaitMs))) cache.empty();
   return delivered;
 }
 

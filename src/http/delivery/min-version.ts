@@ -1,6 +1,6 @@
 /** "Read your own writes" (contract section 3): waits for the state that a Min-Version header asks for. */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { VersionVector } from '../../store/types.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 import { parseVersion } from '../../store/visibility/version.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';

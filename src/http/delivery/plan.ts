@@ -7,14 +7,15 @@
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
-import { type ServedClaims, unpackServed } from '../../store/derived/claim-records.ts';
-import { placeOfClaims } from '../../store/derived/claims.ts';
+import { type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
+import { placeOfClaims } from '../../store/claims/read-claims.ts';
+import { type BodyHead, headOf } from '../../store/derived/stored-body.ts';
 import { claimSubject, subjectKey, viewSubject } from '../../store/derived/subjects.ts';
-import { type BodyHead, headOf, placeOfView } from '../../store/derived/views.ts';
+import { placeOfView } from '../../store/derived/views.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { EnvironmentScope } from '../../store/types.ts';
 import type { Shared } from '../cache/shared-answers.ts';
 import { type DeliveryRequest, requestOfQuery } from './request.ts';
 import type { ForeseenView, KnownView } from './view-loading.ts';

@@ -5,7 +5,7 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limits.ts';
-import type { StoredBody, StoredReference } from '../../store/types.ts';
+import type { StoredBody, StoredReference } from '../../store/derived/stored-body.ts';
 
 /** The stored body of a reference's target; null when there is none. */
 export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedView | null;

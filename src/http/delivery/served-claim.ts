@@ -3,11 +3,15 @@
 import type { Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
 import type { NormalUrl } from '../../config/urls/url.ts';
-import type { ServedClaims } from '../../store/derived/claim-records.ts';
-import { readFirstOfHostnames, readFirstOfHosts, scanFirstOfHosts } from '../../store/derived/rivals.ts';
+import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
+import {
+  readFirstOfHostnames,
+  readFirstOfHosts,
+  scanFirstOfHosts,
+} from '../../store/claims/competing-claims.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
-import type { Claim, EnvironmentScope } from '../../store/types.ts';
 import { servedClaim } from './claim-choice.ts';
 
 const everyHost = '*';

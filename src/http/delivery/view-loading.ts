@@ -6,10 +6,12 @@ import {
   freeAnswerBytesMax,
   viewBatchBytesMax,
 } from '../../contract/limits.ts';
-import { type BodyHead, bytesApart, decodeBody, placeApart, placeOfView } from '../../store/derived/views.ts';
+import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
+import { type BodyHead, bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
+import { placeApart, placeOfView } from '../../store/derived/views.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { EnvironmentScope, StoredBody, ViewTarget } from '../../store/types.ts';
 import type { EndOfTurn, LargeAnswers } from './large-answers.ts';
 import type { LoadedView } from './render.ts';
 

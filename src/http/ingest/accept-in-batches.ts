@@ -1,7 +1,10 @@
 /** Hands many entities to the store in portions: one write of 200 MB would hold up every other request of this front. */
-import { type AcceptRequest, acceptEntities } from '../../store/entities/entities.ts';
+
+import type { AcceptOutcome } from '../../store/entities/accept.ts';
+import { type AcceptRequest, acceptEntities } from '../../store/entities/accept.ts';
+import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import type { Store } from '../../store/store.ts';
-import type { AcceptOutcome, EncodedEntity, VersionVector } from '../../store/types.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 
 /** Encoded entities of one call to the store. All but the largest requests are one portion. */
 const portionBytes = 4 * 1024 * 1024;

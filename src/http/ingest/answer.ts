@@ -1,6 +1,6 @@
 /** What the endpoints of the ingest interface have in common. */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { VersionVector } from '../../store/types.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 import { formatVersion } from '../../store/visibility/version.ts';
 import type { HeaderField } from '../answer.ts';
 import type { Call } from '../call.ts';

@@ -1,5 +1,5 @@
 /** Sums up what became of the entities of a bulk request: in order, each originId listed once per list. */
-import type { AcceptOutcome } from '../../store/types.ts';
+import type { AcceptOutcome } from '../../store/entities/accept.ts';
 
 export class BulkOutcomes {
   readonly #changed = new Set<string>();

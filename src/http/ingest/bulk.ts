@@ -1,6 +1,6 @@
 /** `POST /ingest/v2` (specification endpoint 1). */
 
-import type { EncodedEntity } from '../../store/types.ts';
+import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';

@@ -7,8 +7,8 @@ import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { inferFieldType } from '../../search/fields/infer.ts';
-import { encodeEntity } from '../../store/entities/entities.ts';
-import type { EncodedEntity } from '../../store/types.ts';
+import type { EncodedEntity } from '../../store/entities/entity-record.ts';
+import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { isWellFormed, unstorable } from './inspect-json.ts';
 

@@ -1,6 +1,6 @@
 /** The other thread that reads large entities; see `entity-reader.ts` for who talks to it. */
 import { parentPort } from 'node:worker_threads';
-import type { EncodedEntity } from '../../store/types.ts';
+import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
 
 export interface ReadingTask {

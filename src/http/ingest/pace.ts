@@ -7,8 +7,8 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { FrontLimits } from '../../contract/front-limits.ts';
 import { ingestWaitMs } from '../../contract/limits.ts';
-import type { VersionVector } from '../../store/types.ts';
 import type { PlaceListener } from '../../store/visibility/progress.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 import { WaitingWrites, type WriteKind } from './waiting-writes.ts';
 import { IngestWindow } from './window.ts';
 

@@ -1,7 +1,7 @@
 /** `POST /ingest/v2/{originId}` (specification endpoint 2). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
-import { acceptEntities } from '../../store/entities/entities.ts';
+import { acceptEntities } from '../../store/entities/accept.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';

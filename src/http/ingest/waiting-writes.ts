@@ -1,5 +1,5 @@
 /** What this front wrote and the workers have not taken in yet: stream entries of each partition, in their order. */
-import type { VersionVector } from '../../store/types.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 
 /** Of one tenant, written in one call. */
 interface Entry {

@@ -1,5 +1,6 @@
 /** What an entity costs the workers, about, in small entities: what else it costs shows in how long it takes. */
-import type { AcceptOutcome, EncodedEntity } from '../../store/types.ts';
+import type { AcceptOutcome } from '../../store/entities/accept.ts';
+import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 
 const bytesOfOne = 4096;
 

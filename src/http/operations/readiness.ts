@@ -1,6 +1,7 @@
 /** What a front still waits for before it can serve, and what it serves without (contract sections 1 and 8, "/health/ready"). */
-import type { ActiveConfiguration } from '../../store/configuration/configuration.ts';
-import { liveProcesses, type ProcessBeat } from '../../store/partitions/registry.ts';
+import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
+import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import { liveProcesses } from '../../store/processes/registry.ts';
 import { findShortages, type Shortages } from '../../store/redis/shortages.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -10,7 +10,7 @@ import {
   UnavailableError,
 } from '../../query/query-service.ts';
 import { resultsText } from '../../query/worker/result-text.ts';
-import type { VersionVector } from '../../store/types.ts';
+import type { VersionVector } from '../../store/visibility/version.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import { answerOf, keptOrMade, keyOfQuery, type MadeAnswer } from '../cache/query-cache.ts';
 import type { Call } from '../call.ts';

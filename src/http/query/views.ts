@@ -2,8 +2,8 @@
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import type { QueryRow } from '../../query/query-service.ts';
 import { viewTarget } from '../../store/derived/views.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';
-import type { EnvironmentScope } from '../../store/types.ts';
 import { Rendering } from '../delivery/render.ts';
 import { LoadedViews } from '../delivery/view-loading.ts';
 import { scopeOf } from '../routes/page.ts';

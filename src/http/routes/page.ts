@@ -1,7 +1,8 @@
 /** What both route listings have in common (contract section 6). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { EnvironmentScope, RouteEntry } from '../../store/types.ts';
+import type { RouteEntry } from '../../store/claims/routes.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 
 export function scopeOf(principal: ClientPrincipal): EnvironmentScope {

@@ -1,9 +1,9 @@
 /** `GET /routes/v1`: all routes, paged by cursors (specification endpoint 6, contract section 6). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { routesPageMax, routesPageMin } from '../../contract/limits.ts';
-import { listRoutes, type RoutePage, type RoutePageRequest } from '../../store/derived/routes.ts';
+import { listRoutes, type RoutePage, type RoutePageRequest } from '../../store/claims/routes.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';
-import type { EnvironmentScope } from '../../store/types.ts';
 import { jsonAnswer } from '../answer.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';

@@ -1,7 +1,7 @@
 /** `GET /routes/v2`: all routes, 500 a page, paged by a continuation token (specification endpoint 7, contract section 6). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { routesPageMax } from '../../contract/limits.ts';
-import { listRoutes } from '../../store/derived/routes.ts';
+import { listRoutes } from '../../store/claims/routes.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';

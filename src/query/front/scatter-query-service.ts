@@ -9,7 +9,7 @@ import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { StoreUnavailableError } from '../../store/redis/connection.ts';
+import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { RequestSender } from '../../store/streams/messages.ts';
 import type { Progress } from '../../store/visibility/progress.ts';

@@ -3,8 +3,8 @@ import type { ClientPrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { indexName } from '../../store/keys.ts';
-import type { EnvironmentScope } from '../../store/types.ts';
 import type { QueryTarget } from '../query-service.ts';
 import { autoDefinition } from './index-fields.ts';
 

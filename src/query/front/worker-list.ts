@@ -1,5 +1,5 @@
 /** The workers that live, as the registry has them: whom a query is sent to. */
-import { liveProcesses } from '../../store/partitions/registry.ts';
+import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { WorkerLinks } from '../transport/worker-links.ts';
 

@@ -4,8 +4,8 @@ import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField } from '../../search/fields/fit.ts';
 import { type Maybe, pace, type Steps, Unfinished } from '../../search/pace.ts';
 import { Shard } from '../../search/shard/shard.ts';
+import type { StoredItem } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import type { StoredItem } from '../../store/types.ts';
 import { type IndexDefinition, knownFields } from '../front/index-fields.ts';
 
 /** A scan of one partition that is under way: what changed since it began is newer than what it finds. */

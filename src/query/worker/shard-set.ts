@@ -5,6 +5,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import type { Shard } from '../../search/shard/shard.ts';
+import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
+import type { StoredItem } from '../../store/derived/items.ts';
 import {
   countItems,
   itemIndexField,
@@ -13,9 +15,8 @@ import {
   scanItems,
 } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { StoreUnavailableError } from '../../store/redis/connection.ts';
+import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { ItemChange, ItemSink, StoredItem } from '../../store/types.ts';
 import { definitionOf, type IndexDefinition, sameDefinition } from '../front/index-fields.ts';
 import { LiveShard } from './live-shard.ts';
 

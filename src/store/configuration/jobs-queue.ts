@@ -4,7 +4,8 @@
  */
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
-import { connectBlocking, type RedisClient, StoreUnavailableError, storeError } from '../redis/connection.ts';
+import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 
 const prefix = '{millrace}:jobs';

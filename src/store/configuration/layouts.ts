@@ -6,13 +6,13 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys, platformTag } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-const fillScript = new Script<0 | 1>('fill', 2);
-const retireScript = new Script<0 | 1>('retire', 1);
+const fillScript = new Script<0 | 1>('configuration/fill', 2);
+const retireScript = new Script<0 | 1>('configuration/retire', 1);
 
 export interface SourcePlace {
   readonly tenant: string;
@@ -93,7 +93,7 @@ export async function layoutsVersion(store: Store): Promise<number> {
   }
 }
 
-/** Arguments of `scripts/publish.lua`. */
+/** Arguments of `scripts/configuration/publish.lua`. */
 export function wantedLayouts({ tenants }: Configuration): ScriptArgument[] {
   return [...tenants.values()].flatMap(({ alias, lookupLayouts }) =>
     [...lookupLayouts].flatMap(([sourceId, layout]) => [sourceField(alias, sourceId), pack(layout)]),

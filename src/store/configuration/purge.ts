@@ -5,14 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { SourcePlace } from './layouts.ts';
 
-const beginScript = new Script<Buffer>('purge', 2);
-const endScript = new Script<0 | 1>('purged', 1);
+const beginScript = new Script<Buffer>('configuration/purge', 2);
+const endScript = new Script<0 | 1>('configuration/purged', 1);
 
 export interface Purge {
   readonly token: string;

@@ -10,12 +10,12 @@ import { unpack } from '../codec/pack.ts';
 import { PackWriter } from '../codec/pack-writer.ts';
 import { keys } from '../keys.ts';
 import type { Lease } from '../partitions/lease.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { Suspect } from './suspects.ts';
 
-const intendScript = new OwnerScript<number>('intend', 2);
+const intendScript = new OwnerScript<number>('derived/intend', 2);
 
 /** Claims and lookup entries of one entity. */
 export type Intent = readonly Suspect[];

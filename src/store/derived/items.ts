@@ -1,10 +1,21 @@
 /** Index items as they lie in Redis: the ground that a worker's shards are built from. */
+import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { hashPortion, type ScannedPortion, type ScanPlace } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
-import type { EnvironmentScope, StoredItem } from '../types.ts';
+
+/** An index item as stored, by index name (`indexName`, `autoIndexName` in keys). */
+export interface StoredItem extends EntityRef {
+  readonly updatedAtMs: number;
+  readonly fields: JsonObject;
+  /** JSON text of the fields, where somebody has it already. */
+  readonly fieldsText?: string;
+  /** The types that all fields are known to fit: those of an index, as its configuration has them. */
+  readonly fittedTo?: ReadonlyMap<string, string>;
+}
 
 /** An index of one environment. */
 export interface ScopedIndex {

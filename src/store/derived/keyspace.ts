@@ -1,6 +1,7 @@
 /** Everything of some kinds that a store holds, found by its keys: what no record knows of shows up here alone. */
 import { Redis } from 'ioredis';
-import { type RedisClient, storeError } from '../redis/connection.ts';
+import type { RedisClient } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { hashPortion, keyNames, type ScannedPortion, type ScanPlace, sortedPortion } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 

@@ -1,27 +1,25 @@
 /** Property indexes for lookups, and who depends on which of their keys. Both of one key live in one partition. */
-
-import type { Json } from '../../contract/json.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import type { LookupCandidate } from '../../schemas/lookup/query.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { packForLua } from '../redis/lua-list.ts';
-import { hashPortion, type ScanPlace } from '../redis/scan.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-const touch = new OwnerScript<[number, Buffer[]][]>('touch', 1);
-const register = new OwnerScript<number>('register', 1);
+const touch = new OwnerScript<[number, Buffer[]][]>('derived/touch', 1);
+
+const register = new OwnerScript<number>('derived/register', 1);
 
 /** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
 const dependentsListedMax = 1000;
+
 /** Writes, questions or registrations of one Lua call: Redis does nothing else meanwhile. */
 const writesPerCall = 500;
-const keysAskedPerCall = 100;
+
+export const keysAskedPerCall = 100;
+
 const registrationsPerCall = 1000;
-/** About; a millisecond of Redis, and some of who reads them. Most lookup keys have fewer. */
-const candidatesPerPortion = 2000;
 
 export interface LookupKey {
   readonly tenant: string;
@@ -142,7 +140,7 @@ function touchRounds(
   return rounds;
 }
 
-/** As `scripts/touch.lua` reads them: entities of a batch often stand under the same key. */
+/** As `scripts/derived/touch.lua` reads them: entities of a batch often stand under the same key. */
 function packedHashes(tag: string, writes: readonly IndexWrite[]): Buffer {
   const hashes = groupBy(writes, ({ tenant, sourceId, layoutId, lookupKey }) =>
     keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),
@@ -206,58 +204,4 @@ export async function registerDependents(
       }
     }),
   );
-}
-
-/** Entries of one lookup key. */
-export interface CandidatePortion {
-  readonly size: number;
-  /** Decoded while they are gone through. */
-  readonly candidates: Iterable<LookupCandidate>;
-}
-
-/**
- * Every entry that stands under one of the keys, a portion at a time: neither Redis nor who reads is held up by a whole type
- * of entities. An entry may come several times, and one under several keys does. What changes meanwhile may be seen before or
- * after: who asks is registered, and hears of it. @throws StoreUnavailableError
- */
-export async function* candidatePortions(
-  store: Store,
-  layoutId: string,
-  lookupKeys: readonly LookupKey[],
-): AsyncGenerator<CandidatePortion> {
-  const hashes = lookupKeys.map((key) => lookupPlace(store, key).entries(layoutId));
-  for (let at = 0; at < hashes.length; at += keysAskedPerCall) {
-    const asked = hashes.slice(at, at + keysAskedPerCall);
-    const read = (key: string, place: ScanPlace | null) =>
-      hashPortion(store, key, place, candidatesPerPortion);
-    const portions = await Promise.all(asked.map((key) => read(key, null)));
-    for (const [index, key] of asked.entries()) {
-      for (let portion = portions[index]; portion !== undefined; ) {
-        const { pairs, next } = portion;
-        yield { size: pairs.length / 2, candidates: decodeCandidates(pairs) };
-        portion = next === null ? undefined : await read(key, next);
-      }
-    }
-  }
-}
-
-/** All that `candidatePortions` gives. @throws StoreUnavailableError */
-export async function readCandidates(
-  store: Store,
-  layoutId: string,
-  lookupKeys: readonly LookupKey[],
-): Promise<LookupCandidate[]> {
-  const found: LookupCandidate[] = [];
-  for await (const { candidates } of candidatePortions(store, layoutId, lookupKeys)) {
-    for (const candidate of candidates) found.push(candidate);
-  }
-  return found;
-}
-
-function* decodeCandidates(pairs: readonly Buffer[]): Generator<LookupCandidate> {
-  for (let index = 0; index + 1 < pairs.length; index += 2) {
-    const [originId, projection] = [pairs[index], pairs[index + 1]];
-    if (originId === undefined || projection === undefined) continue;
-    yield { originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] };
-  }
 }

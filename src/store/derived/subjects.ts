@@ -1,7 +1,9 @@
 /** What announcements are about: a subject's digest tells fronts which cached answers no longer hold. */
+
+import type { EntityRef } from '../../contract/ids.ts';
 import { digestText } from '../codec/digest.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
 import { viewField } from '../keys.ts';
-import type { EntityRef, EnvironmentScope } from '../types.ts';
 
 /** A view, whether it is there or missing. */
 export function viewSubject(

@@ -4,26 +4,23 @@ import { PackWriter } from '../codec/pack-writer.ts';
 import { keys } from '../keys.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { AcceptOutcome, EncodedEntity } from '../types.ts';
+import type { AcceptOutcome, AcceptRequest } from './accept.ts';
 import { stampsAt } from './compare-heads.ts';
+import type { EncodedEntity } from './entity-record.ts';
 
-const accept = new Script<[sequences: number[], codes: Buffer]>('accept', 1);
-const compare = new Script<[sequences: number[], codes: Buffer]>('compare', 1);
+const accept = new Script<[sequences: number[], codes: Buffer]>('entities/accept', 1);
+
+const compare = new Script<[sequences: number[], codes: Buffer]>('entities/compare', 1);
+
 /** By the digits of the script. */
 const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
+
 const digitZero = 0x30;
+
 const digitOne = 0x31;
 
 /** What is encoded in one turn of the event loop: a few milliseconds. */
 const turnBytes = 256 * 1024;
-
-export interface AcceptRequest {
-  readonly tenant: string;
-  readonly sourceId: string;
-  /** Lets an entity change its type. */
-  readonly force: boolean;
-  readonly entities: readonly EncodedEntity[];
-}
 
 /** What of one request goes with a call; `result` and `version` are filled by it. */
 export interface Parcel {
@@ -165,7 +162,7 @@ function areDistinct(sent: readonly Sent[]): boolean {
 
 const writer = new PackWriter();
 
-/** As `scripts/compare.lua` reads it. */
+/** As `scripts/entities/compare.lua` reads it. */
 function writeHashes({ tenant, sourceId, sent }: Group, tag: string): void {
   writer.list(4);
   writer.text(keys.clock(tag));
@@ -176,7 +173,7 @@ function writeHashes({ tenant, sourceId, sent }: Group, tag: string): void {
   for (const { entity } of sent) writer.textBytes(entity.contentHash);
 }
 
-/** As `scripts/accept.lua` reads it. */
+/** As `scripts/entities/accept.lua` reads it. */
 function writeGroup({ tenant, sourceId, sent }: Group, tag: string): void {
   writer.list(10);
   writer.text(keys.clock(tag));

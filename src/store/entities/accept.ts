@@ -6,16 +6,19 @@
  * what differs is encoded and sent to Redis.
  */
 import { groupBy } from '../../lib/group-by.ts';
-import { StoreUnavailableError } from '../redis/connection.ts';
+import { StoreUnavailableError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import type { Store } from '../store.ts';
-import type { AcceptOutcome, VersionVector } from '../types.ts';
-import { AcceptCall, type AcceptRequest, type Parcel } from './accept-call.ts';
+import type { VersionVector } from '../visibility/version.ts';
+import { AcceptCall, type Parcel } from './accept-call.ts';
 import { compareHeadsOf } from './compare-heads.ts';
+import type { EncodedEntity } from './entity-record.ts';
 
 /** Bounds of one call, which Redis does in one go; a request beyond them is a call by itself. */
 const callEntitiesMax = 1000;
+
 const callBytesMax = 4 * 1024 * 1024;
+
 /** Requests that may wait without being encoded, in which they take a multiple of the memory. */
 const unencodedMax = 256;
 
@@ -44,6 +47,8 @@ export async function acceptEntities(
   });
   return { outcomes: result, version };
 }
+
+export type AcceptOutcome = 'changed' | 'unchanged' | 'typeConflict';
 
 interface Waiting {
   readonly parcel: Parcel;
@@ -110,7 +115,7 @@ class AcceptLane {
     for (const { reject } of waiting) reject(error);
   }
 
-  /** As many as fit into a call, at least one. No two of them have an entity in common (`scripts/accept.lua`). */
+  /** As many as fit into a call, at least one. No two of them have an entity in common (`scripts/entities/accept.lua`). */
   #take(): Waiting[] {
     const named = new Map<string, Set<string>>();
     let [entities, bytes, count] = [0, 0, 0];
@@ -136,4 +141,12 @@ class AcceptLane {
     }
     return this.#waiting.splice(0, count);
   }
+}
+
+export interface AcceptRequest {
+  readonly tenant: string;
+  readonly sourceId: string;
+  /** Lets an entity change its type. */
+  readonly force: boolean;
+  readonly entities: readonly EncodedEntity[];
 }

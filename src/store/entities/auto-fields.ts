@@ -11,12 +11,12 @@ import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-const decide = new Script<number>('decide', 2);
+const decide = new Script<number>('entities/decide', 2);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
 /** Says that the type exists, with or without fields; property names never hold an asterisk. */

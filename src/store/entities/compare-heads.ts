@@ -1,7 +1,7 @@
-/** What compare records of entities that are sent begin with; see `scripts/accept.lua`. */
+/** What compare records of entities that are sent begin with; see `scripts/entities/accept.lua`. */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { EncodedEntity } from '../types.ts';
+import type { EncodedEntity } from './entity-record.ts';
 
 /** `performance` does not hear of a clock that is set: so far apart, it is `Date` that is right. */
 const apartMs = 2;

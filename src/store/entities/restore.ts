@@ -1,15 +1,15 @@
 /** Putting source entities back into an empty store, exactly as they were. */
 import { groupBy } from '../../lib/group-by.ts';
-import { encodeProcessed, type ProcessedRecord } from '../derived/processed.ts';
+import { encodeProcessed, type ProcessedRecord } from '../derived/processed-record.ts';
 import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { encodeEntity, packStamps } from './entities.ts';
+import { encodeEntity, packStamps } from './entity-record.ts';
 import type { EntitySnapshot } from './snapshots.ts';
 
-const hold = new Script<number>('hold', 2);
-const restore = new Script<number>('restore', 6);
+const hold = new Script<number>('entities/hold', 2);
+const restore = new Script<number>('entities/restore', 6);
 
 /** As many as one accepted request has, so that a worker's portions stay as they are. */
 const entitiesPerCall = 50;

@@ -1,8 +1,9 @@
 /** Source entities as a backup keeps them: whole, with what no computation could find out again. */
 import type { StoredEntity } from '../../contract/entity.ts';
-import { type ProcessedRecord, readProcessed } from '../derived/processed.ts';
+import { readProcessed } from '../derived/processed.ts';
+import type { ProcessedRecord } from '../derived/processed-record.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 import { readEntities, scanOriginIds } from './entities.ts';
 

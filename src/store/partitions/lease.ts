@@ -1,16 +1,17 @@
 /** Who owns a partition: a lease that ends by itself, with an epoch that fences every owner before. */
-
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
 import { surviving } from '../redis/replication.ts';
 import { historyLua, Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
+import type { PartitionOwner } from './owners.ts';
 
 type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, history?: Buffer];
 
-const timeScript = new Script<[seconds: number, microseconds: number]>('time', 1);
-const leaseScript = new Script<number | TakeReply>('lease', 1, historyLua);
-const fenceScript = new Script<number>('fence', 1);
+const timeScript = new Script<[seconds: number, microseconds: number]>('partitions/time', 1);
+
+const leaseScript = new Script<number | TakeReply>('partitions/lease', 1, historyLua);
+
+const fenceScript = new Script<number>('partitions/fence', 1);
 
 export interface Lease {
   readonly partition: number;
@@ -105,55 +106,8 @@ export async function fenceOlderOwners(store: Store, lease: Lease): Promise<bool
   });
 }
 
-export interface PartitionOwner {
-  readonly workerId: string | null;
-  /** By Redis' clock; only good to see that it changes, and for `holds`. */
-  readonly leaseUntilMs: number;
-  /** False when nobody has it, or its lease has ended by Redis' clock. */
-  readonly holds: boolean;
-  readonly epoch: number;
-  readonly checkpoint: number;
-}
-
 /** Milliseconds by Redis' clock, by which leases end. @throws StoreUnavailableError */
 export async function storeTimeMs({ client }: Pick<Store, 'client'>): Promise<number> {
   const [seconds, microseconds] = await timeScript.run(client, [keys.layout], []);
   return seconds * 1000 + Math.floor(microseconds / 1000);
-}
-
-/** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
-export async function readOwners(store: Store): Promise<PartitionOwner[]> {
-  const nowMs = storeTimeMs(store);
-  const owners = store.partitions.tags.map((_, partition) => readOwner(store, partition, nowMs));
-  return await Promise.all(owners);
-}
-
-/** @throws StoreUnavailableError */
-export async function readOwner(
-  store: Store,
-  partition: number,
-  nowMs: Promise<number> = storeTimeMs(store),
-): Promise<PartitionOwner> {
-  try {
-    const [[worker, until, epoch, checkpoint], now] = await Promise.all([
-      store.client.hmget(
-        keys.owner(store.partitions.tag(partition)),
-        'worker',
-        'leaseUntilMs',
-        'epoch',
-        'checkpoint',
-      ),
-      nowMs,
-    ]);
-    const leaseUntilMs = Number(until ?? 0);
-    return {
-      workerId: worker ? worker : null,
-      leaseUntilMs,
-      holds: Boolean(worker) && leaseUntilMs > now,
-      epoch: Number(epoch ?? 0),
-      checkpoint: Number(checkpoint ?? 0),
-    };
-  } catch (error) {
-    throw storeError(error);
-  }
 }

@@ -1,6 +1,6 @@
 /** Connections to Redis or Redis Cluster, and the errors that reach callers. */
 import calculateSlot from 'cluster-key-slot';
-import { Cluster, Command, Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 
 export type RedisAddress =
   | { readonly kind: 'single'; readonly url: string }
@@ -18,9 +18,12 @@ export interface ConnectionOptions {
 }
 
 const retryDelayMaxMs = 1000;
+
 const notPipelined = ['xread', 'subscribe'];
+
 /** A failover answers with redirections for a while; they are not the caller's concern, whose time limit ends them. */
 const redirectionsMax = 10_000;
+
 const slotsRefreshMs = 2000;
 
 function retryStrategy(attempt: number): number {
@@ -157,77 +160,4 @@ const oneLife = { protocol: 2 as const, retryStrategy: () => null, connectTimeou
 function quiet(client: Redis): Redis {
   client.on('error', () => {});
   return client;
-}
-
-/** Makes what is sent in one turn of the event loop one write: each costs a call of the kernel, and wakes Redis. */
-function gatherWrites(client: RedisClient): void {
-  if (!(client instanceof Redis)) return;
-  // There is none before the first connection.
-  const stream = client.stream as Redis['stream'] | undefined;
-  if (stream === undefined || gathering.has(stream)) return;
-  gathering.add(stream);
-  stream.cork();
-  process.nextTick(() => {
-    gathering.delete(stream);
-    stream.uncork();
-  });
-}
-
-/** Streams that are written to when the turn is over. */
-const gathering = new WeakSet<Redis['stream']>();
-
-/**
- * Sends one command and gives its reply as it came: Buffers, numbers, and lists of them, where the client's own
- * methods would make objects. (Its `call` loses the command's name when it pipelines by itself.)
- */
-export function sendRaw(
-  client: RedisClient,
-  name: string,
-  commandArguments: readonly (string | number | Buffer)[],
-): Promise<unknown> {
-  // Reply transformers go by the lower-case name.
-  return sendCommand(client, new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null }));
-}
-
-/** Sends a command at once, in one write with all others of this turn. */
-export function sendCommand(client: RedisClient, command: Command): Promise<unknown> {
-  gatherWrites(client);
-  return client.sendCommand(command) as Promise<unknown>;
-}
-
-/** Values of a hash's fields, null where there is none, without what the client's own method does for each of them. */
-export function readFields(
-  client: RedisClient,
-  key: string,
-  fields: readonly string[],
-): Promise<(Buffer | null)[]> {
-  return sendRaw(client, 'HMGET', [key, ...fields]) as Promise<(Buffer | null)[]>;
-}
-
-/** Redis did not take or answer a command: try again later. Front ends see it as 503. */
-export class StoreUnavailableError extends Error {
-  override readonly name = 'StoreUnavailableError';
-}
-
-/** Redis has reached its `maxmemory` and takes in nothing new until it has room again. */
-export class StoreFullError extends StoreUnavailableError {}
-
-/** Another worker owns the partition now; what this one was doing must be dropped. */
-export class FencedError extends Error {
-  override readonly name = 'FencedError';
-}
-
-/** Turns an error of the client library into one of ours; errors of our own pass through. */
-export function storeError(error: unknown): Error {
-  if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
-  if (error.message.startsWith('FENCED')) return new FencedError(error.message);
-  if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
-  if (isProgrammingError(error)) return error;
-  return new StoreUnavailableError(`Redis: ${error.message}`);
-}
-
-/** Errors that mean a mistake of our own; trying again cannot help. (A "non local key" is a slot on the move.) */
-function isProgrammingError(error: Error): boolean {
-  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return true;
-  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !/non local key/.test(error.message);
 }

@@ -2,11 +2,13 @@
  * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis at once, as one command for
  * each hash. A page reads five fields and a busy front answers dozens of pages in a turn; asked for one by one, the
  * client library's work for each command would be most of what a page costs. A front on one Redis passes the library by
- * (`resp-connection.ts`); where that cannot be done, or is not done at the moment, all goes the library's way.
+ * (`resp/resp-connection.ts`); where that cannot be done, or is not done at the moment, all goes the library's way.
  */
 import { Command, Redis } from 'ioredis';
-import { type RedisClient, StoreUnavailableError, sendRaw, storeError } from './connection.ts';
-import { type Asker, commandText, type ReadLine, wordText } from './resp-connection.ts';
+import type { RedisClient } from './connection.ts';
+import { StoreUnavailableError, storeError } from './errors.ts';
+import { type Asker, commandText, type RespConnection, wordText } from './resp/resp-connection.ts';
+import { sendRaw } from './send.ts';
 
 export interface HashField {
   readonly key: string;
@@ -88,11 +90,11 @@ export class FieldReader {
   /** @param line null: all goes through the client */
   constructor(
     private readonly client: RedisClient,
-    private readonly line: ReadLine | null = null,
+    private readonly line: RespConnection | null = null,
   ) {}
 
   /** True while reads go past the client library. */
-  get isOnLine(): boolean {
+  get isOnOwnConnection(): boolean {
     return this.line?.isOpen ?? false;
   }
 
@@ -149,7 +151,11 @@ export class FieldReader {
   }
 }
 
-function sendOnLine(line: ReadLine, name: string, words: readonly (string | number)[]): Promise<unknown> {
+function sendOnLine(
+  line: RespConnection,
+  name: string,
+  words: readonly (string | number)[],
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     line.send(commandText([name, ...words]), {
       settle: (reply) => (reply instanceof Error ? reject(storeError(reply)) : resolve(reply)),

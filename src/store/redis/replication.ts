@@ -13,7 +13,8 @@
 import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../../contract/limits.ts';
 import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
-import { type RedisAddress, type RedisClient, StoreUnavailableError } from './connection.ts';
+import type { RedisAddress, RedisClient } from './connection.ts';
+import { StoreUnavailableError } from './errors.ts';
 import { ClusterMasters, type Masters, OneMaster } from './masters.ts';
 
 const movedRetryMs = 50;

@@ -6,10 +6,11 @@
  */
 import type { Redis } from 'ioredis';
 import type { Store } from '../store.ts';
-import { sendRaw, storeError } from './connection.ts';
+import { storeError } from './errors.ts';
 import { Script } from './script.ts';
+import { sendRaw } from './send.ts';
 
-const serverScript = new Script<Buffer>('server', 1);
+const serverScript = new Script<Buffer>('redis/server', 1);
 
 /** Where a scan goes on. */
 export interface ScanPlace {

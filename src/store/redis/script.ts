@@ -1,5 +1,6 @@
 /**
- * Lua scripts: each is one file in `scripts/`, whose header says what it does, takes and returns.
+ * Lua scripts: each is one file, whose header says what it does, takes and returns. It lies in the folder of `scripts/`
+ * that is named as the folder of `src/store` whose code calls it; `scripts/parts/` is what several of them begin with.
  *
  * The first line of a script says what a full Redis does with it: without flags it is refused, with `allow-oom` it runs.
  * What takes in something new is refused; what finishes, keeps or removes what is there runs.
@@ -7,7 +8,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'ioredis';
-import { type RedisClient, sendCommand, storeError } from './connection.ts';
+import type { RedisClient } from './connection.ts';
+import { storeError } from './errors.ts';
+import { sendCommand } from './send.ts';
 
 export type ScriptArgument = string | number | Buffer;
 
@@ -30,7 +33,7 @@ end`;
 export class Script<Reply> {
   readonly #text: ScriptText;
 
-  /** @param before Lua that comes before that of the file */
+  /** @param name folder and file: `entities/accept`. @param before Lua that comes before that of the file */
   constructor(
     name: string,
     private readonly keyCount: number,

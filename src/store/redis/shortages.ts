@@ -2,10 +2,11 @@
 import { Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { type RedisClient, StoreFullError, storeError } from './connection.ts';
+import type { RedisClient } from './connection.ts';
+import { StoreFullError, storeError } from './errors.ts';
 import { Script } from './script.ts';
 
-const room = new Script<number>('room', 1);
+const room = new Script<number>('redis/room', 1);
 
 export interface Shortages {
   /** Redis has reached its `maxmemory`; in a cluster, a master has. */

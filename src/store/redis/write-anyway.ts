@@ -1,8 +1,10 @@
 /** Plain writes that go on when Redis is full: for what must be told then and holds no more than it ever does. */
-import { type RedisClient, StoreFullError, sendRaw, storeError } from './connection.ts';
+import type { RedisClient } from './connection.ts';
+import { StoreFullError, storeError } from './errors.ts';
 import { Script, type ScriptArgument } from './script.ts';
+import { sendRaw } from './send.ts';
 
-const write = new Script<unknown>('write', 1);
+const write = new Script<unknown>('redis/write', 1);
 
 /**
  * Sends the command as it is, which costs Redis half of what a script does; a full one is sent it by a script.

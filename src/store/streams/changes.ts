@@ -2,7 +2,7 @@
 
 import { digestBytes } from '../codec/digest.ts';
 import { keys } from '../keys.ts';
-import { type Announcement, decodeAnnouncement } from '../partitions/commit.ts';
+import { type Announcement, decodeAnnouncement } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
 import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';

@@ -7,7 +7,7 @@ import { Script } from '../redis/script.ts';
 import type { RedisHost } from '../store.ts';
 import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
-const keep = new Script<[isNew: number, seconds: number, microseconds: number]>('keep', 1);
+const keep = new Script<[isNew: number, seconds: number, microseconds: number]>('streams/keep', 1);
 
 /** Without its reader's sign of life a stream is gone after this. */
 export const ownStreamTtlMs = 15_000;

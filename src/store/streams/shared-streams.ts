@@ -3,14 +3,10 @@
  * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work need not be asked for
  * apart. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
  */
-import {
-  connectBlocking,
-  type RedisClient,
-  StoreUnavailableError,
-  sendRaw,
-  storeError,
-} from '../redis/connection.ts';
+import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { SendBehind } from '../redis/field-reader.ts';
+import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
 import { SharedStream } from './shared-stream.ts';
 import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';

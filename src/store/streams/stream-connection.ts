@@ -1,12 +1,7 @@
 /** A connection of its own for the blocking reads of one stream: on a shared one they would hold up every other command. */
 import { Cluster, type Redis } from 'ioredis';
-import {
-  connectBlocking,
-  connectToNode,
-  nodeOf,
-  type RedisClient,
-  StoreUnavailableError,
-} from '../redis/connection.ts';
+import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../redis/connection.ts';
+import { StoreUnavailableError } from '../redis/errors.ts';
 import type { RedisHost } from '../store.ts';
 
 export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;

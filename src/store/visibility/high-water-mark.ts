@@ -8,16 +8,16 @@ import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
 
 /** Partition -> number of an announcement in its changes. */
-export type Horizon = ReadonlyMap<number, number>;
+export type HighWaterMark = ReadonlyMap<number, number>;
 
 /**
- * The horizon of fields that have been read. On one Redis a commit moves claims of any partition and tells of it in its
+ * The high-water mark of fields that have been read. On one Redis a commit moves claims of any partition and tells of it in its
  * own, so all are asked there. @throws StoreUnavailableError
  */
-export async function readHorizon(
+export async function readHighWaterMark(
   { fields, partitions, address }: Pick<Store, 'fields' | 'partitions' | 'address'>,
   places: readonly HashField[],
-): Promise<Horizon> {
+): Promise<HighWaterMark> {
   const ofPlaces = new Set(places.map(({ key }) => tagOf(key)));
   const tags = address.kind === 'single' ? partitions.tags : [...ofPlaces];
   const numbers = await fields.read(tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })));

@@ -1,19 +1,19 @@
 /**
  * How far every partition has come, as a front sees it: the ground of "read your own writes".
  *
- * A write is visible once its partition's checkpoint has passed it and every rebuild that it caused is done. Rebuild
- * marks are entries of the streams themselves, so both are comparisons of sequence numbers.
+ * A write is visible once its partition's checkpoint has passed it and every rebuild that it caused is done. Invalidations
+ * are entries of the streams themselves, so both are comparisons of sequence numbers.
  */
 
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { type CausedMark, causedField } from '../partitions/commit.ts';
+import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
 import { type Change, ChangesFollower } from '../streams/changes.ts';
 import { openStreamSource, type StreamSource } from '../streams/shared-streams.ts';
-import type { VersionVector } from '../types.ts';
-import type { Horizon } from './high-water-mark.ts';
+import type { HighWaterMark } from './high-water-mark.ts';
 import { UnseenWrites } from './unseen-writes.ts';
+import type { VersionVector } from './version.ts';
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
@@ -36,22 +36,22 @@ interface PartitionProgress {
   commits: number;
   /** Last stream entry known to exist, from the snapshot and from our own writes. */
   announced: number;
-  /** Tenant -> first mark that waits for its rebuild. */
-  dirty: ReadonlyMap<string, number>;
-  /** `causedField` -> last mark that changes of this partition sent there. */
-  caused: Map<string, number>;
+  /** Tenant -> first invalidation whose rebuild is pending. */
+  pendingRebuilds: ReadonlyMap<string, number>;
+  /** `downstreamField` -> last invalidation that changes of this partition sent there. */
+  downstream: Map<string, number>;
 }
 
 interface Waiter {
   readonly tenant: string;
   /** Entries to pass. */
   readonly writes: Map<number, number>;
-  /** Marks to have rebuilt, learnt when the writes were passed. */
-  readonly marks: Map<number, number>;
+  /** Invalidations to have rebuilt, learnt when the writes were passed. */
+  readonly invalidations: Map<number, number>;
   readonly done: () => void;
 }
 
-const noHorizon = Promise.resolve(null);
+const noHighWaterMark = Promise.resolve(null);
 
 export class Progress {
   readonly #store: Store;
@@ -65,7 +65,7 @@ export class Progress {
   readonly #placeListeners: PlaceListener[] = [];
   /** See `commits`; null since one of them has changed. */
   #commits: readonly number[] | null = null;
-  #catchingUp: Promise<Horizon | null> | null = null;
+  #catchingUp: Promise<HighWaterMark | null> | null = null;
   readonly #unseen = new UnseenWrites((...write) => this.#isSeen(...write));
 
   constructor(store: Store) {
@@ -77,8 +77,8 @@ export class Progress {
       heard: 0,
       commits: 0,
       announced: 0,
-      dirty: new Map(),
-      caused: new Map(),
+      pendingRebuilds: new Map(),
+      downstream: new Map(),
     }));
     const listener = {
       onChanges: (partition: number, changes: readonly Change[]) => this.#apply(partition, changes),
@@ -150,13 +150,13 @@ export class Progress {
     const progress = this.#partitions[partition];
     if (progress === undefined) return true;
     if (!progress.known || progress.checkpoint < sequence) return false;
-    return progress.caused.size === 0 || this.#isRebuilt(tenant, progress.caused);
+    return progress.downstream.size === 0 || this.#isRebuilt(tenant, progress.downstream);
   }
 
-  #isRebuilt(tenant: string, caused: ReadonlyMap<string, number>): boolean {
+  #isRebuilt(tenant: string, downstream: ReadonlyMap<string, number>): boolean {
     for (let target = 0; target < this.#partitions.length; target += 1) {
-      const mark = caused.get(causedField(tenant, target));
-      if (mark !== undefined && this.#rebuiltUpTo(target, tenant) < mark) return false;
+      const invalidation = downstream.get(downstreamField(tenant, target));
+      if (invalidation !== undefined && this.#rebuiltUpTo(target, tenant) < invalidation) return false;
     }
     return true;
   }
@@ -169,7 +169,7 @@ export class Progress {
       const waiter: Waiter = {
         tenant,
         writes: new Map([...version].filter(([partition]) => partition < this.#partitions.length)),
-        marks: new Map(),
+        invalidations: new Map(),
         done: () => finish(true),
       };
       const finish = (visible: boolean) => {
@@ -183,18 +183,18 @@ export class Progress {
   }
 
   /**
-   * The horizon of everything that was asked of the store's `fields` until now, by hearing of it at once instead of asking
+   * The high-water invalidation of everything that was asked of the store's `fields` until now, by hearing of it at once instead of asking
    * how far it is; null where that cannot be told. One look serves all who ask in one turn of the event loop.
    */
-  catchUp(): Promise<Horizon | null> {
+  catchUp(): Promise<HighWaterMark | null> {
     const { catchUp } = this.#source;
-    if (catchUp === null) return noHorizon;
+    if (catchUp === null) return noHighWaterMark;
     this.#catchingUp ??= new Promise((resolve) => {
       this.#store.fields.behind((send) => {
         this.#catchingUp = null;
         resolve(
           catchUp(send).then(
-            (places) => places && this.#horizonOf(places),
+            (places) => places && this.#highWaterMarkOf(places),
             () => null,
           ),
         );
@@ -203,7 +203,7 @@ export class Progress {
     return this.#catchingUp;
   }
 
-  #horizonOf(places: ReadonlyMap<string, string>): Horizon | null {
+  #highWaterMarkOf(places: ReadonlyMap<string, string>): HighWaterMark | null {
     if (places.size < this.#partitions.length) return null;
     const { tags } = this.#store.partitions;
     return new Map(
@@ -211,9 +211,9 @@ export class Progress {
     );
   }
 
-  /** True when the listeners have been told of everything up to the horizon before the time is over. */
-  waitUntilHeard(horizon: Horizon, timeoutMs: number): Promise<boolean> {
-    return this.#waitUntil(() => this.#hasHeard(horizon), timeoutMs);
+  /** True when the listeners have been told of everything up to the high-water invalidation before the time is over. */
+  waitUntilHeard(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean> {
+    return this.#waitUntil(() => this.#hasHeard(highWaterMark), timeoutMs);
   }
 
   /** As `waitUntilHeard`, of commits: partition -> number. */
@@ -244,8 +244,8 @@ export class Progress {
     return true;
   }
 
-  #hasHeard(horizon: Horizon): boolean {
-    for (const [partition, sequence] of horizon) {
+  #hasHeard(highWaterMark: HighWaterMark): boolean {
+    for (const [partition, sequence] of highWaterMark) {
       if ((this.#partitions[partition]?.heard ?? 0) < sequence) return false;
     }
     return true;
@@ -256,26 +256,27 @@ export class Progress {
       const progress = this.#partitions[partition];
       if (progress === undefined || !progress.known || progress.checkpoint < sequence) continue;
       waiter.writes.delete(partition);
-      this.#addCausedMarks(waiter, progress);
+      this.#addDownstream(waiter, progress);
     }
-    for (const [partition, sequence] of waiter.marks) {
-      if (this.#rebuiltUpTo(partition, waiter.tenant) >= sequence) waiter.marks.delete(partition);
+    for (const [partition, sequence] of waiter.invalidations) {
+      if (this.#rebuiltUpTo(partition, waiter.tenant) >= sequence) waiter.invalidations.delete(partition);
     }
-    if (waiter.writes.size === 0 && waiter.marks.size === 0) waiter.done();
+    if (waiter.writes.size === 0 && waiter.invalidations.size === 0) waiter.done();
   }
 
-  #addCausedMarks(waiter: Waiter, progress: PartitionProgress): void {
+  #addDownstream(waiter: Waiter, progress: PartitionProgress): void {
     for (let target = 0; target < this.#partitions.length; target += 1) {
-      const mark = progress.caused.get(causedField(waiter.tenant, target));
-      if (mark !== undefined) waiter.marks.set(target, Math.max(mark, waiter.marks.get(target) ?? 0));
+      const invalidation = progress.downstream.get(downstreamField(waiter.tenant, target));
+      if (invalidation !== undefined)
+        waiter.invalidations.set(target, Math.max(invalidation, waiter.invalidations.get(target) ?? 0));
     }
   }
 
   #rebuiltUpTo(partition: number, tenant: string): number {
     const progress = this.#partitions[partition];
     if (progress === undefined || !progress.known) return -1;
-    const firstDirty = progress.dirty.get(tenant) ?? Number.POSITIVE_INFINITY;
-    return Math.min(progress.checkpoint, firstDirty - 1);
+    const firstPending = progress.pendingRebuilds.get(tenant) ?? Number.POSITIVE_INFINITY;
+    return Math.min(progress.checkpoint, firstPending - 1);
   }
 
   #apply(partition: number, changes: readonly Change[]): void {
@@ -288,8 +289,8 @@ export class Progress {
       this.#commits = null;
       progress.checkpoint = Math.max(progress.checkpoint, commit.announcement.checkpoint);
       progress.announced = Math.max(progress.announced, progress.checkpoint);
-      progress.dirty = commit.announcement.dirty;
-      for (const mark of commit.announcement.caused) noteCaused(progress, mark);
+      progress.pendingRebuilds = commit.announcement.pendingRebuilds;
+      for (const invalidation of commit.announcement.downstream) noteDownstream(progress, invalidation);
     }
     const digests = changes.flatMap((change) => change.digests);
     for (const listener of this.#listeners) listener(partition, digests);
@@ -312,9 +313,9 @@ export class Progress {
   async #load(partition: number, place: number): Promise<void> {
     const tag = this.#store.partitions.tag(partition);
     const client = this.#store.client;
-    const [owner, caused, announced] = await Promise.all([
+    const [owner, downstream, announced] = await Promise.all([
       client.hgetallBuffer(keys.owner(tag)),
-      client.hgetall(keys.caused(tag)),
+      client.hgetall(keys.downstream(tag)),
       client.hget(keys.clock(tag), 'stream'),
     ]);
     const progress = this.#partitions[partition];
@@ -324,8 +325,12 @@ export class Progress {
     this.#commits = null;
     progress.announced = Number(announced ?? 0);
     this.#unseen.forgetBeyond(partition, progress.announced);
-    progress.dirty = new Map(owner.dirty === undefined ? [] : unpack<[string, number][]>(owner.dirty));
-    progress.caused = new Map(Object.entries(caused).map(([field, sequence]) => [field, Number(sequence)]));
+    progress.pendingRebuilds = new Map(
+      owner.dirty === undefined ? [] : unpack<[string, number][]>(owner.dirty),
+    );
+    progress.downstream = new Map(
+      Object.entries(downstream).map(([field, sequence]) => [field, Number(sequence)]),
+    );
     progress.known = true;
     for (const listener of this.#listeners) listener(partition, null);
     for (const listener of this.#placeListeners) listener(partition, progress.checkpoint, progress.announced);
@@ -334,7 +339,10 @@ export class Progress {
   }
 }
 
-function noteCaused(progress: PartitionProgress, { tenant, partition, sequence }: CausedMark): void {
-  const field = causedField(tenant, partition);
-  progress.caused.set(field, Math.max(sequence, progress.caused.get(field) ?? 0));
+function noteDownstream(
+  progress: PartitionProgress,
+  { tenant, partition, sequence }: DownstreamInvalidation,
+): void {
+  const field = downstreamField(tenant, partition);
+  progress.downstream.set(field, Math.max(sequence, progress.downstream.get(field) ?? 0));
 }

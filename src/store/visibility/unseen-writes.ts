@@ -2,7 +2,7 @@
  * What this process wrote and nobody may see yet, of each tenant. The version of a write tells of it too: whoever writes
  * several things and reads with the version of the last sees them all.
  */
-import type { VersionVector } from '../types.ts';
+import type { VersionVector } from './version.ts';
 
 export class UnseenWrites {
   readonly #byTenant = new Map<string, Map<number, number>>();

@@ -1,5 +1,10 @@
 /** The opaque token of `X-Service-Version` (contract section 3). */
-import type { VersionVector } from '../types.ts';
+
+/**
+ * Places in the partitions' streams: partition -> sequence number of the entry that announced a write.
+ * What `X-Service-Version` carries, made opaque by `formatVersion`.
+ */
+export type VersionVector = ReadonlyMap<number, number>;
 
 const entryPattern = /^(\d{1,5})\.([0-9a-z]{1,11})$/;
 const entriesMax = 4096;

@@ -4,7 +4,7 @@ import { claimsOf } from '../../../src/actors/batch/claims.ts';
 import { type FormerClaims, formerClaims } from '../../../src/actors/batch/former.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { ViewClaims } from '../../../src/schemas/schema.ts';
-import type { MadeClaim, ProcessedRecord } from '../../../src/store/derived/processed.ts';
+import type { MadeClaim, ProcessedRecord } from '../../../src/store/derived/processed-record.ts';
 
 const maker = { environmentId: 'env', name: 'page' };
 

@@ -4,7 +4,8 @@ import { Intents } from '../../../src/actors/batch/intents.ts';
 import { readIntents } from '../../../src/store/derived/intents.ts';
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
 import {
   fenceOlderOwners,
   releaseLease,
@@ -37,7 +38,12 @@ async function commitOf(store: Store, lease: TakenLease, intents: Intents, origi
   for (const field of intents.settledBy(originIds.map(owner))) {
     writes.delete(keys.intents(lease.tag), field);
   }
-  const announcement = { checkpoint: 0, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  const announcement = {
+    checkpoint: 0,
+    pendingRebuilds: new Map(),
+    downstream: [],
+    digests: Buffer.alloc(0),
+  };
   await commit(store, lease, writes, announcement);
   intents.settle();
 }

@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Mailboxes, portionsOf, rebuildWorks } from '../../../src/actors/batch/work.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
-import type { IntakeEntry } from '../../../src/store/streams/intake.ts';
+import type { IntakeEntry } from '../../../src/store/partitions/intake.ts';
 import { runs } from '../../support/runs.ts';
 
 function changed(sequence: number, originIds: readonly string[], bytes = 100): IntakeEntry {
   return { kind: 'entities', sequence, tenant: 'acme', sourceId: 's', originIds, bytes };
 }
 
-function invalidation(sequence: number, members: readonly string[]): IntakeEntry {
-  return { kind: 'marks', sequence, tenant: 'acme', members };
+function invalidation(sequence: number, dependents: readonly string[]): IntakeEntry {
+  return { kind: 'invalidation', sequence, tenant: 'acme', dependents };
 }
 
 function view(originId: string, name = 'page') {
@@ -64,14 +64,14 @@ test('portions cover all that was read, in order, each of bounded size', () => {
         assert.deepEqual(new Set(works.map(({ originId }) => originId)), expected);
         assert.deepEqual(
           invalidations.map(({ sequence }) => sequence),
-          part.filter(({ kind }) => kind === 'marks').map((entry) => entry.sequence),
+          part.filter(({ kind }) => kind === 'invalidation').map((entry) => entry.sequence),
         );
         // All but the last entry of a portion must have been too little.
         assert.ok(expected.size < 400 + 50);
         assert.ok(invalidations.reduce((sum, { dependents }) => sum + dependents.length, 0) < 2000 + 1000);
         done = sequence;
       }
-      const last = read.findLast((entry) => entry.kind === 'marks' || entry.originIds.length > 0);
+      const last = read.findLast((entry) => entry.kind === 'invalidation' || entry.originIds.length > 0);
       assert.ok(done >= (last?.sequence ?? 0));
     }),
     { numRuns: runs(100) },

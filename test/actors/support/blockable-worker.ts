@@ -4,7 +4,7 @@
  */
 import { ThreadedKeeper } from '../../../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../../../src/actors/worker.ts';
-import { ActiveConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { RecordingSink } from './fleet.ts';

@@ -2,14 +2,16 @@
 import { Worker } from '../../../src/actors/worker.ts';
 import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { ActiveConfiguration, publishConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
+import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
+import type { ItemChange, ItemSink } from '../../../src/store/derived/item-sink.ts';
+import type { StoredItem } from '../../../src/store/derived/items.ts';
 import { listItemIndexes, scanItems } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';
-import { readOwners } from '../../../src/store/partitions/lease.ts';
+import { readOwners } from '../../../src/store/partitions/owners.ts';
 import { disconnect } from '../../../src/store/redis/connection.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { ItemChange, ItemSink, StoredItem } from '../../../src/store/types.ts';
 import { tellEnd } from '../../support/heartbeats.ts';
 import type { TestRedis } from '../../support/redis.ts';
 

@@ -5,13 +5,14 @@ import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
-import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/derived/claim-records.ts';
-import { fieldOfRival } from '../../../src/store/derived/rivals.ts';
-import { decodeBody } from '../../../src/store/derived/views.ts';
+import type { Claim } from '../../../src/store/claims/claim-records.ts';
+import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/claims/claim-records.ts';
+import { fieldOfCompetingClaim } from '../../../src/store/claims/competing-claims.ts';
+import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
+import { decodeBody } from '../../../src/store/derived/stored-body.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Claim, StoredReference } from '../../../src/store/types.ts';
 
 /** Parts of a partition that are made from its entities. */
 export const madeParts = [
@@ -84,12 +85,12 @@ export async function storedClaims(
     const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
     for (const [field, stored] of Object.entries(hash)) {
       const served = unpackServed(stored);
-      if (fieldOfRival(field) === null && !served.isContested) claims.set(field, [...served.claims]);
+      if (fieldOfCompetingClaim(field) === null && !served.isContested) claims.set(field, [...served.claims]);
     }
     const members = await store.client.zrange(keys.ranks(tag, tenant, environmentId), '0', '-1');
-    for (const { field, rivalField } of ranksIn(members)) {
-      const stored = hash[rivalField];
-      if (stored === undefined) throw new Error(`${rivalField} is ranked, but not there`);
+    for (const { field, competingClaimField } of ranksIn(members)) {
+      const stored = hash[competingClaimField];
+      if (stored === undefined) throw new Error(`${competingClaimField} is ranked, but not there`);
       claims.set(field, [...(claims.get(field) ?? []), unpackClaim(stored)]);
     }
   }
@@ -106,21 +107,21 @@ export async function storedServed(
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
     for (const [field, stored] of Object.entries(hash)) {
-      if (fieldOfRival(field) === null) served.set(field, unpackServed(stored));
+      if (fieldOfCompetingClaim(field) === null) served.set(field, unpackServed(stored));
     }
   }
   return served;
 }
 
 /** Ranks of claims by field and rank; each stands behind its host too, where it is looked at. */
-function ranksIn(members: readonly string[]): { field: string; rank: string; rivalField: string }[] {
+function ranksIn(members: readonly string[]): { field: string; rank: string; competingClaimField: string }[] {
   const ranks = members.flatMap((member) => {
-    const field = fieldOfRival(member) ?? '';
+    const field = fieldOfCompetingClaim(member) ?? '';
     const beginning = `${Buffer.byteLength(field)}:${field}`;
     const place = member.slice(beginning.length);
     if (!place.startsWith('h')) return [];
     const rank = place.slice(place.indexOf('\0') + 1);
-    return [{ field, rank, rivalField: `r:${beginning}${rank.slice(0, 1)}${rank.slice(17)}` }];
+    return [{ field, rank, competingClaimField: `r:${beginning}${rank.slice(0, 1)}${rank.slice(17)}` }];
   });
   return ranks.sort((a, b) => Buffer.compare(Buffer.from(a.rank), Buffer.from(b.rank)));
 }

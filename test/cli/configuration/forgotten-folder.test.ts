@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { freePort } from '../../../src/cli/start/ports.ts';
-import { readActiveDigest } from '../../../src/store/configuration/configuration.ts';
+import { readActiveDigest } from '../../../src/store/configuration/published-configuration.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { page, Platform as Store, siteFiles, writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';

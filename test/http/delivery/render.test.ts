@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ProblemError } from '../../../src/contract/errors.ts';
 import { type LoadedView, Rendering } from '../../../src/http/delivery/render.ts';
+import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
 import { viewTarget } from '../../../src/store/derived/views.ts';
-import type { StoredReference } from '../../../src/store/types.ts';
 import { runs } from '../support/runs.ts';
 
 /** A graph: the views that each view references; numbers beyond the graph name views that are missing. */

@@ -2,11 +2,11 @@
 
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
-import { writeClaims } from '../../../src/store/derived/claims.ts';
-import { encodeBody, storedFields } from '../../../src/store/derived/views.ts';
+import type { Claim } from '../../../src/store/claims/claim-records.ts';
+import { writeClaims } from '../../../src/store/claims/claims.ts';
+import { encodeBody, storedFields } from '../../../src/store/derived/stored-body.ts';
 import { claimField, keys, viewField } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Claim } from '../../../src/store/types.ts';
 import { environmentId, sourceId } from './site.ts';
 
 const scope = { tenant: 'one', environmentId };

@@ -10,10 +10,10 @@ import type {
   QueryTarget,
   RowsResult,
 } from '../../../src/query/query-service.ts';
+import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { ItemChange } from '../../../src/store/types.ts';
 import { Progress } from '../../../src/store/visibility/progress.ts';
 import type { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';

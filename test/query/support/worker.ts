@@ -6,15 +6,17 @@ import { Responder } from '../../../src/query/worker/responder.ts';
 import { ShardSet } from '../../../src/query/worker/shard-set.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { inferFieldType } from '../../../src/search/fields/infer.ts';
+import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { encodeItem, itemIndexField } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { itemField, keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
-import { Heartbeat } from '../../../src/store/partitions/heartbeat.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
-import { liveProcesses, type ProcessBeat } from '../../../src/store/partitions/registry.ts';
+import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
+import type { ProcessBeat } from '../../../src/store/processes/process-messages.ts';
+import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { ItemChange } from '../../../src/store/types.ts';
 import { until } from '../../support/until.ts';
 
 const leaseMs = 60_000;
@@ -141,7 +143,12 @@ export class TestWorker {
         writes.set(keys.itemIndexes(lease.tag), itemIndexField({ scope, index }), Buffer.from('1'));
       }
     }
-    const announcement = { checkpoint: 0, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+    const announcement = {
+      checkpoint: 0,
+      pendingRebuilds: new Map(),
+      downstream: [],
+      digests: Buffer.alloc(0),
+    };
     return commit(this.store, lease, writes, announcement);
   }
 

@@ -9,7 +9,7 @@ import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
 import { Throttle } from '../../../src/jobs/throttle.ts';
-import { ActiveConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { loadOnce } from './site.ts';

@@ -1,7 +1,7 @@
 /** A worker process of the simulation: the real actors over a store, a configuration and a list of items of their own. */
 import { Worker } from '../../../src/actors/worker.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
-import { ActiveConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import type { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import type { Store } from '../../../src/store/store.ts';

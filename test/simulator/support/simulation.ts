@@ -3,9 +3,9 @@
  * this process and in virtual time; a seed gives the same schedules again.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import { publishConfiguration } from '../../../src/store/configuration/configuration.ts';
+import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { keys, Partitions } from '../../../src/store/keys.ts';
-import { StoreUnavailableError } from '../../../src/store/redis/connection.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Dice } from '../../support/dice.ts';
 import { type FencingCheck, fencingCheck } from './checks/fencing.ts';

@@ -10,9 +10,10 @@ import {
   decodeProcessed,
   encodeProcessed,
   type ProcessedRecord,
-} from '../../../src/store/derived/processed.ts';
-import { decodeBody, encodeBody, headOf, viewTarget } from '../../../src/store/derived/views.ts';
-import { decodeAnnouncement } from '../../../src/store/partitions/commit.ts';
+} from '../../../src/store/derived/processed-record.ts';
+import { decodeBody, encodeBody, headOf } from '../../../src/store/derived/stored-body.ts';
+import { viewTarget } from '../../../src/store/derived/views.ts';
+import { decodeAnnouncement } from '../../../src/store/partitions/announcement.ts';
 import { packForLua } from '../../../src/store/redis/lua-list.ts';
 import { formatVersion, parseVersion } from '../../../src/store/visibility/version.ts';
 import { runs } from '../../support/runs.ts';
@@ -258,8 +259,8 @@ test('an announcement comes back with its maps and marks', () => {
   const packed = pack([7, [['acme', 3]], [['acme', 2, 9]], Buffer.from('12345678')]);
   assert.deepEqual(decodeAnnouncement(packed), {
     checkpoint: 7,
-    dirty: new Map([['acme', 3]]),
-    caused: [{ tenant: 'acme', partition: 2, sequence: 9 }],
+    pendingRebuilds: new Map([['acme', 3]]),
+    downstream: [{ tenant: 'acme', partition: 2, sequence: 9 }],
     digests: Buffer.from('12345678'),
   });
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { publishConfiguration } from '../../../src/store/configuration/configuration.ts';
 import { noteFilled, readLayouts, retireFormer } from '../../../src/store/configuration/layouts.ts';
+import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import type { StoredItem } from '../../../src/store/derived/items.ts';
 import {
   decodeItem,
   encodeItem,
@@ -13,7 +14,6 @@ import {
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { StoredItem } from '../../../src/store/types.ts';
 import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();

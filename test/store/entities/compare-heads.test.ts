@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
 import { compareHeadsOf, stampsAt } from '../../../src/store/entities/compare-heads.ts';
-import { encodeEntity } from '../../../src/store/entities/entities.ts';
+import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
 
 const entity = encodeEntity({
   originId: '1',

@@ -3,20 +3,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import {
-  acceptEntities,
-  encodeEntity,
-  readEntities,
-  removeEntities,
-  scanOriginIds,
-} from '../../../src/store/entities/entities.ts';
+import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { readEntities, scanOriginIds } from '../../../src/store/entities/entities.ts';
+import type { EncodedEntity } from '../../../src/store/entities/entity-record.ts';
+import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
+import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { IntakeReader } from '../../../src/store/partitions/intake.ts';
 import { packForLua } from '../../../src/store/redis/lua-list.ts';
 import { Script } from '../../../src/store/redis/script.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { IntakeReader } from '../../../src/store/streams/intake.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
-import type { EncodedEntity } from '../../../src/store/types.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -369,8 +366,8 @@ test('a delete tells which entities were there and announces those alone', async
 });
 
 /** The scripts as the client library would send them a second time after a reconnect. */
-const acceptAgain = new Script<[number[], Buffer]>('accept', 1);
-const removeAgain = new Script<[number, number[]]>('remove', 5);
+const acceptAgain = new Script<[number[], Buffer]>('entities/accept', 1);
+const removeAgain = new Script<[number, number[]]>('entities/remove', 5);
 
 function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
   const tag = store.partitions.tag(0);

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ClaimWrite, changesKept, readClaimFields } from '../../../src/store/derived/claims.ts';
+import { type ClaimWrite, changesKept } from '../../../src/store/claims/claims.ts';
+import { readClaimFields } from '../../../src/store/claims/read-claims.ts';
 import { noteIntents, readIntents } from '../../../src/store/derived/intents.ts';
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import {
-  type Announcement,
-  commit,
-  encodeDirty,
-  HashWrites,
-  readDirty,
-} from '../../../src/store/partitions/commit.ts';
+import type { Announcement } from '../../../src/store/partitions/announcement.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { IntakeReader, invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
-import { FencedError } from '../../../src/store/redis/connection.ts';
+import { encodePendingRebuild, readPendingRebuilds } from '../../../src/store/partitions/pending-rebuilds.ts';
+import { FencedError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { IntakeReader, markForRebuild, outsideCaller } from '../../../src/store/streams/intake.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { TestRedis } from '../../support/redis.ts';
 
@@ -28,7 +26,7 @@ async function owned(): Promise<{ store: Store; lease: TakenLease }> {
 }
 
 function announcing(parts: Partial<Announcement> = {}): Announcement {
-  return { checkpoint: 0, dirty: new Map(), caused: [], digests: Buffer.alloc(0), ...parts };
+  return { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0), ...parts };
 }
 
 function changesLength(store: Store): Promise<number> {
@@ -122,7 +120,7 @@ test('digests that are not whole are a mistake of ours and reach no reader', asy
 test('the stream is trimmed up to the checkpoint and no further', async () => {
   const { store, lease } = await owned();
   for (let entry = 0; entry < 1000; entry += 1) {
-    await markForRebuild(store, outsideCaller, 0, 'acme', [`v|e|a|s|${entry}`]);
+    await invalidate(store, outsideCaller, 0, 'acme', [`v|e|a|s|${entry}`]);
   }
   await commit(store, lease, new HashWrites(), announcing({ checkpoint: 900 }));
   assert.ok((await store.client.xlen(keys.stream(lease.tag))) <= 100 + 100, 'about 100 entries are left');
@@ -148,18 +146,18 @@ test('the last marks that a partition caused are kept, per tenant and partition'
     store,
     lease,
     new HashWrites(),
-    announcing({ caused: [caused('a', 0, 4), caused('b', 1, 2)] }),
+    announcing({ downstream: [caused('a', 0, 4), caused('b', 1, 2)] }),
   );
-  await commit(store, lease, new HashWrites(), announcing({ caused: [caused('a', 0, 9)] }));
-  assert.deepEqual(await store.client.hgetall(keys.caused(lease.tag)), { 'a:0': '9', 'b:1': '2' });
+  await commit(store, lease, new HashWrites(), announcing({ downstream: [caused('a', 0, 9)] }));
+  assert.deepEqual(await store.client.hgetall(keys.downstream(lease.tag)), { 'a:0': '9', 'b:1': '2' });
 });
 
 test('waiting rebuilds come back to the next owner as they were', async () => {
   const { store, lease } = await owned();
   const writes = new HashWrites();
-  writes.set(keys.dirty(lease.tag), 'acme|v|e|a|s|1', encodeDirty(3, 8));
+  writes.set(keys.pendingRebuilds(lease.tag), 'acme|v|e|a|s|1', encodePendingRebuild(3, 8));
   await commit(store, lease, writes, announcing());
-  assert.deepEqual(await readDirty(store, lease.tag), new Map([['acme|v|e|a|s|1', [3, 8]]]));
+  assert.deepEqual(await readPendingRebuilds(store, lease.tag), new Map([['acme|v|e|a|s|1', [3, 8]]]));
 });
 
 test('intents come back to the next owner until a commit deletes them', async () => {

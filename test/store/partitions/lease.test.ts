@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { writeClaims } from '../../../src/store/derived/claims.ts';
+import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { noteIntents } from '../../../src/store/derived/intents.ts';
 import { registerDependents, touchKeys } from '../../../src/store/derived/lookups.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import {
   fenceOlderOwners,
   type Lease,
-  readOwners,
   releaseLease,
   renewLease,
   storeTimeMs,
   type TakenLease,
   takeLease,
 } from '../../../src/store/partitions/lease.ts';
-import { FencedError } from '../../../src/store/redis/connection.ts';
+import { readOwners } from '../../../src/store/partitions/owners.ts';
+import { FencedError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { markForRebuild, outsideCaller } from '../../../src/store/streams/intake.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -129,7 +130,12 @@ test('a take call sent twice is one take', async () => {
 test('a new owner goes on from the checkpoint and the commits of the one before', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
-  const announcement = { checkpoint: 17, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  const announcement = {
+    checkpoint: 17,
+    pendingRebuilds: new Map(),
+    downstream: [],
+    digests: Buffer.alloc(0),
+  };
   await commit(store, first, new HashWrites(), announcement);
   await commit(store, first, new HashWrites(), announcement);
   await releaseLease(store, first);
@@ -156,7 +162,7 @@ function effectsOf(
   const key = { tenant: 'acme', sourceId: 's', lookupKey: 'k' };
   return {
     claims: () => writeClaims(store, lease, [{ action: 'put', scope, field, claim }]),
-    marks: () => markForRebuild(store, lease, 1, 'acme', ['v|env|page|s|1']),
+    marks: () => invalidate(store, lease, 1, 'acme', ['v|env|page|s|1']),
     registrations: () => registerDependents(store, lease, [{ ...key, action: 'add', member: 'm' }]),
     'index writes': async () => {
       const write = { ...key, layoutId: 'l', originId: '1', projection: '[]' };
@@ -179,7 +185,12 @@ test('after a takeover every effect of the old owner is refused, in every partit
   for (const [name, effect] of Object.entries(effectsOf(store, old))) {
     await assert.rejects(effect, FencedError, name);
   }
-  const announcement = { checkpoint: 1, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  const announcement = {
+    checkpoint: 1,
+    pendingRebuilds: new Map(),
+    downstream: [],
+    digests: Buffer.alloc(0),
+  };
   const writes = new HashWrites();
   writes.set(`${old.tag}:views:x:y`, 'f', Buffer.from('stale'));
   await assert.rejects(commit(store, old, writes, announcement), FencedError);
@@ -205,8 +216,8 @@ test('a fence of one partition leaves the owners of the others alone', async () 
   const other = await take(store, 'a', long, 1);
   const lease = await take(store, 'b', long, 0);
   await fenceOlderOwners(store, { ...lease, epoch: 50 });
-  await assert.doesNotReject(markForRebuild(store, other, 2, 'acme', ['v|e|a|s|1']));
-  await assert.doesNotReject(markForRebuild(store, outsideCaller, 2, 'acme', ['v|e|a|s|1']));
+  await assert.doesNotReject(invalidate(store, other, 2, 'acme', ['v|e|a|s|1']));
+  await assert.doesNotReject(invalidate(store, outsideCaller, 2, 'acme', ['v|e|a|s|1']));
 });
 
 test('the fence lies in each partition, so that it holds in every slot of a cluster', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { sendRaw } from '../../../src/store/redis/connection.ts';
 import type { SendBehind } from '../../../src/store/redis/field-reader.ts';
+import { sendRaw } from '../../../src/store/redis/send.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStreamSource, type StreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamReader } from '../../../src/store/streams/stream.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { keys } from '../../../src/store/keys.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { markForRebuild, outsideCaller } from '../../../src/store/streams/intake.ts';
 import { openStreamSource, type StreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamGapError, StreamReader } from '../../../src/store/streams/stream.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const redis = await TestRedis.start({ durable: true });
 
 function add(store: Store): Promise<number> {
-  return markForRebuild(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
+  return invalidate(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
 }
 
 const sources: StreamSource[] = [];

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { acceptEntities, encodeEntity } from '../../../src/store/entities/entities.ts';
+import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { type Announcement, commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import type { Announcement } from '../../../src/store/partitions/announcement.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { markForRebuild, outsideCaller } from '../../../src/store/streams/intake.ts';
 import { Progress } from '../../../src/store/visibility/progress.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
@@ -45,8 +48,8 @@ async function scene(partitionCount = 3): Promise<Scene> {
       assert.ok(lease !== undefined);
       const announcement = {
         checkpoint: 0,
-        dirty: new Map(),
-        caused: [],
+        pendingRebuilds: new Map(),
+        downstream: [],
         digests: Buffer.alloc(0),
         ...parts,
       };
@@ -100,19 +103,19 @@ test('a waiting request goes on as soon as the commit is there', async () => {
 
 test('a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
   const { commit, isVisible } = await scene();
-  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
+  await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(new Map([[0, 1]])), false, 'the mark was not even read');
-  await commit(1, { checkpoint: 5, dirty: new Map([['acme', 4]]) });
+  await commit(1, { checkpoint: 5, pendingRebuilds: new Map([['acme', 4]]) });
   assert.equal(await isVisible(new Map([[0, 1]])), false, 'a merged mark waits');
-  await commit(1, { checkpoint: 7, dirty: new Map([['acme', 6]]) });
+  await commit(1, { checkpoint: 7, pendingRebuilds: new Map([['acme', 6]]) });
   assert.equal(await isVisible(new Map([[0, 1]])), true, 'what waits now is of later changes');
 });
 
 test('rebuilds in the own partition count like any other', async () => {
   const { commit, isVisible } = await scene(1);
-  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 0, sequence: 2 }] });
+  await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 0, sequence: 2 }] });
   assert.equal(await isVisible(new Map([[0, 1]])), false);
-  await commit(0, { checkpoint: 2, dirty: new Map([['acme', 2]]) });
+  await commit(0, { checkpoint: 2, pendingRebuilds: new Map([['acme', 2]]) });
   assert.equal(await isVisible(new Map([[0, 1]])), false);
   await commit(0, { checkpoint: 2 });
   assert.equal(await isVisible(new Map([[0, 1]])), true);
@@ -120,17 +123,17 @@ test('rebuilds in the own partition count like any other', async () => {
 
 test('the rebuilds of another tenant keep nobody waiting', async () => {
   const { commit, isVisible } = await scene();
-  await commit(0, { checkpoint: 1, caused: [{ tenant: 'other', partition: 1, sequence: 5 }] });
+  await commit(0, { checkpoint: 1, downstream: [{ tenant: 'other', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(new Map([[0, 1]]), 'acme'), true);
   assert.equal(await isVisible(new Map([[0, 1]]), 'other'), false);
-  await commit(1, { checkpoint: 9, dirty: new Map([['acme', 1]]) });
+  await commit(1, { checkpoint: 9, pendingRebuilds: new Map([['acme', 1]]) });
   assert.equal(await isVisible(new Map([[0, 1]]), 'other'), true);
 });
 
 test('a rebuild mark that was caused before a front started is known to it', async () => {
   const { commit, store } = await scene();
-  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 2, sequence: 4 }] });
-  await commit(2, { checkpoint: 4, dirty: new Map([['acme', 3]]) });
+  await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 2, sequence: 4 }] });
+  await commit(2, { checkpoint: 4, pendingRebuilds: new Map([['acme', 3]]) });
   const late = await follow(store);
   assert.equal(await late.waitFor('acme', new Map([[0, 1]]), 40), false);
   await commit(2, { checkpoint: 4 });
@@ -145,7 +148,7 @@ test('a front that missed announcements loads the state and tells its listeners 
   });
   const tag = store.partitions.tag(0);
   // As if the front had slept through more announcements than are kept: the stream begins behind a hole.
-  const many = { checkpoint: 8, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  const many = { checkpoint: 8, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
   await store.client.hincrby(keys.clock(tag), 'changes', 1000);
   const lease = leases[0];
   assert.ok(lease !== undefined);
@@ -170,7 +173,12 @@ test('a front waits out a Redis that was killed, and sees what was committed mea
   await until('the store is back', async () => (await store.client.ping()) === 'PONG');
   const lease = leases[0];
   assert.ok(lease !== undefined);
-  const announcement = { checkpoint: 5, dirty: new Map(), caused: [], digests: Buffer.alloc(0) };
+  const announcement = {
+    checkpoint: 5,
+    pendingRebuilds: new Map(),
+    downstream: [],
+    digests: Buffer.alloc(0),
+  };
   await commit(store, lease, new HashWrites(), announcement);
   await until('the commit is seen', () => isVisible(new Map([[0, 5]])));
 });
@@ -187,7 +195,7 @@ test('the backlog is what was announced and not yet taken in', async () => {
   assert.deepEqual(progress.backlogs(), [0]);
   progress.noteWritten('acme', version);
   assert.deepEqual(progress.backlogs(), [1]);
-  await markForRebuild(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
+  await invalidate(store, outsideCaller, 0, 'acme', ['v|e|a|s|1']);
   const other = await follow(store);
   assert.deepEqual(other.backlogs(), [2], 'a new front counts what others wrote');
   await commit(0, { checkpoint: 2 });
@@ -201,7 +209,7 @@ test('the version of a write stands for what its tenant wrote before and nobody 
   const last = progress.noteWritten('acme', new Map([[2, 1]]));
   await commit(2, { checkpoint: 1 });
   assert.equal(await isVisible(last), false);
-  await commit(0, { checkpoint: 1, caused: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
+  await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(last), false, 'what the first one caused is not rebuilt');
   assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [0]);
   await commit(1, { checkpoint: 5 });

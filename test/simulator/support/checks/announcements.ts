@@ -3,9 +3,9 @@
  * answers that a front has kept would stay.
  */
 import assert from 'node:assert/strict';
+import { unpackServed } from '../../../../src/store/claims/claim-records.ts';
+import { fieldOfCompetingClaim } from '../../../../src/store/claims/competing-claims.ts';
 import { digestBytes } from '../../../../src/store/codec/digest.ts';
-import { unpackServed } from '../../../../src/store/derived/claim-records.ts';
-import { fieldOfRival } from '../../../../src/store/derived/rivals.ts';
 import {
   claimSubject,
   itemsSubject,
@@ -13,7 +13,7 @@ import {
   viewSubject,
 } from '../../../../src/store/derived/subjects.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { decodeAnnouncement } from '../../../../src/store/partitions/commit.ts';
+import { decodeAnnouncement } from '../../../../src/store/partitions/announcement.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 const visibleParts = new Set(['views', 'items', 'claims']);
@@ -88,7 +88,9 @@ function changedSubjects(
   if (part === 'items') return fields.length === 0 ? [] : [itemsSubject(scope, index.join(':'))];
   if (part === 'claims') {
     return fields
-      .filter((field) => fieldOfRival(field) === null && servedIn(before, field) !== servedIn(now, field))
+      .filter(
+        (field) => fieldOfCompetingClaim(field) === null && servedIn(before, field) !== servedIn(now, field),
+      )
       .map((field) => claimSubject(scope, field));
   }
   return fields.map((field) => {

@@ -22,7 +22,7 @@ interface OwnerState {
 }
 
 /** Scripts that put something into a partition in the name of another one's owner. */
-const outsideScripts = new Set(['claim', 'mark', 'register', 'touch']);
+const outsideScripts = new Set(['claim', 'invalidate', 'register', 'touch']);
 /** In whose name jobs send marks. */
 const noPartition = '-1';
 /** Scripts of a partition's own owner, whose first word is its epoch. */
@@ -65,7 +65,7 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
 
   const checkMarksTold = (tag: string, epoch: string): void => {
     const name = `${tags.indexOf(tag)} ${epoch}`;
-    const caused = [...keyspace.hash(keys.caused(tag))];
+    const caused = [...keyspace.hash(keys.downstream(tag))];
     for (const { partition, sequence } of marks.get(name) ?? []) {
       const told = caused
         .filter(([field]) => field.endsWith(`:${partition}`))
@@ -118,7 +118,7 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
         }
         if (name === 'commit') checkMarksTold(tag, words[0] ?? '');
         if (name === 'fence') checkFences(words[0] ?? '');
-        if (name === 'mark' && words[0] !== noPartition) {
+        if (name === 'invalidate' && words[0] !== noPartition) {
           const sender = `${words[0]} ${words[1]}`;
           const sent = { partition: tags.indexOf(tag), sequence: Number(reply) };
           marks.set(sender, [...(marks.get(sender) ?? []), sent]);

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from '../../../../src/actors/worker.ts';
 import type { Json } from '../../../../src/contract/json.ts';
+import type { Claim } from '../../../../src/store/claims/claim-records.ts';
 import { decodeItem } from '../../../../src/store/derived/items.ts';
 import { readEntities } from '../../../../src/store/entities/entities.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Claim } from '../../../../src/store/types.ts';
 import { nameOf, type RecordingSink, storedItems } from '../../../actors/support/fleet.ts';
 import {
   expectedEntries,
@@ -36,7 +36,7 @@ export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string |
     const end = keyspace.hash(keys.clock(tag)).get('stream') ?? '0';
     const checkpoint = keyspace.hash(keys.owner(tag)).get('checkpoint') ?? '0';
     if (checkpoint !== end) return `${tag} is at ${checkpoint} of ${end}`;
-    const rebuilds = keyspace.hash(keys.dirty(tag)).size;
+    const rebuilds = keyspace.hash(keys.pendingRebuilds(tag)).size;
     if (rebuilds > 0) return `${rebuilds} rebuilds wait in ${tag}`;
     const intents = keyspace.hash(keys.intents(tag)).size;
     if (intents > 0) return `${intents} intents are left in ${tag}`;

@@ -24,7 +24,7 @@ const moveCheckpoint = `
 redis.call('HSET', KEYS[1], 'checkpoint', redis.call('HGET', string.sub(KEYS[1], 1, -6) .. 'clock', 'stream'))
 return 1`;
 const ofOwners = new Set(['commit', 'intend']);
-const outside = new Set(['claim', 'mark', 'register', 'touch']);
+const outside = new Set(['claim', 'invalidate', 'register', 'touch']);
 const ofClaims = new Set(['claim', 'commit']);
 
 export const mistakes: Readonly<Record<string, Mistake>> = {

@@ -1,7 +1,8 @@
 /** Which script of the store a text is. */
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 
-/** Of the store, by name, each behind the part that its head names; one byte a character, as Redis sees them. */
+/** Scripts of the store by the name of their file, each behind the part that its head names; one byte a character, as Redis sees them. */
 export function scriptTexts(): ReadonlyMap<string, string> {
   return new Map([...scriptNames].map(([text, name]) => [name, partOf(text) + text]));
 }
@@ -14,9 +15,9 @@ function partOf(text: string): string {
 const scriptFolder = new URL('../../../../src/store/scripts/', import.meta.url);
 /** One byte a character, as Redis sees them; by what stands below the first line, before which the store may put something. */
 const scriptNames = new Map(
-  readdirSync(scriptFolder)
-    .filter((file) => file.endsWith('.lua'))
-    .map((file) => [withoutHead(readScript(file)), file.replace('.lua', '')]),
+  readdirSync(scriptFolder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.lua') && !file.startsWith('parts'))
+    .map((file) => [withoutHead(readScript(file)), path.basename(file, '.lua')]),
 );
 
 /** The head ends with the first line. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { StoreUnavailableError } from '../../../src/store/redis/connection.ts';
-import type { SendBehind } from '../../../src/store/redis/field-reader.ts';
-import { openStore, type Store } from '../../../src/store/store.ts';
-import { TestRedis } from '../../support/redis.ts';
-import { SlowRedis } from '../../support/slow-redis.ts';
-import { until } from '../../support/until.ts';
+import { StoreUnavailableError } from '../../../../src/store/redis/errors.ts';
+import type { SendBehind } from '../../../../src/store/redis/field-reader.ts';
+import { openStore, type Store } from '../../../../src/store/store.ts';
+import { TestRedis } from '../../../support/redis.ts';
+import { SlowRedis } from '../../../support/slow-redis.ts';
+import { until } from '../../../support/until.ts';
 
 const redis = await TestRedis.start({ durable: true });
 const wire = await SlowRedis.start(() => redis.port);
@@ -19,9 +19,9 @@ after(async () => {
 /** @param timeoutMs of a read on the line */
 async function openLined(timeoutMs = 10_000, url = redis.url): Promise<Store> {
   const address = { kind: 'single', url } as const;
-  const store = await openStore({ address, partitionCount: 2, lineTimeoutMs: timeoutMs });
+  const store = await openStore({ address, partitionCount: 2, ownReadsTimeoutMs: timeoutMs });
   stores.push(store);
-  await until('the line is open', () => store.fields.isOnLine);
+  await until('the line is open', () => store.fields.isOnOwnConnection);
   return store;
 }
 
@@ -88,10 +88,10 @@ test('reads go on through a Redis that goes and comes back', async () => {
   ask();
   await new Promise((resolve) => setImmediate(resolve));
   await redis.killServer();
-  await until('the line is lost', () => !store.fields.isOnLine);
+  await until('the line is lost', () => !store.fields.isOnOwnConnection);
   ask();
   await redis.startServer();
-  await until('the line is open again', () => store.fields.isOnLine);
+  await until('the line is open again', () => store.fields.isOnOwnConnection);
   ask();
   assert.deepEqual(new Set(await Promise.all(reading)), new Set(['value']));
 });
@@ -106,7 +106,7 @@ test('a read that gets no answer fails in time, and the next ones come once Redi
   const later = readOne(store, 'hash', 'field');
   wire.goOn();
   assert.equal(await later, 'value');
-  await until('the line is open again', () => store.fields.isOnLine);
+  await until('the line is open again', () => store.fields.isOnOwnConnection);
   assert.equal(await readOne(store, 'hash', 'field'), 'value');
 });
 

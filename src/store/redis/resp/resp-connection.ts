@@ -4,7 +4,8 @@
  * a page which is read from Redis costs a front. All commands of a turn are one text, and replies are read as they come.
  */
 import { Redis } from 'ioredis';
-import { type RedisAddress, StoreUnavailableError } from './connection.ts';
+import type { RedisAddress } from '../connection.ts';
+import { StoreUnavailableError } from '../errors.ts';
 import { ProtocolError, ReplyReader } from './reply-reader.ts';
 
 /** Who waits for the reply to one command. */
@@ -27,7 +28,7 @@ interface Batch {
 
 const retryDelayMaxMs = 1_000;
 
-export class ReadLine {
+export class RespConnection {
   readonly #client: Redis;
   readonly #timeoutMs: number;
   /** Null while there is no connection. */

@@ -9,7 +9,7 @@
 --       processed record or ''
 -- Returns  number of entities put; error FENCED when another restore, or none, holds the partition
 --
--- Compare records and entity records as in accept.lua; the token of a call that accepts is never all zeros. A
+-- Compare records and entity records as in entities/accept.lua; the token of a call that accepts is never all zeros. A
 -- processed record says since when the entity has made its claims; one that a worker has written since is newer.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return redis.error_reply('FENCED the partition is not held by this restore')

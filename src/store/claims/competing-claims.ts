@@ -3,23 +3,24 @@
  * is bounded, does not hold. A read costs what it gives, however many claim the field.
  */
 
+import { claimSubject } from '../derived/subjects.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { Claim, EnvironmentScope } from '../types.ts';
+import type { Claim } from './claim-records.ts';
 import { unpackClaim } from './claim-records.ts';
-import { claimSubject } from './subjects.ts';
 
-const rivalsScript = new Script<Buffer[][]>('rivals', 2);
-const rivalsPerRead = 200;
+const competingScript = new Script<Buffer[][]>('claims/competing', 2);
+const claimsPerRead = 200;
 /** Behind any section of ranks, and in none of them. */
 const largestStamp = Number.MAX_SAFE_INTEGER;
 const mark = 'r:';
 
 /** One of several claims on a field. */
-export interface Rival {
+export interface CompetingClaim {
   /** Sorts as claims are served. */
   readonly rank: Buffer;
   /** What the rank says of it. */
@@ -36,7 +37,7 @@ function beginningOf(field: string): string {
 }
 
 /** Where a claim of a contested field stands in the hash of claims. */
-export function rivalField(
+export function competingClaimField(
   field: string,
   { host, kind, view }: Pick<Claim, 'host' | 'kind' | 'view'>,
 ): string {
@@ -54,7 +55,7 @@ function tailOf({ host, view }: Pick<Claim, 'host' | 'view'>): string {
 }
 
 /** The claim field that a field of the hash of claims, or a rank, belongs to; null for one that is a claim field itself. */
-export function fieldOfRival(stored: string): string | null {
+export function fieldOfCompetingClaim(stored: string): string | null {
   const [, start, bytes] = /^((?:r:)?([0-9]+):)/.exec(stored) ?? [];
   if (start === undefined) return null;
   const from = Buffer.byteLength(start);
@@ -78,7 +79,7 @@ async function readRanges(
   scope: EnvironmentScope,
   tag: string,
   ranges: readonly Asked[],
-): Promise<Rival[][]> {
+): Promise<CompetingClaim[][]> {
   const { tenant, environmentId } = scope;
   const packed: LuaValue[] = ranges.map(({ field, from, to, most, isPerHost }) => [
     beginningOf(field),
@@ -88,26 +89,26 @@ async function readRanges(
     isPerHost ? 1 : 0,
   ]);
   try {
-    const replies = await rivalsScript.run(
+    const replies = await competingScript.run(
       store.client,
       [keys.claims(tag, tenant, environmentId), keys.ranks(tag, tenant, environmentId)],
       [packForLua(packed)],
     );
-    return replies.map(rivalsIn);
+    return replies.map(competingClaimsIn);
   } catch (error) {
     throw storeError(error);
   }
 }
 
-function rivalsIn(reply: readonly Buffer[]): Rival[] {
-  const rivals: Rival[] = [];
+function competingClaimsIn(reply: readonly Buffer[]): CompetingClaim[] {
+  const competing: CompetingClaim[] = [];
   for (let at = 0; at + 1 < reply.length; at += 2) {
     const [section, packed] = [reply[at], reply[at + 1]];
     if (section === undefined || packed === undefined) continue;
     const rank = section.subarray(section[0] === sectionOfHosts ? section.indexOf(0) + 1 : 1);
-    rivals.push({ rank, ranked: claimAt(rank), claim: packed.length === 0 ? null : unpackClaim(packed) });
+    competing.push({ rank, ranked: claimAt(rank), claim: packed.length === 0 ? null : unpackClaim(packed) });
   }
-  return rivals;
+  return competing;
 }
 
 const sectionOfHosts = 'h'.charCodeAt(0);
@@ -130,18 +131,22 @@ function tagOfField(store: Store, scope: EnvironmentScope, field: string): strin
 }
 
 /** All claims of a contested field, best first. @throws StoreUnavailableError */
-export async function readRivals(store: Store, scope: EnvironmentScope, field: string): Promise<Rival[]> {
+export async function readCompetingClaims(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+): Promise<CompetingClaim[]> {
   const tag = tagOfField(store, scope, field);
-  const rivals: Rival[] = [];
+  const competing: CompetingClaim[] = [];
   for (let from = 'h'; ; ) {
-    const range = { field, from, to: 'i', most: rivalsPerRead, isPerHost: false };
+    const range = { field, from, to: 'i', most: claimsPerRead, isPerHost: false };
     const [found = []] = await readRanges(store, scope, tag, [range]);
-    rivals.push(...found);
+    competing.push(...found);
     const last = found.at(-1);
-    if (last === undefined || found.length < rivalsPerRead) break;
+    if (last === undefined || found.length < claimsPerRead) break;
     from = `h${last.ranked.host ?? ''}\0${last.rank.toString()}\0`;
   }
-  return rivals.sort((a, b) => Buffer.compare(a.rank, b.rank));
+  return competing.sort((a, b) => Buffer.compare(a.rank, b.rank));
 }
 
 /** A claim field and a host, null for claims that answer on every host. */
@@ -208,11 +213,11 @@ export async function* scanFirstOfHosts(
 ): AsyncGenerator<Claim[]> {
   const tag = tagOfField(store, scope, field);
   for (let from = 'w'; ; ) {
-    const range = { field, from, to: 'x', most: rivalsPerRead, isPerHost: false };
+    const range = { field, from, to: 'x', most: claimsPerRead, isPerHost: false };
     const [found = []] = await readRanges(store, scope, tag, [range]);
     yield found.flatMap(({ claim }) => claim ?? []);
     const last = found.at(-1);
-    if (last === undefined || found.length < rivalsPerRead) return;
+    if (last === undefined || found.length < claimsPerRead) return;
     from = `w${last.rank.toString()}\0`;
   }
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import {
-  ActiveConfiguration,
   publishConfiguration,
   readPublished,
-} from '../../../src/store/configuration/configuration.ts';
-import { StoreFullError } from '../../../src/store/redis/connection.ts';
+} from '../../../src/store/configuration/published-configuration.ts';
+import { StoreFullError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { documentsOf, pageSchema, siteTenant } from '../../config/support/site.ts';
 import { TestRedis } from '../../support/redis.ts';

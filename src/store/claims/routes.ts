@@ -1,12 +1,19 @@
 /** The list of routes: the URLs that claims serve (contract section 6). */
 import { normalizeUrl } from '../../config/urls/url.ts';
+import { readProcessedStamps } from '../derived/processed.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
-import { storeError } from '../redis/connection.ts';
+import { storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
-import type { Claim, EnvironmentScope, RouteEntry } from '../types.ts';
-import { readServed } from './claims.ts';
-import { readProcessedStamps } from './processed.ts';
-import { readFirstOfHosts } from './rivals.ts';
+import type { Claim } from './claim-records.ts';
+import { readFirstOfHosts } from './competing-claims.ts';
+import { readServed } from './read-claims.ts';
+
+export interface RouteEntry {
+  readonly url: string;
+  readonly redirect: string | null;
+  readonly updatedAtMs: number;
+}
 
 export interface RoutePageRequest {
   readonly direction: 'ascending' | 'descending';

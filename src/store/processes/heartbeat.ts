@@ -1,8 +1,8 @@
 /** The heartbeat of a process: every second, and whenever somebody asks, it tells that it lives and what it does. */
 
 import { connectBlocking, type RedisClient } from '../redis/connection.ts';
-import type { ProcessHost } from '../streams/channels.ts';
-import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './registry.ts';
+import type { ProcessHost } from './channels.ts';
+import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
 
 export const heartbeatMs = 1000;
 /** Those who ask meanwhile are answered together. */

@@ -5,51 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { heartbeatLostMs, metricsWaitMs } from '../../contract/limits.ts';
-import { connectBlocking, type RedisClient, StoreUnavailableError, storeError } from '../redis/connection.ts';
+import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
-import { type ProcessHost, publishToAll } from '../streams/channels.ts';
+import { type ProcessHost, publishToAll } from './channels.ts';
+import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
 
 /** A process that lives has told so by then. */
 const answersWaitMs = 1_000;
-
-export type Role = 'web' | 'worker' | 'jobs';
-
-export interface ProcessBeat {
-  readonly id: string;
-  readonly role: Role;
-  readonly host: string;
-  readonly pid: number;
-  /** Configuration generation that it runs. */
-  readonly generation: number;
-  /** Version of the lookup layouts that it knows; 0 for processes that do not follow them. */
-  readonly layouts: number;
-  /** Partitions that it serves; empty but for workers. */
-  readonly partitions: readonly number[];
-  /** What it still waits for before it can serve; empty when ready. */
-  readonly waitingFor: readonly string[];
-  /** What a front answered lately; absent for other processes. */
-  readonly requestsPerSecond?: number;
-  /** Where fronts of the same host can ask it without Redis; absent or null: nowhere. */
-  readonly link?: string | null;
-}
-
-/** What processes tell of themselves. */
-export type ProcessNews =
-  | { readonly kind: 'beat'; readonly beat: ProcessBeat }
-  | { readonly kind: 'left'; readonly id: string };
-
-/** What is asked of all processes: that they tell who they are, or their metrics on another channel. */
-export type ProcessAsk =
-  | { readonly kind: 'who' }
-  | { readonly kind: 'metrics'; readonly replyTo: string; readonly except: string };
-
-export interface MetricsText {
-  /** Id of the process. */
-  readonly process: string;
-  readonly role: Role;
-  /** Prometheus' text form. */
-  readonly text: string;
-}
 
 interface Heard {
   readonly beat: ProcessBeat;

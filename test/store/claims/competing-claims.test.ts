@@ -6,20 +6,20 @@ import type { Domain } from '../../../src/config/configuration.ts';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { servedClaim } from '../../../src/http/delivery/claim-choice.ts';
 import { claimOnUrl } from '../../../src/http/delivery/served-claim.ts';
-import { digestOf } from '../../../src/store/codec/digest.ts';
+import type { Claim } from '../../../src/store/claims/claim-records.ts';
+import { type ClaimWrite, writeClaims } from '../../../src/store/claims/claims.ts';
 import {
-  type ClaimWrite,
   claimTag,
   countClashes,
   readClaimFields,
   readServed,
-  writeClaims,
-} from '../../../src/store/derived/claims.ts';
-import { listRoutes } from '../../../src/store/derived/routes.ts';
+} from '../../../src/store/claims/read-claims.ts';
+import { listRoutes } from '../../../src/store/claims/routes.ts';
+import { digestOf } from '../../../src/store/codec/digest.ts';
 import { claimSubject } from '../../../src/store/derived/subjects.ts';
+import type { EnvironmentScope } from '../../../src/store/environment-scope.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Claim, EnvironmentScope } from '../../../src/store/types.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ProtocolError, ReplyReader } from '../../../src/store/redis/reply-reader.ts';
+import { ProtocolError, ReplyReader } from '../../../../src/store/redis/resp/reply-reader.ts';
 
 type Reply = null | number | Buffer | Error | Reply[];
 

@@ -1,6 +1,6 @@
 #!lua
 -- Begins the purge of sources that the active configuration does not have, unless one is under way. While it lasts, no
--- configuration that has one of them becomes active (`publish.lua`).
+-- configuration that has one of them becomes active (`configuration/publish.lua`).
 --
 -- KEYS  1 configuration   2 purge
 -- ARGV  1 token of the purge   2 generation of the configuration that does not have them

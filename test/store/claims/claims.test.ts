@@ -2,21 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
+import type { Claim } from '../../../src/store/claims/claim-records.ts';
+import { type ClaimWrite, writeClaims } from '../../../src/store/claims/claims.ts';
+import { countClashes, readClaimFields } from '../../../src/store/claims/read-claims.ts';
+import { listRoutes } from '../../../src/store/claims/routes.ts';
 import { digestOf } from '../../../src/store/codec/digest.ts';
-import {
-  type ClaimWrite,
-  countClashes,
-  readClaimFields,
-  writeClaims,
-} from '../../../src/store/derived/claims.ts';
-import { encodeProcessed } from '../../../src/store/derived/processed.ts';
-import { listRoutes } from '../../../src/store/derived/routes.ts';
+import { encodeProcessed } from '../../../src/store/derived/processed-record.ts';
 import { claimSubject } from '../../../src/store/derived/subjects.ts';
+import type { EnvironmentScope } from '../../../src/store/environment-scope.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamReader } from '../../../src/store/streams/stream.ts';
-import type { Claim, EnvironmentScope } from '../../../src/store/types.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 

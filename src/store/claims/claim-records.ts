@@ -1,7 +1,21 @@
 /** What is stored of claims on URLs and handles: one claim, and the record of a claim field. */
+import type { EntityRef } from '../../contract/ids.ts';
 import { unpack } from '../codec/pack.ts';
 import type { PackWriter } from '../codec/pack-writer.ts';
-import type { Claim } from '../types.ts';
+
+/** One claim on a URL path or a handle, as kept under its key. */
+export interface Claim {
+  /** Host of an absolute route, lower-cased; null for a relative route and for handles. */
+  readonly host: string | null;
+  readonly kind: 'page' | 'redirect';
+  /** Stamp since which the entity has made this claim (microseconds). */
+  readonly sinceStamp: number;
+  readonly view: EntityRef & { readonly alias: string };
+  /** The URL or handle as the view wrote it. */
+  readonly display: string;
+  /** URL that a redirect goes to; null for a page. */
+  readonly redirect: string | null;
+}
 
 /** See `writeClaim`. */
 type PackedClaim = [
@@ -21,7 +35,7 @@ export interface ServedClaims {
   readonly claims: readonly Claim[];
   /** Several views claim the field: all their claims are told by `readClaimFields`. */
   readonly isContested: boolean;
-  /** More hosts have a claim than a record holds; `rivals.ts` reads them. */
+  /** More hosts have a claim than a record holds; `competing.ts` reads them. */
   readonly hasMore: boolean;
 }
 

@@ -2,13 +2,13 @@
 
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import type { Caller } from '../partitions/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { StreamSource } from './shared-streams.ts';
-import { type StreamEntry, StreamReader } from './stream.ts';
+import type { StreamSource } from '../streams/shared-streams.ts';
+import { type StreamEntry, StreamReader } from '../streams/stream.ts';
+import type { Caller } from './lease.ts';
 
-const mark = new OwnerScript<number>('mark', 3);
+const invalidateScript = new OwnerScript<number>('partitions/invalidate', 3);
 
 export type IntakeEntry =
   | {
@@ -21,11 +21,11 @@ export type IntakeEntry =
       readonly bytes: number;
     }
   | {
-      readonly kind: 'marks';
+      readonly kind: 'invalidation';
       readonly sequence: number;
       readonly tenant: string;
-      /** Members as `formatDependent` writes them. */
-      readonly members: readonly string[];
+      /** As `formatDependent` writes them. */
+      readonly dependents: readonly string[];
     };
 
 /** A reader of a partition's stream behind its checkpoint. */
@@ -56,9 +56,9 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
     const [tenant, sourceId, originIds, bytes] = unpack<[string, string, string[], number]>(changed);
     return { kind: 'entities', sequence, tenant, sourceId, originIds, bytes };
   }
-  const marks = fields.get('r');
-  const [tenant, members] = marks === undefined ? ['', []] : unpack<[string, string[]]>(marks);
-  return { kind: 'marks', sequence, tenant, members };
+  const packed = fields.get('r');
+  const [tenant, dependents] = packed === undefined ? ['', []] : unpack<[string, string[]]>(packed);
+  return { kind: 'invalidation', sequence, tenant, dependents };
 }
 
 /** For calls of processes that own nothing, which nothing fences. */
@@ -66,21 +66,21 @@ export const outsideCaller: Caller = { partition: -1, epoch: 0 };
 
 /**
  * Asks a partition to rebuild views and items of its entities.
- * @returns sequence of the mark. @throws FencedError, StoreUnavailableError
+ * @returns sequence of the invalidation. @throws FencedError, StoreUnavailableError
  */
-export function markForRebuild(
+export function invalidate(
   store: Store,
   caller: Caller,
   partition: number,
   tenant: string,
-  members: readonly string[],
+  dependents: readonly string[],
 ): Promise<number> {
   const tag = store.partitions.tag(partition);
   caller.reached?.add(tag);
-  return mark.run(
+  return invalidateScript.run(
     store.client,
     caller,
     [keys.fence(tag), keys.clock(tag), keys.stream(tag)],
-    [caller.partition, caller.epoch, pack([tenant, members])],
+    [caller.partition, caller.epoch, pack([tenant, dependents])],
   );
 }

@@ -1,0 +1,77 @@
+/** Claims of views on URLs and handles: how they are put, dropped and read. */
+
+import { claimSubject } from '../derived/subjects.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys } from '../keys.ts';
+import type { Caller } from '../partitions/lease.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import {
+  byPartition,
+  type ClaimGroup,
+  lanesOf,
+  noDigests,
+  packCall,
+  runsOf,
+  writeRun,
+  writer,
+} from './claim-calls.ts';
+import type { Claim } from './claim-records.ts';
+
+const claimScript = new OwnerScript<number>('claims/claim', 1, 'claims');
+
+/** Announcements kept per partition; a reader that falls behind more empties its cache. */
+export const changesKept = 500;
+
+export interface ClaimWrite {
+  /** `renew` derives anew what follows from a claim, if it is there: for repairs. */
+  readonly action: 'put' | 'drop' | 'renew';
+  readonly scope: EnvironmentScope;
+  /** From `claimField`. */
+  readonly field: string;
+  readonly claim: Claim;
+}
+
+export function partitionOf(store: Store, scope: EnvironmentScope, field: string): number {
+  return store.partitions.ofText(claimSubject(scope, field));
+}
+
+/** Applies claims, in order for each field. Idempotent. @throws FencedError, StoreUnavailableError */
+export async function writeClaims(
+  store: Store,
+  caller: Caller,
+  writes: readonly ClaimWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  const groups = byPartition(store, writes);
+  for (const partition of groups.keys()) caller.reached?.add(store.partitions.tag(partition));
+  await Promise.all(lanesOf(store, groups).map((calls) => makeCalls(store, caller, calls)));
+}
+
+/** As the commit takes them, on one Redis: it tells of them itself. */
+export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
+  const runs = [...byPartition(store, writes)].flatMap(([partition, claims]) =>
+    runsOf(claims).map((run) => ({ tag: store.partitions.tag(partition), run })),
+  );
+  writer.begin();
+  writer.list(runs.length);
+  for (const { tag, run } of runs) writeRun(tag, run, noDigests);
+  return writer.take();
+}
+
+async function makeCalls(
+  store: Store,
+  caller: Caller,
+  calls: readonly (readonly ClaimGroup[])[],
+): Promise<void> {
+  for (const groups of calls) {
+    const [first] = groups;
+    if (first === undefined) continue;
+    await claimScript.run(
+      store.client,
+      caller,
+      [keys.fence(first.tag)],
+      [caller.partition, caller.epoch, changesKept, packCall(groups)],
+    );
+  }
+}

@@ -1,0 +1,61 @@
+/** Reading the claims on URLs and handles. */
+
+import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/errors.ts';
+import type { HashField } from '../redis/field-reader.ts';
+import type { Store } from '../store.ts';
+import { type Claim, type ServedClaims, unpackServed } from './claim-records.ts';
+import { partitionOf } from './claims.ts';
+import { readCompetingClaims } from './competing-claims.ts';
+
+/** Tag of the partition that keeps a claim field. */
+export function claimTag(store: Store, scope: EnvironmentScope, field: string): string {
+  return store.partitions.tag(partitionOf(store, scope, field));
+}
+
+/** What is served on claim fields, in the order asked. @throws StoreUnavailableError */
+export async function readServed(
+  store: Store,
+  scope: EnvironmentScope,
+  fields: readonly string[],
+): Promise<ServedClaims[]> {
+  const stored = await store.fields.read(fields.map((field) => placeOfClaims(store, scope, field)));
+  return stored.map(unpackServed);
+}
+
+/** All claims on claim fields, in the order asked, best first: as many as there are. @throws StoreUnavailableError */
+export async function readClaimFields(
+  store: Store,
+  scope: EnvironmentScope,
+  fields: readonly string[],
+): Promise<Claim[][]> {
+  const served = await readServed(store, scope, fields);
+  return await Promise.all(
+    served.map(async ({ claims, isContested }, index) => {
+      if (!isContested) return [...claims];
+      const competing = await readCompetingClaims(store, scope, fields[index] ?? '');
+      return competing.flatMap(({ claim }) => claim ?? []);
+    }),
+  );
+}
+
+/** Where what is served on a claim field lies. */
+export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
+  return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
+}
+
+/** Number of URLs and handles that several views claim. @throws StoreUnavailableError */
+export async function countClashes(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+): Promise<number> {
+  try {
+    const counts = await Promise.all(
+      store.partitions.tags.map((tag) => store.client.hlen(keys.clashes(tag, tenant, environmentId))),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}

@@ -1,0 +1,147 @@
+/** The published configuration: its documents lie in Redis, so that every process on every host runs the same one. */
+import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
+import { pack, unpack } from '../codec/pack.ts';
+import { sourceField } from '../derived/processed.ts';
+import { keys, platformTag } from '../keys.ts';
+import { StoreFullError, storeError } from '../redis/errors.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import { wantedLayouts } from './layouts.ts';
+
+const publishScript = new Script<number | Buffer>('configuration/publish', 3);
+
+/**
+ * Where the active configuration came from. `own`: the folder `config` of this repository, which a process has in mind
+ * that was told of no other. No path: a store tells nothing of the machines that use it.
+ */
+export type ConfigurationOrigin = 'own' | 'other';
+
+export interface PublishOptions {
+  readonly origin?: ConfigurationOrigin;
+  /** Generation that must be active still (0: none yet); absent: whichever is. */
+  readonly after?: number;
+}
+
+/** The store does not take a configuration now; its message tells people why and what to do. */
+export class ConfigurationRefusedError extends Error {
+  override readonly name = 'ConfigurationRefusedError';
+}
+
+/**
+ * Makes documents the active configuration and tells every process. Callers have validated them.
+ * @param configuration loaded from the documents. @returns its generation
+ * @throws ConfigurationRefusedError, StoreUnavailableError
+ */
+export async function publishConfiguration(
+  store: Store,
+  documents: ConfigDocuments,
+  configuration: Configuration,
+  { origin = 'other', after }: PublishOptions = {},
+): Promise<number> {
+  const sources = sourceFields(configuration);
+  const publish = () =>
+    publishScript.run(
+      store.client,
+      [keys.configuration, keys.layouts, keys.purge],
+      [
+        configuration.digest,
+        pack([...documents]),
+        origin,
+        after ?? '',
+        sources.length,
+        ...sources,
+        ...wantedLayouts(configuration),
+      ],
+    );
+  const generation = await surviving(store.acknowledgements, [platformTag], () =>
+    publish().catch((error) => unlessActive(store, configuration.digest, error)),
+  );
+  if (typeof generation !== 'number') throw purgedError(generation.toString());
+  if (generation === 0) {
+    throw new ConfigurationRefusedError('Another configuration became active meanwhile: run this again.');
+  }
+  try {
+    await store.client.publish(keys.configurationChannel, String(generation));
+  } catch (error) {
+    throw storeError(error);
+  }
+  return generation;
+}
+
+function sourceFields({ tenants }: Configuration): string[] {
+  return [...tenants.values()].flatMap(({ alias, sources }) =>
+    [...sources.keys()].map((sourceId) => sourceField(alias, sourceId)),
+  );
+}
+
+function purgedError(field: string): ConfigurationRefusedError {
+  const [tenant = '', sourceId = ''] = field.split('|');
+  return new ConfigurationRefusedError(
+    `What is left of source ${sourceId} of tenant ${tenant} is being purged: wait until npm run purge has ended ` +
+      '(run it again if it was broken off), then run this again.',
+  );
+}
+
+/** What a store runs, without its documents. */
+export interface ActiveDigest {
+  readonly generation: number;
+  readonly digest: string;
+  readonly origin: ConfigurationOrigin;
+}
+
+/** Null when none was published yet. @throws StoreUnavailableError */
+export async function readActiveDigest(store: Store): Promise<ActiveDigest | null> {
+  try {
+    const [generation, digest, origin] = await store.client.hmget(
+      keys.configuration,
+      'generation',
+      'digest',
+      'origin',
+    );
+    if (!generation || !digest) return null;
+    return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other' };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+export interface PublishedConfiguration {
+  readonly generation: number;
+  readonly documents: ConfigDocuments;
+}
+
+/** Null when none was published yet. @throws StoreUnavailableError */
+export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
+  try {
+    const [generation, documents] = await store.client.hmgetBuffer(
+      keys.configuration,
+      'generation',
+      'documents',
+    );
+    if (!generation || !documents) return null;
+    return { generation: Number(generation), documents: new Map(unpack<[string, string][]>(documents)) };
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** A full Redis refuses who starts with what is active, too. @returns its generation. @throws `error` when it is not */
+async function unlessActive(store: Store, digest: string, error: unknown): Promise<number> {
+  if (!(error instanceof StoreFullError)) throw error;
+  try {
+    const [active, generation] = await store.client.hmget(keys.configuration, 'digest', 'generation');
+    if (active === digest) return Number(generation);
+  } catch (cause) {
+    throw storeError(cause);
+  }
+  throw error;
+}
+
+export async function activeGeneration(store: Store): Promise<number> {
+  try {
+    return Number((await store.client.hget(keys.configuration, 'generation')) ?? 0);
+  } catch (error) {
+    throw storeError(error);
+  }
+}

@@ -1,0 +1,63 @@
+/** Reading the entries that stand under lookup keys. */
+import type { Json } from '../../contract/json.ts';
+import type { LookupCandidate } from '../../schemas/lookup/query.ts';
+import { hashPortion, type ScanPlace } from '../redis/scan.ts';
+import type { Store } from '../store.ts';
+import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
+
+/** About; a millisecond of Redis, and some of who reads them. Most lookup keys have fewer. */
+const candidatesPerPortion = 2000;
+
+/** Entries of one lookup key. */
+export interface CandidatePortion {
+  readonly size: number;
+  /** Decoded while they are gone through. */
+  readonly candidates: Iterable<LookupCandidate>;
+}
+
+/**
+ * Every entry that stands under one of the keys, a portion at a time: neither Redis nor who reads is held up by a whole type
+ * of entities. An entry may come several times, and one under several keys does. What changes meanwhile may be seen before or
+ * after: who asks is registered, and hears of it. @throws StoreUnavailableError
+ */
+export async function* candidatePortions(
+  store: Store,
+  layoutId: string,
+  lookupKeys: readonly LookupKey[],
+): AsyncGenerator<CandidatePortion> {
+  const hashes = lookupKeys.map((key) => lookupPlace(store, key).entries(layoutId));
+  for (let at = 0; at < hashes.length; at += keysAskedPerCall) {
+    const asked = hashes.slice(at, at + keysAskedPerCall);
+    const read = (key: string, place: ScanPlace | null) =>
+      hashPortion(store, key, place, candidatesPerPortion);
+    const portions = await Promise.all(asked.map((key) => read(key, null)));
+    for (const [index, key] of asked.entries()) {
+      for (let portion = portions[index]; portion !== undefined; ) {
+        const { pairs, next } = portion;
+        yield { size: pairs.length / 2, candidates: decodeCandidates(pairs) };
+        portion = next === null ? undefined : await read(key, next);
+      }
+    }
+  }
+}
+
+/** All that `candidatePortions` gives. @throws StoreUnavailableError */
+export async function readCandidates(
+  store: Store,
+  layoutId: string,
+  lookupKeys: readonly LookupKey[],
+): Promise<LookupCandidate[]> {
+  const found: LookupCandidate[] = [];
+  for await (const { candidates } of candidatePortions(store, layoutId, lookupKeys)) {
+    for (const candidate of candidates) found.push(candidate);
+  }
+  return found;
+}
+
+function* decodeCandidates(pairs: readonly Buffer[]): Generator<LookupCandidate> {
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
+    const [originId, projection] = [pairs[index], pairs[index + 1]];
+    if (originId === undefined || projection === undefined) continue;
+    yield { originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] };
+  }
+}

@@ -1,0 +1,112 @@
+/** The record of a source entity: what of it is hashed, encoded and stored, and how it is read back. */
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { digestOf } from '../codec/digest.ts';
+import { unpack } from '../codec/pack.ts';
+import { PackWriter } from '../codec/pack-writer.ts';
+
+/** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
+export interface EncodedEntity {
+  readonly originId: string;
+  readonly type: string;
+  /** 16 bytes over everything that counts for changed or unchanged, whatever the order of object keys. */
+  readonly contentHash: Buffer;
+  /** 8 bytes over the url. */
+  readonly urlHash: Buffer;
+  /** How much of a call it takes: about the bytes that `encode` gives. */
+  readonly size: number;
+  /** As it is stored. Made at the first call: of an entity that is stored as it is there is none. */
+  encode(): Buffer;
+}
+
+type EntityRecord = [
+  type: string,
+  url: string | null,
+  originParentId: string | null,
+  redirects: string[],
+  propertiesJson: string,
+];
+
+/** Bytes of an entity record; see `scripts/entities/accept.lua`. */
+const bornStampAt = 8;
+
+const urlStampAt = 16;
+
+const bodyAt = 24;
+
+/** Hashes an entity, and encodes it once for its whole way into the store. */
+export function encodeEntity(entity: SourceEntity): EncodedEntity {
+  const { type, url, originParentId, redirects, properties } = entity;
+  const identity = canonicalJson([type, url, originParentId, [...redirects], properties]);
+  return new HashedEntity(entity, hash('sha256', identity, 'buffer').subarray(0, 16), identity.length);
+}
+
+class HashedEntity implements EncodedEntity {
+  readonly originId: string;
+  readonly type: string;
+  readonly urlHash: Buffer;
+  /** Let go when it is encoded: its bytes take a fraction of the memory. */
+  #state: { readonly entity: SourceEntity } | { readonly body: Buffer };
+
+  constructor(
+    entity: SourceEntity,
+    readonly contentHash: Buffer,
+    readonly size: number,
+  ) {
+    this.originId = entity.originId;
+    this.type = entity.type;
+    this.urlHash = digestOf(entity.url ?? '');
+    this.#state = { entity };
+  }
+
+  encode(): Buffer {
+    if ('body' in this.#state) return this.#state.body;
+    const body = encodeBody(this.#state.entity);
+    this.#state = { body };
+    return body;
+  }
+}
+
+const writer = new PackWriter();
+
+/** An `EntityRecord`. */
+function encodeBody({ type, url, originParentId, redirects, properties }: SourceEntity): Buffer {
+  writer.begin();
+  writer.list(5);
+  writer.text(type);
+  writer.textOrNull(url);
+  writer.textOrNull(originParentId);
+  writer.list(redirects.length);
+  for (const redirect of redirects) writer.text(redirect);
+  writer.text(JSON.stringify(properties));
+  return writer.take();
+}
+
+/** The stamps of an entity as scripts keep them: three big-endian doubles. */
+export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer {
+  const packed = Buffer.alloc(bodyAt);
+  packed.writeDoubleBE(stamp, 0);
+  packed.writeDoubleBE(bornStamp, bornStampAt);
+  packed.writeDoubleBE(urlStamp, urlStampAt);
+  return packed;
+}
+
+export function decodeEntity(sourceId: string, originId: string, record: Buffer): StoredEntity {
+  const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(
+    record.subarray(bodyAt),
+  );
+  return {
+    sourceId,
+    originId,
+    type,
+    url,
+    originParentId,
+    redirects,
+    properties: JSON.parse(propertiesJson) as JsonObject,
+    stamp: record.readDoubleBE(0),
+    bornStamp: record.readDoubleBE(bornStampAt),
+    urlStamp: record.readDoubleBE(urlStampAt),
+  };
+}

@@ -1,0 +1,36 @@
+/** What a commit announces: how far its partition has come, and what became visible. */
+import { unpack } from '../codec/pack.ts';
+
+/** The last invalidation that a batch sent to a partition for a tenant. */
+export interface DownstreamInvalidation {
+  readonly tenant: string;
+  readonly partition: number;
+  readonly sequence: number;
+}
+
+/** What fronts learn of a commit. */
+export interface Announcement {
+  readonly checkpoint: number;
+  /** Tenant -> first invalidation whose rebuild is pending. */
+  readonly pendingRebuilds: ReadonlyMap<string, number>;
+  readonly downstream: readonly DownstreamInvalidation[];
+  /** Digests of the views, claims and indexes that changed, 8 bytes each. */
+  readonly digests: Buffer;
+}
+
+export type PackedAnnouncement = [number, [string, number][], [string, number, number][], Buffer];
+
+export function decodeAnnouncement(packed: Buffer): Announcement {
+  const [checkpoint, pendingRebuilds, downstream, digests] = unpack<PackedAnnouncement>(packed);
+  return {
+    checkpoint,
+    pendingRebuilds: new Map(pendingRebuilds),
+    downstream: downstream.map(([tenant, partition, sequence]) => ({ tenant, partition, sequence })),
+    digests,
+  };
+}
+
+/** Field of `keys.downstream`. */
+export function downstreamField(tenant: string, partition: number): string {
+  return `${tenant}:${partition}`;
+}

@@ -1,0 +1,82 @@
+/** Writes to the hashes of one partition, gathered until its commit. */
+import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+
+const partBytesMax = 32 * 1024 * 1024;
+
+interface WritesPart {
+  readonly sets: readonly (string | Buffer)[];
+  readonly deletes: readonly string[];
+  /** About. */
+  readonly bytes: number;
+}
+
+/** Writes to one hash. A later write of a field wins. */
+export class FieldWrites {
+  /** Fields and values, one behind the other; of a field that comes twice the later one counts. */
+  readonly #sets: (string | Buffer)[] = [];
+  readonly #deletes = new Set<string>();
+
+  set(field: string, value: Buffer): void {
+    this.#sets.push(field, value);
+    if (this.#deletes.size > 0) this.#deletes.delete(field);
+  }
+
+  /** Done behind all that is set, so a value that was set before goes too. */
+  delete(field: string): void {
+    this.#deletes.add(field);
+  }
+
+  /** What to set, about `partBytesMax` at a time, and with the last of it what to delete. */
+  *parts(): Generator<WritesPart> {
+    let from = 0;
+    let bytes = 0;
+    for (let at = 0; at < this.#sets.length; at += 2) {
+      bytes += (this.#sets[at]?.length ?? 0) + (this.#sets[at + 1]?.length ?? 0);
+      if (bytes < partBytesMax) continue;
+      yield { sets: this.#sets.slice(from, at + 2), deletes: [], bytes };
+      [from, bytes] = [at + 2, 0];
+    }
+    yield { sets: from === 0 ? this.#sets : this.#sets.slice(from), deletes: [...this.#deletes], bytes };
+  }
+}
+
+/** Writes to the hashes of one partition, gathered until the commit. */
+export class HashWrites {
+  readonly #hashes = new Map<string, FieldWrites>();
+
+  set(key: string, field: string, value: Buffer): void {
+    this.hash(key).set(field, value);
+  }
+
+  delete(key: string, field: string): void {
+    this.hash(key).delete(field);
+  }
+
+  /** The writes to one hash, for who has many of them. */
+  hash(key: string): FieldWrites {
+    const known = this.#hashes.get(key);
+    if (known !== undefined) return known;
+    const writes = new FieldWrites();
+    this.#hashes.set(key, writes);
+    return writes;
+  }
+
+  /** As `scripts/partitions/commit.lua` reads them: lists of bounded size, because Redis takes no argument above 512 MB. */
+  packed(): Buffer[] {
+    const lists: Buffer[] = [];
+    let list: LuaValue[] = [];
+    let listBytes = 0;
+    for (const [key, writes] of this.#hashes) {
+      for (const { sets, deletes, bytes } of writes.parts()) {
+        if (listBytes + bytes > partBytesMax && list.length > 0) {
+          lists.push(packForLua(list));
+          [list, listBytes] = [[], 0];
+        }
+        list.push([key, sets, deletes]);
+        listBytes += bytes;
+      }
+    }
+    if (list.length > 0) lists.push(packForLua(list));
+    return lists;
+  }
+}

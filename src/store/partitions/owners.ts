@@ -1,0 +1,52 @@
+/** Who owns the partitions, as anybody may look it up. */
+import { keys } from '../keys.ts';
+import { storeError } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+import { storeTimeMs } from './lease.ts';
+
+export interface PartitionOwner {
+  readonly workerId: string | null;
+  /** By Redis' clock; only good to see that it changes, and for `holds`. */
+  readonly leaseUntilMs: number;
+  /** False when nobody has it, or its lease has ended by Redis' clock. */
+  readonly holds: boolean;
+  readonly epoch: number;
+  readonly checkpoint: number;
+}
+
+/** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
+export async function readOwners(store: Store): Promise<PartitionOwner[]> {
+  const nowMs = storeTimeMs(store);
+  const owners = store.partitions.tags.map((_, partition) => readOwner(store, partition, nowMs));
+  return await Promise.all(owners);
+}
+
+/** @throws StoreUnavailableError */
+export async function readOwner(
+  store: Store,
+  partition: number,
+  nowMs: Promise<number> = storeTimeMs(store),
+): Promise<PartitionOwner> {
+  try {
+    const [[worker, until, epoch, checkpoint], now] = await Promise.all([
+      store.client.hmget(
+        keys.owner(store.partitions.tag(partition)),
+        'worker',
+        'leaseUntilMs',
+        'epoch',
+        'checkpoint',
+      ),
+      nowMs,
+    ]);
+    const leaseUntilMs = Number(until ?? 0);
+    return {
+      workerId: worker ? worker : null,
+      leaseUntilMs,
+      holds: Boolean(worker) && leaseUntilMs > now,
+      epoch: Number(epoch ?? 0),
+      checkpoint: Number(checkpoint ?? 0),
+    };
+  } catch (error) {
+    throw storeError(error);
+  }
+}

@@ -1,0 +1,40 @@
+/** What the processes of a store tell of themselves and ask each other, as JSON on pub/sub channels. */
+
+export type Role = 'web' | 'worker' | 'jobs';
+
+export interface ProcessBeat {
+  readonly id: string;
+  readonly role: Role;
+  readonly host: string;
+  readonly pid: number;
+  /** Configuration generation that it runs. */
+  readonly generation: number;
+  /** Version of the lookup layouts that it knows; 0 for processes that do not follow them. */
+  readonly layouts: number;
+  /** Partitions that it serves; empty but for workers. */
+  readonly partitions: readonly number[];
+  /** What it still waits for before it can serve; empty when ready. */
+  readonly waitingFor: readonly string[];
+  /** What a front answered lately; absent for other processes. */
+  readonly requestsPerSecond?: number;
+  /** Where fronts of the same host can ask it without Redis; absent or null: nowhere. */
+  readonly link?: string | null;
+}
+
+/** What processes tell of themselves. */
+export type ProcessNews =
+  | { readonly kind: 'beat'; readonly beat: ProcessBeat }
+  | { readonly kind: 'left'; readonly id: string };
+
+/** What is asked of all processes: that they tell who they are, or their metrics on another channel. */
+export type ProcessAsk =
+  | { readonly kind: 'who' }
+  | { readonly kind: 'metrics'; readonly replyTo: string; readonly except: string };
+
+export interface MetricsText {
+  /** Id of the process. */
+  readonly process: string;
+  readonly role: Role;
+  /** Prometheus' text form. */
+  readonly text: string;
+}

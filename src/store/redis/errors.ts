@@ -1,0 +1,29 @@
+/** The errors of the store that reach callers, and which of them an error of the client library is. */
+
+/** Redis did not take or answer a command: try again later. Front ends see it as 503. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
+
+/** Redis has reached its `maxmemory` and takes in nothing new until it has room again. */
+export class StoreFullError extends StoreUnavailableError {}
+
+/** Another worker owns the partition now; what this one was doing must be dropped. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+}
+
+/** Turns an error of the client library into one of ours; errors of our own pass through. */
+export function storeError(error: unknown): Error {
+  if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
+  if (error.message.startsWith('FENCED')) return new FencedError(error.message);
+  if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
+  if (isProgrammingError(error)) return error;
+  return new StoreUnavailableError(`Redis: ${error.message}`);
+}
+
+/** Errors that mean a mistake of our own; trying again cannot help. (A "non local key" is a slot on the move.) */
+function isProgrammingError(error: Error): boolean {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return true;
+  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !/non local key/.test(error.message);
+}

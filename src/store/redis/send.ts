@@ -1,0 +1,48 @@
+/** How commands go to Redis: everybody sends through `sendCommand`. */
+import { Command, Redis } from 'ioredis';
+import type { RedisClient } from './connection.ts';
+
+/** Makes what is sent in one turn of the event loop one write: each costs a call of the kernel, and wakes Redis. */
+function gatherWrites(client: RedisClient): void {
+  if (!(client instanceof Redis)) return;
+  // There is none before the first connection.
+  const stream = client.stream as Redis['stream'] | undefined;
+  if (stream === undefined || gathering.has(stream)) return;
+  gathering.add(stream);
+  stream.cork();
+  process.nextTick(() => {
+    gathering.delete(stream);
+    stream.uncork();
+  });
+}
+
+/** Streams that are written to when the turn is over. */
+const gathering = new WeakSet<Redis['stream']>();
+
+/**
+ * Sends one command and gives its reply as it came: Buffers, numbers, and lists of them, where the client's own
+ * methods would make objects. (Its `call` loses the command's name when it pipelines by itself.)
+ */
+export function sendRaw(
+  client: RedisClient,
+  name: string,
+  commandArguments: readonly (string | number | Buffer)[],
+): Promise<unknown> {
+  // Reply transformers go by the lower-case name.
+  return sendCommand(client, new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null }));
+}
+
+/** Sends a command at once, in one write with all others of this turn. */
+export function sendCommand(client: RedisClient, command: Command): Promise<unknown> {
+  gatherWrites(client);
+  return client.sendCommand(command) as Promise<unknown>;
+}
+
+/** Values of a hash's fields, null where there is none, without what the client's own method does for each of them. */
+export function readFields(
+  client: RedisClient,
+  key: string,
+  fields: readonly string[],
+): Promise<(Buffer | null)[]> {
+  return sendRaw(client, 'HMGET', [key, ...fields]) as Promise<(Buffer | null)[]>;
+}
