@@ -5,7 +5,6 @@ import { hostname } from 'node:os';
 import { checkTlsFiles } from '../src/config/settings/tls-files.ts';
 import { hashedForm } from '../src/config/tenant/api-key.ts';
 import { AnswerCache } from '../src/http/cache/answer-cache.ts';
-import { keepPages } from '../src/http/cache/kept-pages.ts';
 import { LargeAnswers } from '../src/http/delivery/large-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
@@ -38,7 +37,7 @@ runProcess('web', async () => {
   await query.start();
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
-  configuration.onChange((current) => keepPages(cache, current));
+  configuration.onChange(() => cache.empty());
   const pace = new IngestPace(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);

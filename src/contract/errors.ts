@@ -22,10 +22,19 @@ export interface Problem {
   readonly errorCode?: 's-1001' | 's-1007';
   /** Field -> text for ingest, every mistake found for query. */
   readonly errors?: Readonly<Record<string, string>> | readonly string[];
+  /** Of a request of several queries: those that have mistakes of their own. */
+  readonly queries?: readonly QueryProblem[];
   /** Seconds, for 429 and 503. */
   readonly retryAfter?: number;
   /** Methods that the path knows, for 405. */
   readonly allow?: string;
+}
+
+/** What is wrong with one query of several. */
+export interface QueryProblem {
+  readonly name: string | null;
+  readonly status: 400 | 404;
+  readonly errors: readonly string[];
 }
 
 /** Ends a request with a documented error. Never a bug of ours: those are any other Error. */
@@ -216,5 +225,10 @@ export const problems = {
     status,
     message: 'Query is not valid',
     errors,
+  }),
+  queriesInvalid: (queries: readonly QueryProblem[]): Problem => ({
+    status: 400,
+    message: 'Query is not valid',
+    queries,
   }),
 } as const satisfies Record<string, Problem | ((...details: never[]) => Problem)>;

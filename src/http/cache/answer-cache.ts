@@ -1,84 +1,90 @@
 /**
- * Finished answers of delivery and queries (design: a cached answer knows what it read).
+ * Answers of delivery and of queries, each computed once however many ask for it, and kept until something that it read changes:
+ * a page from the first time that it is asked for, the answer of a query from the second.
  *
- * An entry lists the subjects that were read for it: claim fields, views, missing views, the items of an index. The changes streams name what
- * changed, by digest, and every entry that read it goes. An answer that was computed while one of its subjects changed
- * is never stored, so an entry is always at least as new as the last change that this front has heard of.
+ * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The
+ * changes streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the last
+ * change that this front has heard of.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FinishedAnswer } from '../delivery/finished-answer.ts';
+import { AskedBefore } from './asked-before.ts';
+import { HeardChanges } from './heard-changes.ts';
+import { SubjectIndex } from './subject-index.ts';
 
-/** The answers of one client, by query. */
-class AnswersOf extends Map<string, FinishedAnswer> {
-  constructor(public principal: ClientPrincipal) {
-    super();
-  }
+/** What decides an answer. */
+export interface AnswerKey {
+  readonly kind: 'delivery' | 'query';
+  readonly principal: ClientPrincipal;
+  /** The query string of a delivery; path and body of a query. */
+  readonly text: string;
 }
 
-interface Entry {
+export interface ComputedAnswer {
   readonly answer: FinishedAnswer;
-  readonly owner: AnswersOf;
-  readonly query: string;
-  readonly subjects: readonly string[];
-  /** Of the computation that made it. */
-  readonly serial: number;
-  bytes: number;
+  /** Keys of the subjects that were read, as changes are told by; null: it hangs on more, and is not kept. */
+  reads(): readonly string[] | null;
 }
 
-/** An answer under way: it remembers when it began to read. */
-export interface Computation {
-  /** In changes seen. */
+/** Called for an answer that a change has dropped, though it was asked for since it was made. */
+export type LossListener = (key: AnswerKey) => void;
+
+/** An answer under way. */
+interface Flight {
+  readonly kind: 'flight';
+  /** Moment of `HeardChanges`. */
   readonly beganAt: number;
-  /** Rises with every computation. */
-  readonly serial: number;
+  readonly settled: Promise<Settled>;
 }
 
-/** Called for an answer that a change has dropped though it was asked for since it was made, or since the last sweep. */
-export type LossListener = (principal: ClientPrincipal, query: string) => void;
+interface Settled {
+  readonly answer: FinishedAnswer;
+  /** Nothing that it read has changed since it was begun, as far as this front has heard. */
+  readonly isCurrent: boolean;
+}
 
-const nobody: readonly Entry[] = [];
+interface Kept {
+  readonly kind: 'kept';
+  readonly key: AnswerKey;
+  readonly answer: FinishedAnswer;
+  readonly subjects: readonly string[];
+  readonly bytes: number;
+  wasAskedFor: boolean;
+  /** How many answers had been kept when it last became the last one to go. */
+  movedAt: number;
+}
 
-/** What an entry takes besides its body, roughly. */
-const entryBytes = 800;
+/** Of one client: text -> its answer. */
+type Answers = Map<string, Kept | Flight>;
+
+/** What a kept answer takes besides its body and its text, roughly. */
+const keptBytes = 800;
 const subjectBytes = 120;
-/** Changes remembered for the computations under way; of a computation that began before more of them nothing is kept. */
-export const changesRemembered = 20_000;
+/** One answer may take so much of the whole. */
+const largestShare = 1 / 8;
+/** An answer is not moved at each asking, which costs more than finding it: only when so many others have come behind it. */
+const stillYoungShare = 1 / 8;
 
 export class AnswerCache {
-  /** Answers and not entries: each object on the way to an answer is a wait for memory. */
-  readonly #byPrincipal = new Map<ClientPrincipal, AnswersOf>();
-  /** Most subjects are read by one answer: a set for each of those would be made and let go with every change. */
-  readonly #bySubject = new Map<string, Entry | Set<Entry>>();
-  /** All of them, in the order of the sweep. */
-  readonly #entries = new Map<FinishedAnswer, Entry>();
-  /** Subjects that changed while computations were under way -> when, in changes seen. */
-  readonly #changedAt = new Map<string, number>();
-  /** In changes seen: what changed up to then is not known one by one. */
-  #knownSince = 0;
-  #changesSeen = 0;
-  #lastSerial = 0;
-  #computing = 0;
-  #bytes = 0;
-  #hits = 0;
-  #misses = 0;
-  #evicted = 0;
-  #invalidated = 0;
+  readonly #heard = new HeardChanges();
+  readonly #askedBefore = new AskedBefore();
+  readonly #counts = { hits: 0, misses: 0, evicted: 0, invalidated: 0 };
+  #answers = { delivery: new Map<ClientPrincipal, Answers>(), query: new Map<ClientPrincipal, Answers>() };
+  #readers = new SubjectIndex<Kept>();
+  #kept: BoundedCache<Kept, Kept>;
+  #keptInAll = 0;
   #onLoss: LossListener = () => {};
 
-  /** @param bytesMax bound on the memory of all entries; 0 turns the cache off. */
-  constructor(private readonly bytesMax: number) {}
+  /** @param bytesMax bound on the memory of all answers; 0: none is kept */
+  constructor(private readonly bytesMax: number) {
+    this.#kept = this.#nothingKept();
+  }
 
   get figures(): Readonly<
     Record<'entries' | 'bytes' | 'hits' | 'misses' | 'evicted' | 'invalidated', number>
   > {
-    return {
-      entries: this.#entries.size,
-      bytes: this.#bytes,
-      hits: this.#hits,
-      misses: this.#misses,
-      evicted: this.#evicted,
-      invalidated: this.#invalidated,
-    };
+    return { ...this.#counts, entries: this.#kept.size, bytes: this.#kept.weight };
   }
 
   /** False when nothing is ever kept. */
@@ -91,182 +97,142 @@ export class AnswerCache {
     this.#onLoss = listener;
   }
 
-  /** @param query text that, with the principal, decides the answer */
-  find(principal: ClientPrincipal, query: string): FinishedAnswer | null {
-    const answer = this.#byPrincipal.get(principal)?.get(query);
-    if (answer === undefined) {
-      this.#misses += 1;
+  /** The kept answer. */
+  find(key: AnswerKey): FinishedAnswer | null {
+    const kept = this.#at(key);
+    if (kept?.kind !== 'kept') {
+      this.#counts.misses += 1;
       return null;
     }
-    answer.wasAskedFor = true;
-    this.#hits += 1;
-    return answer;
-  }
-
-  /** Called before the first read of an answer; every computation ends with `end`. */
-  begin(): Computation {
-    this.#computing += 1;
-    this.#lastSerial += 1;
-    return { beganAt: this.#changesSeen, serial: this.#lastSerial };
-  }
-
-  /** Called when the computation is over, whatever came of it. */
-  end(_computation: Computation): void {
-    this.#computing -= 1;
-    // Nobody asks any more what changed before now.
-    if (this.#computing === 0 && this.#changedAt.size > 0) this.#changedAt.clear();
-  }
-
-  /** How many changes were heard of. */
-  get changesSeen(): number {
-    return this.#changesSeen;
+    this.#counts.hits += 1;
+    kept.wasAskedFor = true;
+    if (this.#keptInAll - kept.movedAt > this.#kept.size * stillYoungShare) this.#makeLastToGo(kept);
+    return kept.answer;
   }
 
   /**
-   * Keeps an answer, unless something that it read has changed since the computation began.
-   * @param reads keys of the subjects that were read, as changes are told by
-   * @returns whether nothing of it has, as far as this front has heard
+   * The answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again. It is at least as new as what this front had heard
+   * of when it was asked for. @throws what `compute` throws
    */
-  store(
-    computation: Computation,
-    principal: ClientPrincipal,
-    query: string,
-    answer: FinishedAnswer,
-    reads: () => readonly string[],
-  ): boolean {
-    // Naming what was read costs a good part of an answer; where nothing is kept and nothing changed nobody asks.
-    if (this.bytesMax === 0 && this.#changesSeen === computation.beganAt) return true;
-    const subjects = reads();
-    const isCurrent =
-      this.#knownSince <= computation.beganAt &&
-      subjects.every((subject) => (this.#changedAt.get(subject) ?? 0) <= computation.beganAt);
-    const bytes = answer.body.length + query.length * 2 + entryBytes + subjects.length * subjectBytes;
-    if (!isCurrent || bytes > this.bytesMax / 8) return isCurrent;
-    const owner = this.#byPrincipal.get(principal) ?? new AnswersOf(principal);
-    this.#byPrincipal.set(principal, owner);
-    const former = this.#entryOf(owner.get(query));
-    // A slow reader must not bring back what a later one has replaced.
-    if (former !== undefined && former.serial > computation.serial) return true;
-    if (former !== undefined) this.#drop(former);
-    const { serial } = computation;
-    const entry: Entry = { answer, owner, query, subjects, serial, bytes };
-    owner.set(query, answer);
-    this.#entries.set(answer, entry);
-    this.#bytes += bytes;
-    for (const subject of subjects) this.#addReader(subject, entry);
-    this.#sweep();
-    return true;
+  async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Promise<FinishedAnswer> {
+    if (key.kind === 'query' && !(this.isOn && this.#askedBefore.note(key.text))) {
+      return (await compute()).answer;
+    }
+    const askedAt = this.#heard.count;
+    for (;;) {
+      const there = this.#at(key) ?? this.#begin(key, compute);
+      if (there.kind === 'kept') return there.answer;
+      const { answer, isCurrent } = await there.settled;
+      // One that was begun earlier may have read what changed before this caller came.
+      if (isCurrent || there.beganAt >= askedAt) return answer;
+    }
   }
 
   /** Counts a compressed form that was added to an answer, which may have gone in the meantime. */
-  noteGrown(answer: FinishedAnswer, bytes: number): void {
-    const entry = this.#entries.get(answer);
-    if (entry === undefined) return;
-    entry.bytes += bytes;
-    this.#bytes += bytes;
-    this.#sweep();
+  noteGrown(key: AnswerKey, answer: FinishedAnswer, bytes: number): void {
+    const kept = this.#at(key);
+    if (kept?.kind !== 'kept' || kept.answer !== answer) return;
+    this.#kept.delete(kept);
+    this.#keep({ ...kept, bytes: kept.bytes + bytes });
   }
 
-  /** Drops what read the subjects. @param digests as `Progress` tells them; null when anything may have changed */
-  invalidate(digests: readonly string[] | null): void {
-    this.#changesSeen += 1;
-    if (digests === null) {
+  /** Drops what read the subjects. @param subjects as `Progress` tells them; null when anything may have changed */
+  invalidate(subjects: readonly string[] | null): void {
+    if (subjects === null) {
       this.empty();
       return;
     }
-    for (const digest of digests) {
-      if (this.#computing > 0) this.#changedAt.set(digest, this.#changesSeen);
-      for (const entry of this.#readersOf(digest)) {
-        this.#drop(entry);
-        this.#invalidated += 1;
-        if (entry.answer.wasAskedFor) this.#onLoss(entry.owner.principal, entry.query);
-      }
-    }
-    if (this.#changedAt.size > changesRemembered) {
-      this.#changedAt.clear();
-      this.#knownSince = this.#changesSeen;
+    this.#heard.note(subjects);
+    for (const subject of subjects) {
+      for (const kept of this.#readers.readersOf(subject)) this.#lose(kept);
     }
   }
 
-  /** Drops everything, what is being computed included. */
+  /** Drops everything; what is being computed will not be kept. */
   empty(): void {
-    this.#changesSeen += 1;
-    this.#knownSince = this.#changesSeen;
-    this.#byPrincipal.clear();
-    this.#bySubject.clear();
-    this.#entries.clear();
-    this.#bytes = 0;
+    this.#heard.note(null);
+    this.#answers = { delivery: new Map(), query: new Map() };
+    this.#readers = new SubjectIndex();
+    this.#kept = this.#nothingKept();
   }
 
-  /**
-   * After a change of configuration: answers go to whoever gets the same now, all others are dropped. Nothing is kept of
-   * what is being computed.
-   * @param heirOf null: nobody. @param isLasting whether the answer to a query may stay
-   */
-  bequeath(
-    heirOf: (former: ClientPrincipal) => ClientPrincipal | null,
-    isLasting: (query: string) => boolean,
-  ): void {
-    this.#changesSeen += 1;
-    this.#knownSince = this.#changesSeen;
-    const former = [...this.#byPrincipal];
-    this.#byPrincipal.clear();
-    for (const [principal, answers] of former) {
-      const heir = heirOf(principal);
-      const takes = heir !== null && !this.#byPrincipal.has(heir);
-      if (takes) {
-        this.#byPrincipal.set(heir, answers);
-        answers.principal = heir;
-      }
-      for (const [query, answer] of answers) {
-        const entry = this.#entryOf(answer);
-        if (entry !== undefined && !(takes && isLasting(query))) this.#drop(entry);
-      }
+  #begin(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Flight {
+    const beganAt = this.#heard.begin();
+    // It waits for the computation at least once, so the flight is noted before it is over.
+    const flight = { kind: 'flight', beganAt, settled: this.#settle(key, beganAt, compute) } as const;
+    this.#put(key, flight);
+    return flight;
+  }
+
+  async #settle(key: AnswerKey, beganAt: number, compute: () => Promise<ComputedAnswer>): Promise<Settled> {
+    try {
+      const computed = await compute();
+      return { answer: computed.answer, isCurrent: this.#keepCurrent(key, beganAt, computed) };
+    } finally {
+      this.#heard.end();
+      const there = this.#at(key);
+      if (there?.kind === 'flight' && there.beganAt === beganAt) this.#remove(key);
     }
   }
 
-  /** Second chance: what was asked for since the last pass goes to the end of the line, the rest goes. */
-  #sweep(): void {
-    for (const [answer, entry] of this.#entries) {
-      if (this.#bytes <= this.bytesMax) return;
-      if (answer.wasAskedFor) {
-        answer.wasAskedFor = false;
-        this.#entries.delete(answer);
-        this.#entries.set(answer, entry);
-      } else {
-        this.#drop(entry);
-        this.#evicted += 1;
-      }
-    }
+  /** Keeps an answer, unless something that it read has changed. @returns whether nothing has */
+  #keepCurrent(key: AnswerKey, beganAt: number, computed: ComputedAnswer): boolean {
+    const isQuiet = this.#heard.count === beganAt;
+    // Naming what was read costs a good part of an answer; where nothing is kept and nothing changed nobody asks.
+    if (isQuiet && !this.isOn) return true;
+    const subjects = computed.reads();
+    if (subjects === null) return isQuiet;
+    if (this.#heard.hasChangedSince(beganAt, subjects)) return false;
+    const { answer } = computed;
+    const bytes = answer.body.length + key.text.length * 2 + keptBytes + subjects.length * subjectBytes;
+    this.#keep({ kind: 'kept', key, answer, subjects, bytes, wasAskedFor: false, movedAt: this.#keptInAll });
+    return true;
   }
 
-  #entryOf(answer: FinishedAnswer | undefined): Entry | undefined {
-    return answer === undefined ? undefined : this.#entries.get(answer);
+  #makeLastToGo(kept: Kept): void {
+    this.#kept.get(kept);
+    kept.movedAt = this.#keptInAll;
   }
 
-  #drop(entry: Entry): void {
-    if (!this.#entries.delete(entry.answer)) return;
-    this.#bytes -= entry.bytes;
-    entry.owner.delete(entry.query);
-    for (const subject of entry.subjects) this.#removeReader(subject, entry);
+  #keep(kept: Kept): void {
+    if (kept.bytes > this.bytesMax * largestShare) return;
+    const { size } = this.#kept;
+    this.#keptInAll += 1;
+    this.#put(kept.key, kept);
+    this.#readers.add(kept.subjects, kept);
+    this.#kept.set(kept, kept);
+    this.#counts.evicted += size + 1 - this.#kept.size;
   }
 
-  #readersOf(subject: string): Iterable<Entry> {
-    const readers = this.#bySubject.get(subject);
-    if (readers === undefined) return nobody;
-    return readers instanceof Set ? readers : [readers];
+  #lose(kept: Kept): void {
+    this.#kept.delete(kept);
+    this.#counts.invalidated += 1;
+    if (kept.wasAskedFor) this.#onLoss(kept.key);
   }
 
-  #addReader(subject: string, entry: Entry): void {
-    const readers = this.#bySubject.get(subject);
-    if (readers === undefined) this.#bySubject.set(subject, entry);
-    else if (readers instanceof Set) readers.add(entry);
-    else if (readers !== entry) this.#bySubject.set(subject, new Set([readers, entry]));
+  #nothingKept(): BoundedCache<Kept, Kept> {
+    return new BoundedCache({
+      entriesMax: Number.POSITIVE_INFINITY,
+      weightMax: this.bytesMax,
+      weigh: ({ bytes }) => bytes,
+      onLeave: (kept) => {
+        this.#remove(kept.key);
+        this.#readers.remove(kept.subjects, kept);
+      },
+    });
   }
 
-  #removeReader(subject: string, entry: Entry): void {
-    const readers = this.#bySubject.get(subject);
-    if (readers instanceof Set) readers.delete(entry);
-    if (readers === entry || (readers instanceof Set && readers.size === 0)) this.#bySubject.delete(subject);
+  #at({ kind, principal, text }: AnswerKey): Kept | Flight | undefined {
+    return this.#answers[kind].get(principal)?.get(text);
+  }
+
+  #put({ kind, principal, text }: AnswerKey, answer: Kept | Flight): void {
+    const ofClient = this.#answers[kind].get(principal);
+    if (ofClient === undefined) this.#answers[kind].set(principal, new Map([[text, answer]]));
+    else ofClient.set(text, answer);
+  }
+
+  #remove({ kind, principal, text }: AnswerKey): void {
+    this.#answers[kind].get(principal)?.delete(text);
   }
 }

@@ -4,9 +4,8 @@ import { announcementWaitMs, smallBodyBytesMax } from '../../contract/limits.ts'
 import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import type { Answer } from '../answer.ts';
-import type { AnswerCache } from '../cache/answer-cache.ts';
+import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { renewPages } from '../cache/renewed-pages.ts';
-import { type ComputedAnswer, sharedAnswer } from '../cache/shared-answers.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../ingest/entity-reading.ts';
@@ -17,7 +16,7 @@ import { type Delivered, deliver } from './deliver.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
-import { DeliveryPlan, type QueryPlan, QueryPlans } from './plan.ts';
+import { DeliveryPlan, QueryPlans } from './plan.ts';
 import { requestOfBody } from './request.ts';
 
 const tooLarge = new ProblemError(
@@ -26,7 +25,7 @@ const tooLarge = new ProblemError(
 
 export function deliverByQuery(services: Services): Handler {
   const plans = new QueryPlans(services.store);
-  renewPages(services.cache, async (principal, query) => planned(services, plans.of(principal, query)));
+  renewPages(services.cache, (key) => planned(services, plans, key));
   return (call) => {
     const version = askedVersion(call, 422);
     return version === null
@@ -50,22 +49,18 @@ async function answerOfVersion(
 /** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
 function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answer | Promise<Answer> {
   const { cache } = services;
-  const known = cache.find(call.client, call.query);
-  return known === null ? missingAnswer(services, plans, call) : inItsForm(cache, call, known);
+  const key: AnswerKey = { kind: 'delivery', principal: call.client, text: call.query };
+  const kept = cache.find(key);
+  if (kept !== null) return inItsForm(call, kept, cache, key);
+  return planned(services, plans, key).then((answer) => inItsForm(call, answer, cache, key));
 }
 
-function missingAnswer(services: Services, plans: QueryPlans, call: Call): Promise<Answer> {
-  return planned(services, plans.of(call.client, call.query)).then((answer) =>
-    inItsForm(services.cache, call, answer),
+async function planned(services: Services, plans: QueryPlans, key: AnswerKey): Promise<FinishedAnswer> {
+  const plan = plans.of(key.principal, key.text);
+  return services.cache.answerTo(
+    key,
+    async () => new AnswerOfDelivery(await deliveredInOrder(services, plan, true)),
   );
-}
-
-function planned(services: Services, plan: QueryPlan): Promise<FinishedAnswer> {
-  return sharedAnswer(services.cache, plan, () => computedAnswer(services, plan));
-}
-
-async function computedAnswer(services: Services, plan: QueryPlan): Promise<ComputedAnswer> {
-  return new AnswerOfDelivery(await deliveredInOrder(services, plan, true));
 }
 
 class AnswerOfDelivery implements ComputedAnswer {
@@ -115,18 +110,28 @@ export function deliverByBody(services: Services): Handler {
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
     const plan = new DeliveryPlan(services.store, call.client, request);
     const delivered = await deliveredInOrder(services, plan, false);
-    return inItsForm(services.cache, call, new FinishedAnswer(delivered.body));
+    return inItsForm(call, new FinishedAnswer(delivered.body));
   };
 }
 
 const ifNoneMatch = headerBytes('if-none-match');
 const acceptEncoding = headerBytes('accept-encoding');
 
-/** The form that the client asked for: nothing new, compressed, or the body as it is. */
-function inItsForm(cache: AnswerCache, call: Call, answer: FinishedAnswer): Answer | Promise<Answer> {
+/**
+ * The form that the client asked for: nothing new, compressed, or the body as it is.
+ * @param cache that may have kept the answer, under this key
+ */
+function inItsForm(
+  call: Call,
+  answer: FinishedAnswer,
+  cache?: AnswerCache,
+  key?: AnswerKey,
+): Answer | Promise<Answer> {
   const tags = call.header(ifNoneMatch);
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
   const coding = codingFor(answer.body, call.header(acceptEncoding));
   if (coding === 'identity') return answer;
-  return answer.coded(coding, (bytes) => cache.noteGrown(answer, bytes));
+  return answer.coded(coding, (bytes) => {
+    if (key !== undefined) cache?.noteGrown(key, answer, bytes);
+  });
 }

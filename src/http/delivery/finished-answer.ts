@@ -1,5 +1,4 @@
 /** A delivered body in every form that it is sent in, each made once, the compressed ones when they are first asked for. */
-import { smallAnswerBytesMax } from '../../contract/limits.ts';
 import { type Answer, type HeaderField, jsonType } from '../answer.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 import { compressed } from './content-coding.ts';
@@ -18,30 +17,26 @@ const behindTag = {
   gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
 } as const;
 
-/** It is itself the answer with the body as it is: what is asked for most lies nearest. */
+/** It is itself the answer with the body as it is, which is asked for most. */
 export class FinishedAnswer implements Answer {
   readonly status = 200;
   readonly contentType = jsonType;
-  readonly head: Uint8Array;
-  readonly body: Uint8Array;
-  readonly etag: string;
-  /** Since the sweep of the cache last passed. Here and not in the cache, so that an answer is all that is looked at. */
-  wasAskedFor = false;
+  #etag: string | null = null;
+  #head: Uint8Array | null = null;
   /** A promise while it is being compressed: whoever asks meanwhile waits for the one that is under way. */
   readonly #coded: Record<Coding, Answer | Promise<Answer> | null> = { br: null, gzip: null };
 
-  /** @param body JSON text in UTF-8; a small one is copied: head and body lie side by side, for memory is waited for place by place */
-  constructor(body: Uint8Array) {
-    this.etag = etagOf(body);
-    const head = this.#headOf(200, 'identity');
-    if (body.length > smallAnswerBytesMax) {
-      this.head = head;
-      this.body = body;
-      return;
-    }
-    const bytes = Buffer.concat([head, body]);
-    this.head = bytes.subarray(0, head.length);
-    this.body = bytes.subarray(head.length);
+  /** @param body JSON text in UTF-8 */
+  constructor(readonly body: Uint8Array) {}
+
+  get etag(): string {
+    this.#etag ??= etagOf(this.body);
+    return this.#etag;
+  }
+
+  get head(): Uint8Array {
+    this.#head ??= this.#headOf(200, 'identity');
+    return this.#head;
   }
 
   /**

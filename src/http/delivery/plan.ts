@@ -16,7 +16,6 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { Shared } from '../cache/shared-answers.ts';
 import { type DeliveryRequest, requestOfQuery } from './request.ts';
 import type { ForeseenView, KnownView } from './view-loading.ts';
 
@@ -108,10 +107,8 @@ function headToRemember({ stored, loaded }: KnownView): BodyHead | null {
   return head.bytes.length <= rememberedBytesMax ? head : null;
 }
 
-/** The plan of a request by query string, with the answer that is under way. */
-export class QueryPlan extends DeliveryPlan implements Shared {
-  flight: Shared['flight'] = null;
-
+/** The plan of a request by query string. */
+export class QueryPlan extends DeliveryPlan {
   /** @throws ProblemError 422 */
   constructor(
     store: Store,

@@ -1,7 +1,6 @@
 /** The query interface (specification endpoints 8 to 10, contract section 7): HTTP around a `QueryService`. */
-import { ProblemError, problems } from '../../contract/errors.ts';
-import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { jsonDepthMax, queriesPerRequestMax, smallBodyBytesMax } from '../../contract/limits.ts';
+import { ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
+import { smallBodyBytesMax } from '../../contract/limits.ts';
 import {
   type GoodOutcome,
   type QueryOutcome,
@@ -10,126 +9,104 @@ import {
   UnavailableError,
 } from '../../query/query-service.ts';
 import { resultsText } from '../../query/worker/result-text.ts';
+import { subjectKey } from '../../store/derived/subjects.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { type Answer, jsonAnswer } from '../answer.ts';
-import { answerOf, keptOrMade, keyOfQuery, type MadeAnswer } from '../cache/query-cache.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
+import { FinishedAnswer } from '../delivery/finished-answer.ts';
 import { askedVersion } from '../delivery/min-version.ts';
 import { AnswerToBody, type Handler } from '../handler.ts';
-import { parseJson } from '../ingest/entity-reading.ts';
-import { unstorable } from '../ingest/inspect-json.ts';
 import type { Services } from '../services.ts';
+import { headLines, headOf } from '../uws/reply.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
-import { textWithViews } from './result.ts';
+import { multiRequests, singleRequest } from './query-requests.ts';
+import { textWithViews } from './rows-with-views.ts';
+
+/** The answers to longer bodies are not likely to be asked for again. */
+const keptBodyBytesMax = 4096;
 
 const tooLarge = new ProblemError(
   problems.queryInvalid([`The body may have at most ${smallBodyBytesMax} bytes`]),
 );
 
 export function queryIndex(services: Services): Handler {
-  return (call) =>
-    answered(services, call, (sent) =>
-      single(services, call, sent, { kind: 'index', alias: pathText(call, 0) }),
-    );
+  const compute = single((call) => ({ kind: 'index', alias: pathText(call, 0) }));
+  return (call) => answered(services, call, compute);
 }
 
 export function querySourceGroup(services: Services): Handler {
-  return (call) =>
-    answered(services, call, (sent) => {
-      const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
-      return single(services, call, sent, { kind: 'auto', sourceGroup, type });
-    });
+  const compute = single((call) => {
+    const [sourceGroup, type] = [pathText(call, 0), pathText(call, 1)];
+    return { kind: 'auto', sourceGroup, type };
+  });
+  return (call) => answered(services, call, compute);
 }
 
 export function querySources(services: Services): Handler {
-  return (call) => answered(services, call, (sent) => multi(services, call, sent));
+  return (call) => answered(services, call, multi);
 }
 
 interface SentQuery {
-  readonly minVersion: VersionVector | null;
-  /** The body, a character a byte: the bytes that came are only valid for a moment. */
+  readonly call: Call;
+  /** A character a byte: the bytes that came are only valid for a moment. */
   readonly body: string;
+  readonly minVersion: VersionVector | null;
 }
 
-/** @param answer for a body that no kept answer stands for */
-function answered(
-  services: Services,
-  call: Call,
-  answer: (sent: SentQuery) => Promise<MadeAnswer>,
-): AnswerToBody {
+/** @throws ProblemError 400, 404; UnavailableError */
+type Compute = (services: Services, sent: SentQuery) => Promise<ComputedAnswer>;
+
+function answered(services: Services, call: Call, compute: Compute): AnswerToBody {
   return new AnswerToBody(smallBodyBytesMax, tooLarge, (bytes) => {
     const minVersion = askedVersion(call, 400);
     const body = bytes.toString('latin1');
+    const anew = () => compute(services, { call, body, minVersion });
     // Who asks for a version wants more than what was true a while ago.
-    const key = minVersion === null ? keyOfQuery(call, body) : null;
-    return keptOrMade(services, call, key, () => answer({ minVersion, body }));
+    const isKept = minVersion === null && body.length <= keptBodyBytesMax;
+    return isKept
+      ? keptOrComputed(services, call, body, anew)
+      : anew().then(({ answer }) => inItsForm(answer));
   });
 }
 
-async function single(
-  services: Services,
+function keptOrComputed(
+  { cache }: Services,
   call: Call,
-  { minVersion, body: text }: SentQuery,
-  target: QueryTarget,
-): Promise<MadeAnswer> {
-  const body = parsedBody(text);
-  if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
-  const [outcome] = await run(services, call, [{ target, body }], minVersion);
-  if (outcome === undefined) throw new Error('the query service gave no outcome');
-  if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
-  return { answer: answerOf(await textOf(services, call, outcome)), outcomes: [outcome] };
+  body: string,
+  compute: () => Promise<ComputedAnswer>,
+): Answer | Promise<Answer> {
+  const text = `${call.parameters.join('/')}\n${body}`;
+  const key: AnswerKey = { kind: 'query', principal: call.client, text };
+  const kept = cache.find(key);
+  return kept === null ? cache.answerTo(key, compute).then(inItsForm) : inItsForm(kept);
 }
 
-async function multi(services: Services, call: Call, { minVersion, body }: SentQuery): Promise<MadeAnswer> {
-  const requests = multiRequests(parsedBody(body));
+const head = headOf(200, headLines([['Content-Type', jsonType]]));
+
+function inItsForm({ body }: FinishedAnswer): Answer {
+  return { status: 200, body, contentType: jsonType, head };
+}
+
+function single(targetOf: (call: Call) => QueryTarget): Compute {
+  return async (services, { call, body, minVersion }) => {
+    const request = singleRequest(body, targetOf(call));
+    const [outcome] = await run(services, call, [request], minVersion);
+    if (outcome === undefined) throw new Error('the query service gave no outcome');
+    if (!outcome.ok) throw new ProblemError(problems.queryInvalid(outcome.errors, outcome.status));
+    return computed(services, [outcome], await textOf(services, call, outcome));
+  };
+}
+
+async function multi(services: Services, { call, body, minVersion }: SentQuery): Promise<ComputedAnswer> {
+  const requests = multiRequests(body);
   const outcomes = await run(services, call, requests, minVersion);
   const good = outcomes.filter((outcome) => outcome.ok);
-  if (good.length < outcomes.length) {
-    return { answer: multiRefusal(badQueries(requests, outcomes)), outcomes: [] };
-  }
+  if (good.length < outcomes.length)
+    throw new ProblemError(problems.queriesInvalid(badQueries(requests, outcomes)));
   const texts = await Promise.all(good.map((outcome) => textOf(services, call, outcome)));
   const labels = good.map((outcome) => outcome.labels);
-  return { answer: answerOf(resultsText(texts, labels)), outcomes: good };
-}
-
-function textOf(services: Services, { client }: Call, { result }: GoodOutcome): Buffer | Promise<Buffer> {
-  return result.kind === 'text' ? result.text : textWithViews(services, client, result);
-}
-
-interface BadQuery {
-  readonly request: QueryRequest;
-  readonly status: 400 | 404;
-  readonly errors: readonly string[];
-}
-
-/** Those that have mistakes of their own. */
-function badQueries(requests: readonly QueryRequest[], outcomes: readonly QueryOutcome[]): BadQuery[] {
-  return requests.flatMap((request, index) => {
-    const outcome = outcomes[index];
-    return outcome === undefined || outcome.ok || outcome.errors.length === 0
-      ? []
-      : [{ request, ...outcome }];
-  });
-}
-
-/** One bad query makes the whole answer 400 (contract section 7), whatever is wrong with it. */
-function multiRefusal(bad: readonly BadQuery[]): Answer {
-  const list = bad.map(({ request, status, errors }) => ({
-    name: request.name ?? null,
-    message: 'Query is not valid',
-    errors,
-    status,
-  }));
-  return jsonAnswer(400, list);
-}
-
-/** @param text a character a byte. @throws ProblemError 400 for what is no JSON that can be stored */
-function parsedBody(text: string): Json {
-  const body = parseJson(Buffer.from(text, 'latin1'));
-  if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
-  const mistake = unstorable(body, 'The query', jsonDepthMax);
-  if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
-  return body;
+  return computed(services, good, resultsText(texts, labels));
 }
 
 function run(
@@ -142,32 +119,39 @@ function run(
   return query.run(call.client, requests, { minVersion });
 }
 
+function textOf(services: Services, { client }: Call, { result }: GoodOutcome): Buffer | Promise<Buffer> {
+  return result.kind === 'text' ? result.text : textWithViews(services, client, result);
+}
+
+function computed(
+  { configuration }: Services,
+  outcomes: readonly GoodOutcome[],
+  text: Buffer,
+): ComputedAnswer {
+  return { answer: new FinishedAnswer(text), reads: () => readsOf(outcomes, configuration.current.digest) };
+}
+
+/**
+ * The items of the indexes that were asked; null for an answer that must not be kept. Rows with views hang on more, and a
+ * worker that has not followed a new configuration yet will do so without a change of any item.
+ */
+function readsOf(outcomes: readonly GoodOutcome[], digest: string): readonly string[] | null {
+  const isLasting = outcomes.every(
+    ({ result, configuration }) => result.kind === 'text' && configuration === digest,
+  );
+  return isLasting ? outcomes.map(({ subject }) => subjectKey(subject)) : null;
+}
+
+/** Those that have mistakes of their own: one bad query makes the whole answer 400 (contract section 7). */
+function badQueries(requests: readonly QueryRequest[], outcomes: readonly QueryOutcome[]): QueryProblem[] {
+  return outcomes.flatMap((outcome, at) => {
+    if (outcome.ok || outcome.errors.length === 0) return [];
+    return [{ name: requests[at]?.name ?? null, status: outcome.status, errors: outcome.errors }];
+  });
+}
+
 function pathText(call: Call, at: number): string {
   const text = percentDecoded(call.parameters[at] ?? '');
   if (text !== null) return text;
   throw new ProblemError(problems.queryInvalid(['The path must be percent-encoded UTF-8']));
-}
-
-/** @throws ProblemError 400 when the body is no list of queries */
-function multiRequests(body: Json): QueryRequest[] {
-  if (Array.isArray(body) && body.length <= queriesPerRequestMax) return body.map(multiRequest);
-  throw new ProblemError(
-    problems.queryInvalid([`The body must be an array of at most ${queriesPerRequestMax} queries`]),
-  );
-}
-
-function multiRequest(body: Json): QueryRequest {
-  const mistakes: string[] = isJsonObject(body) ? [] : ['The query must be an object'];
-  const text = (name: string): string | null => {
-    const value = isJsonObject(body) ? (getOwn(body, name) ?? null) : null;
-    if (typeof value === 'string') return value;
-    if (isJsonObject(body) && (name !== 'name' || value !== null)) mistakes.push(`${name} must be a text`);
-    return null;
-  };
-  const sourceGroup = text('sourceGroupAlias');
-  const type = text('sourceEntityType');
-  const name = text('name');
-  const target = { kind: 'auto', sourceGroup: sourceGroup ?? '', type: type ?? '' } as const;
-  const labels = JSON.stringify({ sourceGroupAlias: sourceGroup, sourceEntityType: type, name });
-  return { target, body, ...(name === null ? {} : { name }), labels, mistakes };
 }

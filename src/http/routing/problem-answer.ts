@@ -13,7 +13,7 @@ export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   return jsonAnswer(problem.status, problemBody(style, problem), headers);
 }
 
-function problemBody(style: ProblemStyle, { status, message, errorCode, errors }: Problem): unknown {
+function problemBody(style: ProblemStyle, { status, message, errorCode, errors, queries }: Problem): unknown {
   switch (style) {
     case 'plain':
       return { status, message };
@@ -29,6 +29,14 @@ function problemBody(style: ProblemStyle, { status, message, errorCode, errors }
     case 'query':
       return errors === undefined ? { error: message } : { message, errors, status };
     case 'multiQuery':
+      if (queries !== undefined) {
+        return queries.map((query) => ({
+          name: query.name,
+          message,
+          errors: query.errors,
+          status: query.status,
+        }));
+      }
       return errors === undefined ? { error: message } : [{ name: null, message, errors, status }];
   }
 }

@@ -1,133 +1,199 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ClientPrincipal } from '../../../src/config/configuration.ts';
-import { AnswerCache, changesRemembered } from '../../../src/http/cache/answer-cache.ts';
+import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import { FinishedAnswer } from '../../../src/http/delivery/finished-answer.ts';
-import { subjectKey } from '../../../src/store/derived/subjects.ts';
 import { runs } from '../../support/runs.ts';
+import {
+  answer,
+  Computations,
+  change,
+  found,
+  otherPrincipal,
+  page,
+  principal,
+  put,
+} from './support/pages.ts';
 
-/** The cache looks at a principal's identity alone. */
-const principal = Object.freeze({ kind: 'client' }) as unknown as ClientPrincipal;
-const other = Object.freeze({ kind: 'client' }) as unknown as ClientPrincipal;
-
-function answerOf(text: string): FinishedAnswer {
-  return new FinishedAnswer(Buffer.from(text));
-}
-
-function textOf(answer: FinishedAnswer | null): string | null {
-  return answer === null ? null : Buffer.from(answer.body).toString();
-}
-
-function put(cache: AnswerCache, query: string, text: string, reads: readonly string[]): void {
-  const computation = cache.begin();
-  cache.store(computation, principal, query, answerOf(text), () => reads.map(subjectKey));
-  cache.end(computation);
-}
-
-test('an answer is found by its client and query until something that it read changes', () => {
+test('an answer is found by its client and query until something that it read changes', async () => {
   const cache = new AnswerCache(1 << 20);
-  put(cache, 'url=/a', 'a', ['claim a', 'view a']);
-  put(cache, 'url=/b', 'b', ['claim b', 'view a']);
-  put(cache, 'url=/c', 'c', ['claim c']);
-  assert.equal(textOf(cache.find(principal, 'url=/a')), 'a');
-  assert.equal(cache.find(other, 'url=/a'), null);
-  cache.invalidate([subjectKey('view a'), subjectKey('view z')]);
-  assert.equal(cache.find(principal, 'url=/a'), null);
-  assert.equal(cache.find(principal, 'url=/b'), null);
-  assert.equal(textOf(cache.find(principal, 'url=/c')), 'c');
+  await put(cache, page('url=/a'), 'a', ['claim a', 'view a']);
+  await put(cache, page('url=/b'), 'b', ['claim b', 'view a']);
+  await put(cache, page('url=/c'), 'c', ['claim c']);
+  assert.equal(found(cache, page('url=/a')), 'a');
+  assert.equal(found(cache, { ...page('url=/a'), principal: otherPrincipal }), null);
+  assert.equal(found(cache, { ...page('url=/a'), kind: 'query' }), null);
+  change(cache, 'view a', 'view z');
+  assert.equal(found(cache, page('url=/a')), null);
+  assert.equal(found(cache, page('url=/b')), null);
+  assert.equal(found(cache, page('url=/c')), 'c');
   cache.invalidate(null);
-  assert.equal(cache.find(principal, 'url=/c'), null);
+  assert.equal(found(cache, page('url=/c')), null);
   assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
 });
 
-test('an answer whose subject changed while it was computed is not kept', () => {
+test('the answer of a query is kept from its second asking on', async () => {
   const cache = new AnswerCache(1 << 20);
-  const early = cache.begin();
-  cache.invalidate([subjectKey('view a')]);
-  const late = cache.begin();
-  cache.store(early, principal, 'early', answerOf('1'), () => [subjectKey('view a')]);
-  cache.store(late, principal, 'late', answerOf('2'), () => [subjectKey('view a')]);
-  cache.end(early);
-  cache.end(late);
-  assert.equal(cache.find(principal, 'early'), null);
-  assert.equal(textOf(cache.find(principal, 'late')), '2');
+  const key = { kind: 'query', principal, text: 'things\n{}' } as const;
+  await put(cache, key, 'first', ['items']);
+  assert.equal(found(cache, key), null);
+  await put(cache, key, 'second', ['items']);
+  assert.equal(found(cache, key), 'second');
+  change(cache, 'items');
+  assert.equal(found(cache, key), null);
+  await put(cache, key, 'third', ['items']);
+  assert.equal(found(cache, key), 'third');
 });
 
-test('a slow reader does not bring back what a later one has replaced', () => {
+test('an answer that hangs on more than its subjects is not kept', async () => {
   const cache = new AnswerCache(1 << 20);
-  const slow = cache.begin();
-  put(cache, 'q', 'new', ['view a']);
-  cache.store(slow, principal, 'q', answerOf('old'), () => [subjectKey('view a')]);
-  cache.end(slow);
-  assert.equal(textOf(cache.find(principal, 'q')), 'new');
+  await cache.answerTo(page('q'), async () => answer('x', null));
+  assert.equal(found(cache, page('q')), null);
 });
 
-test('an answer computed across a gap in the changes is not kept', () => {
+for (const [name, bytes] of [
+  ['with a cache', 1 << 20],
+  ['without a cache', 0],
+] as const) {
+  test(`${name}, what is asked for by many at a time is computed once`, async () => {
+    const cache = new AnswerCache(bytes);
+    const computations = new Computations(cache, page('url=/a'));
+    const asked = [computations.ask(), computations.ask(), computations.ask()];
+    computations.finish(0, 'one');
+    assert.deepEqual(await Promise.all(asked), ['one', 'one', 'one']);
+    assert.equal(computations.count, 1);
+    assert.equal(found(cache, page('url=/a')) === null, bytes === 0);
+  });
+
+  test(`${name}, whoever comes after a change gets nothing that was begun before it`, async () => {
+    const cache = new AnswerCache(bytes);
+    const computations = new Computations(cache, page('url=/a'));
+    const early = computations.ask();
+    change(cache, 'view a');
+    const late = [computations.ask(), computations.ask()];
+    assert.equal(computations.count, 1);
+    computations.finish(0, 'old');
+    assert.equal(await early, 'old');
+    assert.equal(computations.count, 2);
+    assert.equal(found(cache, page('url=/a')), null);
+    computations.finish(1, 'new');
+    assert.deepEqual(await Promise.all(late), ['new', 'new']);
+    assert.equal(computations.count, 2);
+  });
+
+  test(`${name}, a change of something else makes nobody compute again`, async () => {
+    const cache = new AnswerCache(bytes);
+    const computations = new Computations(cache, page('url=/a'));
+    const early = computations.ask();
+    change(cache, 'view b');
+    const late = computations.ask();
+    computations.finish(0, 'same');
+    assert.deepEqual(await Promise.all([early, late]), ['same', 'same']);
+    assert.equal(computations.count, 1);
+  });
+
+  test(`${name}, after any change nobody shares an answer that hangs on more than its subjects`, async () => {
+    const cache = new AnswerCache(bytes);
+    const computations = new Computations(cache, page('url=/a'), null);
+    const early = computations.ask();
+    change(cache, 'view b');
+    const late = computations.ask();
+    computations.finish(0, 'old');
+    assert.equal(await early, 'old');
+    computations.finish(1, 'new');
+    assert.equal(await late, 'new');
+  });
+}
+
+test('a computation that fails fails for all who wait, and the next one is a new one', async () => {
+  const computations = new Computations(new AnswerCache(1 << 20), page('url=/a'));
+  const asked = [computations.ask(), computations.ask()];
+  computations.fail(0);
+  for (const one of asked) await assert.rejects(one, /no/);
+  const again = computations.ask();
+  computations.finish(1, 'yes');
+  assert.equal(await again, 'yes');
+});
+
+test('what was begun before the cache was emptied is not kept, and replaces nothing that was begun after it', async () => {
   const cache = new AnswerCache(1 << 20);
-  const computation = cache.begin();
+  const computations = new Computations(cache, page('url=/a'));
+  const slow = computations.ask();
   cache.invalidate(null);
-  cache.store(computation, principal, 'q', answerOf('1'), () => [subjectKey('view a')]);
-  cache.end(computation);
-  assert.equal(cache.find(principal, 'q'), null);
+  const quick = computations.ask();
+  computations.finish(1, 'new');
+  assert.equal(await quick, 'new');
+  computations.finish(0, 'old');
+  assert.equal(await slow, 'old');
+  assert.equal(found(cache, page('url=/a')), 'new');
 });
 
-test('with computations always under way, changes are not remembered for ever', () => {
-  const cache = new AnswerCache(1 << 20);
-  const endless = cache.begin();
-  const digests = Array.from({ length: changesRemembered + 1 }, (_, at) => subjectKey(`view ${at}`));
-  cache.invalidate(digests.slice(0, -1));
-  const before = cache.begin();
-  cache.invalidate(digests.slice(-1));
-  const after = cache.begin();
-  assert.equal(
-    cache.store(before, principal, 'q', answerOf('1'), () => [subjectKey('view a')]),
-    false,
-  );
-  assert.equal(
-    cache.store(after, principal, 'q', answerOf('2'), () => [subjectKey('view a')]),
-    true,
-  );
-  for (const computation of [endless, before, after]) cache.end(computation);
-  assert.equal(textOf(cache.find(principal, 'q')), '2');
-});
-
-test('memory stays bounded, and what is asked for stays longest', () => {
+test('memory stays bounded, and what is asked for stays longest', async () => {
   const cache = new AnswerCache(100_000);
   for (let at = 0; at < 1000; at += 1) {
-    put(cache, `q${at}`, 'x'.repeat(1000), [`view ${at}`]);
-    assert.ok(cache.find(principal, 'q0') !== null, `q0 after ${at}`);
+    await put(cache, page(`q${at}`), 'x'.repeat(1000), [`view ${at}`]);
+    assert.ok(cache.find(page('q0')) !== null, `q0 after ${at}`);
     assert.ok(cache.figures.bytes <= 100_000);
   }
   assert.ok(cache.figures.evicted > 900);
 });
 
-test('a cache of no bytes keeps nothing', () => {
+test('compressed forms count, and an answer that has gone takes none in', async () => {
+  const cache = new AnswerCache(100_000);
+  const kept = await cache.answerTo(page('q'), async () => answer('x', ['view a']));
+  const { bytes } = cache.figures;
+  cache.noteGrown(page('q'), kept, 500);
+  assert.equal(cache.figures.bytes, bytes + 500);
+  cache.noteGrown(page('q'), new FinishedAnswer(Buffer.from('x')), 500);
+  assert.equal(cache.figures.bytes, bytes + 500);
+  change(cache, 'view a');
+  cache.noteGrown(page('q'), kept, 500);
+  assert.deepEqual([cache.figures.entries, cache.figures.bytes], [0, 0]);
+});
+
+test('an answer that would take much of the cache is not kept', async () => {
+  const cache = new AnswerCache(8_000);
+  await put(cache, page('q'), 'x'.repeat(1000), ['view a']);
+  assert.equal(found(cache, page('q')), null);
+  change(cache, 'view a');
+  assert.equal(cache.figures.invalidated, 0);
+});
+
+test('a cache of no bytes keeps nothing', async () => {
   const cache = new AnswerCache(0);
-  put(cache, 'q', 'x', ['view a']);
-  assert.equal(cache.find(principal, 'q'), null);
+  await put(cache, page('q'), 'x', ['view a']);
+  assert.equal(found(cache, page('q')), null);
 });
 
 /**
- * A store of versions, readers that read a subject and store the answer later, and announcements that come late but in
- * order: whatever is found must be as new as the last announcement that has arrived.
+ * A store of versions, readers that read a subject and answer later, and announcements that come late but in order: whatever
+ * is found or answered must be as new as the last announcement that had arrived when it was asked for.
  */
-test('whatever the interleaving, a found answer is as new as the last announced change', () => {
+test('whatever the interleaving, an answer is as new as the last change that was announced before', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('write' as const), subject: fc.nat(2) }),
     fc.record({ kind: fc.constant('announce' as const) }),
-    fc.record({ kind: fc.constant('read' as const), subject: fc.nat(2) }),
+    fc.record({ kind: fc.constant('ask' as const), subject: fc.nat(2) }),
     fc.record({ kind: fc.constant('finish' as const), which: fc.nat(5) }),
     fc.record({ kind: fc.constant('find' as const), subject: fc.nat(2) }),
+    fc.record({ kind: fc.constant('empty' as const) }),
   );
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const cache = new AnswerCache(1 << 20);
       const versions = [0, 0, 0];
       const announced = [0, 0, 0];
       const waiting: { subject: number; version: number }[] = [];
-      const reading: { subject: number; version: number; computation: ReturnType<AnswerCache['begin']> }[] =
-        [];
+      const reading: (() => void)[] = [];
+      const asked: Promise<void>[] = [];
+      const ask = async (subject: number) => {
+        const needed = announced[subject] ?? 0;
+        const { body } = await cache.answerTo(page(`q${subject}`), () => {
+          const computed = answer(String(versions[subject] ?? 0), [`view ${subject}`]);
+          return new Promise((resolve) => reading.push(() => resolve(computed)));
+        });
+        assert.ok(Number(Buffer.from(body).toString()) >= needed);
+      };
       for (const action of steps) {
         if (action.kind === 'write') {
           const version = (versions[action.subject] ?? 0) + 1;
@@ -137,24 +203,23 @@ test('whatever the interleaving, a found answer is as new as the last announced 
           const next = waiting.shift();
           if (next === undefined) continue;
           announced[next.subject] = next.version;
-          cache.invalidate([subjectKey(`view ${next.subject}`)]);
-        } else if (action.kind === 'read') {
-          const { subject } = action;
-          reading.push({ subject, computation: cache.begin(), version: versions[subject] ?? 0 });
-        } else if (action.kind === 'finish') {
-          const [read] = reading.splice(action.which % Math.max(1, reading.length), 1);
-          if (read === undefined) continue;
-          const { subject, version, computation } = read;
-          cache.store(computation, principal, `q${subject}`, answerOf(String(version)), () => [
-            subjectKey(`view ${subject}`),
-          ]);
-          cache.end(computation);
-        } else {
-          const found = cache.find(principal, `q${action.subject}`);
-          if (found === null) continue;
-          assert.ok(Number(textOf(found)) >= (announced[action.subject] ?? 0));
+          change(cache, `view ${next.subject}`);
+        } else if (action.kind === 'ask') asked.push(ask(action.subject));
+        else if (action.kind === 'finish') {
+          const [finish] = reading.splice(action.which % Math.max(1, reading.length), 1);
+          finish?.();
+          await new Promise(setImmediate);
+        } else if (action.kind === 'empty') cache.empty();
+        else {
+          const text = found(cache, page(`q${action.subject}`));
+          if (text !== null) assert.ok(Number(text) >= (announced[action.subject] ?? 0));
         }
       }
+      while (reading.length > 0) {
+        reading.pop()?.();
+        await new Promise(setImmediate);
+      }
+      await Promise.all(asked);
     }),
     { numRuns: runs(300) },
   );

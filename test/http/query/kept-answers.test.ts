@@ -15,6 +15,7 @@ import { apiKeys, testConfiguration } from '../support/site.ts';
 const { digest } = testConfiguration();
 const cache = new AnswerCache(1024 * 1024);
 let runs = 0;
+let turn = 0;
 let outcome: Partial<GoodOutcome> = {};
 /** Called while a query is under way. */
 let meanwhile = () => {};
@@ -45,50 +46,60 @@ before(async () => {
 });
 after(() => front.stop());
 beforeEach(() => {
+  turn += 1;
   runs = 0;
   outcome = {};
   meanwhile = () => {};
   cache.empty();
 });
 
-const ask = async (path: string, body: unknown = {}, headers = {}) => {
+/** Of each test queries of its own: the cache remembers what was asked before. */
+const ask = async (path: string, query: unknown = {}, headers = {}) => {
+  const body = Array.isArray(query) ? query : { ...Object(query), turn };
   const { json } = await front.call('POST', path, { key: apiKeys.client, body, headers });
   return json;
 };
 const totalOf = async (path: string, body: unknown = {}) => (await ask(path, body)).totalResults;
 const group = (type: string) => `/v1/sourceGroupAlias/cms/type/${type}`;
 
-test('a query that is asked again is answered without the workers until its index changes', async () => {
+test('a query that is asked for a third time is answered without the workers until its index changes', async () => {
   assert.equal(await totalOf('/v1/things'), 1);
-  assert.equal(await totalOf('/v1/things'), 1);
-  cache.invalidate([subjectKey('others')]);
-  assert.equal(await totalOf('/v1/things'), 1);
-  cache.invalidate([subjectKey('things')]);
   assert.equal(await totalOf('/v1/things'), 2);
+  assert.equal(await totalOf('/v1/things'), 2);
+  cache.invalidate([subjectKey('others')]);
+  assert.equal(await totalOf('/v1/things'), 2);
+  cache.invalidate([subjectKey('things')]);
+  assert.equal(await totalOf('/v1/things'), 3);
+  assert.equal(await totalOf('/v1/things'), 3);
 });
 
 test('another body, index, group or type is another query', async () => {
-  const totals = [
-    await totalOf('/v1/things'),
-    await totalOf('/v1/things', { a: 1 }),
-    await totalOf('/v1/others'),
-    await totalOf(group('things')),
-    await totalOf(group('others')),
-  ];
-  assert.deepEqual(totals, [1, 2, 3, 4, 5]);
+  const queries = [
+    ['/v1/things', {}],
+    ['/v1/things', { a: 1 }],
+    ['/v1/others', {}],
+    [group('things'), {}],
+    [group('others'), {}],
+  ] as const;
+  for (let time = 0; time < 2; time += 1) for (const [path, body] of queries) await totalOf(path, body);
+  const totals: number[] = [];
+  for (const [path, body] of queries) totals.push(await totalOf(path, body));
+  assert.deepEqual(totals, [6, 7, 8, 9, 10]);
 });
 
 test('a multi-query hangs on each of its indexes', async () => {
   const body = ['a', 'b'].map((sourceEntityType) => ({ sourceGroupAlias: 'cms', sourceEntityType }));
   const totals = async () => (await ask('/v1/source', body))[1].totalResults;
-  assert.deepEqual([await totals(), await totals()], [1, 1]);
+  assert.deepEqual([await totals(), await totals(), await totals()], [1, 2, 2]);
   cache.invalidate([subjectKey('b')]);
-  assert.equal(await totals(), 2);
+  assert.equal(await totals(), 3);
 });
 
 test('an answer is not kept when its index changes while it is made', async () => {
   meanwhile = () => cache.invalidate([subjectKey('things')]);
-  assert.deepEqual([await totalOf('/v1/things'), await totalOf('/v1/things')], [1, 2]);
+  const totals = [];
+  for (let time = 0; time < 3; time += 1) totals.push(await totalOf('/v1/things'));
+  assert.deepEqual(totals, [1, 2, 3]);
 });
 
 const withViews: RowsResult = {
@@ -104,14 +115,14 @@ test('an answer is not kept while workers follow another configuration, nor one 
   for (const given of [{ configuration: 'former' }, { configuration: null }, { result: withViews }]) {
     outcome = given;
     const before = runs;
-    await ask('/v1/things', { given });
-    await ask('/v1/things', { given });
-    assert.equal(runs, before + 2);
+    for (let time = 0; time < 3; time += 1) await ask('/v1/things', { given });
+    assert.equal(runs, before + 3);
   }
 });
 
 test('a query that asks for a version is run', async () => {
-  await ask('/v1/things');
+  for (let time = 0; time < 3; time += 1) await ask('/v1/things');
+  assert.equal(runs, 2);
   const saved = await front.call('POST', '/ingest/v2/x', {
     key: apiKeys.source,
     headers: { 'X-Service-Type': 'page' },
@@ -120,5 +131,5 @@ test('a query that asks for a version is run', async () => {
   const version = saved.headers.get('x-acme-version') ?? '';
   assert.notEqual(version, '');
   await ask('/v1/things', {}, { 'X-Acme-Min-Version': version });
-  assert.equal(runs, 2);
+  assert.equal(runs, 3);
 });

@@ -1,6 +1,8 @@
-/** `_views` of query results: the views that the same entities have (contract section 7 "aliases"). */
+/** The result of a query that asked for views: each row with `_views`, the views of its entity (contract section 7 "aliases"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import type { QueryRow } from '../../query/query-service.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { QueryRow, RowsResult } from '../../query/query-service.ts';
+import { resultText } from '../../query/worker/result-text.ts';
 import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';
@@ -9,31 +11,42 @@ import { LoadedViews } from '../delivery/view-loading.ts';
 import { scopeOf } from '../routes/page.ts';
 import type { Services } from '../services.ts';
 
+const viewsName = Buffer.from(',"_views":');
+const closingBrace = Buffer.from('}');
+
 /**
- * JSON text of `_views` for each row, references resolved as in delivery, within the limits of one delivery answer.
- * @throws StoreUnavailableError; ProblemError beyond a limit
+ * JSON text of the result, references resolved as in delivery.
+ * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may hold
  */
-export async function viewsOfRows(
+export async function textWithViews(
   { store, largeAnswers }: Pick<Services, 'store' | 'largeAnswers'>,
   principal: ClientPrincipal,
-  rows: readonly QueryRow[],
-  aliases: readonly string[],
-): Promise<Buffer[]> {
+  { totalResults, rows, facets, nextPageToken, aliases }: RowsResult,
+): Promise<Buffer> {
   const views = new LoadedViews(largeAnswers, principal);
   try {
-    return await textsOfRows(store, scopeOf(principal), views, rows, aliases);
+    const viewTexts = await viewsOfRows(store, scopeOf(principal), views, rows, aliases);
+    // A row has members: its ids at least.
+    const texts = rows.map(({ text }, at) =>
+      Buffer.concat([text.subarray(0, -1), viewsName, ...(viewTexts[at] ?? []), closingBrace]),
+    );
+    return resultText(totalResults, texts, { facets, nextPageToken });
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    throw new ProblemError(problems.queryInvalid([error.message]));
   } finally {
     views.release();
   }
 }
 
-async function textsOfRows(
+/** JSON text of `_views` of each row, in pieces. */
+async function viewsOfRows(
   store: Store,
   scope: EnvironmentScope,
   views: LoadedViews,
   rows: readonly QueryRow[],
   aliases: readonly string[],
-): Promise<Buffer[]> {
+): Promise<Uint8Array[][]> {
   const targetsOf = ({ sourceId, originId }: QueryRow) =>
     aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
   await views.load(store, scope, rows.flatMap(targetsOf));
@@ -46,7 +59,6 @@ async function textsOfRows(
       if (view === null) rendering.write(Buffer.from('null'));
       else rendering.view(view, '');
     });
-    const text = aliases.length === 0 ? '{}' : '}';
-    return Buffer.concat([...rendering.pieces.slice(from), Buffer.from(text)]);
+    return [...rendering.pieces.slice(from), Buffer.from(aliases.length === 0 ? '{}' : '}')];
   });
 }

@@ -1,0 +1,34 @@
+/** Who has read a subject: what a change of it concerns. */
+export class SubjectIndex<Reader extends object> {
+  /** Most subjects have one reader: a Set for each of those would be made and let go with every change. */
+  readonly #readers = new Map<string, Reader | Set<Reader>>();
+
+  /** @param subjects keys from `subjectKey`, each once or several times */
+  add(subjects: readonly string[], reader: Reader): void {
+    for (const subject of subjects) this.#add(subject, reader);
+  }
+
+  remove(subjects: readonly string[], reader: Reader): void {
+    for (const subject of subjects) this.#remove(subject, reader);
+  }
+
+  /** A copy: readers may be removed while it is walked through. */
+  readersOf(subject: string): readonly Reader[] {
+    const readers = this.#readers.get(subject);
+    if (readers === undefined) return [];
+    return readers instanceof Set ? [...readers] : [readers];
+  }
+
+  #add(subject: string, reader: Reader): void {
+    const readers = this.#readers.get(subject);
+    if (readers === undefined) this.#readers.set(subject, reader);
+    else if (readers instanceof Set) readers.add(reader);
+    else if (readers !== reader) this.#readers.set(subject, new Set([readers, reader]));
+  }
+
+  #remove(subject: string, reader: Reader): void {
+    const readers = this.#readers.get(subject);
+    if (readers instanceof Set) readers.delete(reader);
+    if (readers === reader || (readers instanceof Set && readers.size === 0)) this.#readers.delete(subject);
+  }
+}
