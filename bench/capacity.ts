@@ -1,16 +1,16 @@
 /** `npm run bench -- capacity`: what one entity, page and query cost, for the capacity plan of the README. */
 import type { JsonObject } from '../src/contract/json.ts';
 import type { BenchContext } from './support/bench.ts';
-import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
-import { Client } from './support/client.ts';
-import { cityEntities, type Entity, numberOf, textOf } from './support/data-sets.ts';
-import { memoryOf } from './support/memory.ts';
+import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
+import { cityEntities, type Entity, numberOf, textOf } from './support/data/sets.ts';
+import type { BenchTenant } from './support/data/tenant.ts';
+import { Client } from './support/load/client.ts';
+import { memoryOf } from './support/platform/memory.ts';
+import { System } from './support/platform/system.ts';
+import { Meter, ofRooms, type Room, rooms, type Usage, UsageProbe } from './support/platform/usage.ts';
+import type { Table } from './support/report/table.ts';
+import { figure } from './support/report/table.ts';
 import { runBench } from './support/run.ts';
-import { System } from './support/system.ts';
-import type { Table } from './support/table.ts';
-import { figure } from './support/table.ts';
-import type { BenchTenant } from './support/tenant.ts';
-import { Meter, ofRooms, type Room, rooms, type Usage, UsageProbe } from './support/usage.ts';
 
 /** Stores entities and makes nothing of them. */
 const bareTenant: BenchTenant = { alias: 'bare', schemas: {} };

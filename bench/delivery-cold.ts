@@ -1,4 +1,6 @@
 /** `npm run bench -- delivery-cold`: what a page costs when every request is computed from Redis. */
+
+import { startNodeServer } from './support/contenders/server-process.ts';
 import {
   deliveryLoad,
   measureLoad,
@@ -6,13 +8,12 @@ import {
   requireSamePages,
   startPages,
   writePages,
-} from './support/delivery-load.ts';
+} from './support/delivery/load.ts';
+import { requireWrk } from './support/load/wrk.ts';
 import { ports } from './support/ports.ts';
+import { ratioTarget, spreadsOf, throughputTable } from './support/report/throughput.ts';
 import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { startNodeServer } from './support/server-process.ts';
-import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
-import { requireWrk } from './support/wrk.ts';
 
 const names = { ours: 'Millrace, cache off', node: 'node:http, prepared bytes' };
 

@@ -1,15 +1,15 @@
 /** `npm run bench -- delivery-writes`: what readers notice of writers. */
 import type { BenchContext, BenchResult } from './support/bench.ts';
-import { deliveryLoad, measureLoad, pageUrls, startPages, writePages } from './support/delivery-load.ts';
-import { PageWriter } from './support/page-writer.ts';
+import { deliveryLoad, measureLoad, pageUrls, startPages, writePages } from './support/delivery/load.ts';
+import { PageWriter } from './support/delivery/page-writer.ts';
+import { load, requireWrk } from './support/load/wrk.ts';
+import { type Priority, withEachPriority } from './support/platform/priorities.ts';
 import { ports } from './support/ports.ts';
-import { type Priority, withEachPriority } from './support/priorities.ts';
+import { ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { spreadFigure } from './support/report/table.ts';
+import { ratioTarget, spreadsOf, throughputTable } from './support/report/throughput.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { ratiosOf, spreadOf } from './support/statistics.ts';
-import { spreadFigure } from './support/table.ts';
-import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
-import { load, requireWrk } from './support/wrk.ts';
 
 /** What is prepared; more is made as it is sent. */
 const writtenSecondsPerRound = 7;

@@ -1,6 +1,7 @@
 /** `npm run bench -- delivery`: warm delivery against what serves the same bytes with the least possible work. */
-import { writeAnswerHeads } from './support/answer-heads.ts';
-import { deliveryPath } from './support/client.ts';
+import { writeAnswerHeads } from './support/contenders/answer-heads.ts';
+import { startNginx } from './support/contenders/nginx.ts';
+import { startNodeServer } from './support/contenders/server-process.ts';
 import {
   deliveryLoad,
   measureLoad,
@@ -8,15 +9,14 @@ import {
   requireSamePages,
   startPages,
   writePages,
-} from './support/delivery-load.ts';
-import { startNginx } from './support/nginx.ts';
+} from './support/delivery/load.ts';
+import { deliveryPath } from './support/load/client.ts';
+import { requireWrk } from './support/load/wrk.ts';
 import { ports } from './support/ports.ts';
+import { ratioTarget, spreadsOf, throughputTable } from './support/report/throughput.ts';
 import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { startNodeServer } from './support/server-process.ts';
-import { ratioTarget, spreadsOf, throughputTable } from './support/throughput.ts';
 import { pinnedTo, pinSelfTo } from './support/tools.ts';
-import { requireWrk } from './support/wrk.ts';
 
 const names = {
   ours: 'Millrace',

@@ -7,17 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../src/typescript/words.ts';
 import type { BenchContext, Target } from './support/bench.ts';
-import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
-import { Client } from './support/client.ts';
-import { cityEntities, type Entity } from './support/data-sets.ts';
+import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
+import { cityEntities, type Entity } from './support/data/sets.ts';
+import { type BenchTenant, sourceKeyOf } from './support/data/tenant.ts';
 import { type Noticed, nothingNoticed, probeReads, probeSaves } from './support/fairness-probes.ts';
+import { Client } from './support/load/client.ts';
+import { System } from './support/platform/system.ts';
+import { Meter, ofRooms, type Room, UsageProbe } from './support/platform/usage.ts';
+import { quantile, ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { quantile, ratiosOf, spreadOf } from './support/statistics.ts';
-import { System } from './support/system.ts';
-import { figure, spreadFigure } from './support/table.ts';
-import { type BenchTenant, sourceKeyOf } from './support/tenant.ts';
-import { Meter, ofRooms, type Room, UsageProbe } from './support/usage.ts';
 
 /** Of all entities that are imported before the clock runs: one in this many. */
 const warmUpShare = 14;

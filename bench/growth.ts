@@ -1,20 +1,20 @@
 /** `npm run bench -- growth`: what changes when an index gets a hundred times larger. */
 
 import type { BenchContext, Target } from './support/bench.ts';
-import { type ExpectedQuery, type QueryKind, queryKinds } from './support/bench-query.ts';
-import { GrownIndex } from './support/grown-index.ts';
-import type { Line } from './support/line-chart.ts';
-import { megabytes } from './support/memory.ts';
+import { itemIndex, itemsTenant } from './support/data/items.ts';
+import { clientKeyOf } from './support/data/tenant.ts';
+import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
+import { megabytes } from './support/platform/memory.ts';
 import { ports } from './support/ports.ts';
-import { headersToRun } from './support/query-contenders.ts';
-import { itemIndex, itemsTenant } from './support/query-items.ts';
-import { queryMix } from './support/query-mix.ts';
+import { headersToRun } from './support/query/contenders.ts';
+import { GrownIndex } from './support/query/grown-index.ts';
+import { type ExpectedQuery, type QueryKind, queryKinds } from './support/query/kinds.ts';
+import { queryMix } from './support/query/mix.ts';
+import type { Line } from './support/report/line-chart.ts';
+import { quantile, type Spread, spreadOf } from './support/report/statistics.ts';
+import { figure, spreadFigure } from './support/report/table.ts';
 import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { quantile, type Spread, spreadOf } from './support/statistics.ts';
-import { figure, spreadFigure } from './support/table.ts';
-import { clientKeyOf } from './support/tenant.ts';
-import { load, prepareRequests, requireWrk } from './support/wrk.ts';
 
 const portion = 2_000;
 /** What measuring at one size takes, and a little more. */

@@ -4,22 +4,22 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { CommandStop } from '../src/cli/terminal/command-stop.ts';
 import type { BenchContext, Target } from './support/bench.ts';
-import { citiesTenant, cityIndex } from './support/cities-tenant.ts';
-import { Client, importConcurrency } from './support/client.ts';
-import { cityEntities, type Entity } from './support/data-sets.ts';
 import {
   connectPostgres,
   postgresSettingsText,
   type SqlConnection,
   startPostgres,
-} from './support/postgres.ts';
-import { createEntitiesTable, loadEntities } from './support/postgres-cities.ts';
+} from './support/contenders/postgres.ts';
+import { createEntitiesTable, loadEntities } from './support/contenders/postgres-cities.ts';
+import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
+import { cityEntities, type Entity } from './support/data/sets.ts';
+import type { BenchTenant } from './support/data/tenant.ts';
+import { Client, importConcurrency } from './support/load/client.ts';
+import { System } from './support/platform/system.ts';
+import { ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { spreadFigure } from './support/report/table.ts';
 import { type Contender, inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { ratiosOf, spreadOf } from './support/statistics.ts';
-import { System } from './support/system.ts';
-import { spreadFigure } from './support/table.ts';
-import type { BenchTenant } from './support/tenant.ts';
 
 /** Of all entities that both load before the clock runs: one in this many. */
 const warmUpShare = 14;

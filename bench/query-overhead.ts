@@ -1,21 +1,17 @@
 /** `npm run bench -- query-overhead`: what the way over HTTP and to the worker adds to a query. */
-import { queryKinds } from './support/bench-query.ts';
-import { autoFields, DirectShard } from './support/direct-shard.ts';
-import {
-  checkMultiQueries,
-  loadOfQueries,
-  multiQueries,
-  queriesPerRequest,
-} from './support/multi-queries.ts';
-import { checkAnswers, requestFileOf, startOurs } from './support/query-contenders.ts';
-import { cityItems, itemsTenant } from './support/query-items.ts';
-import { interleaved, queryMix, skippedIn } from './support/query-mix.ts';
+
+import { cityItems, itemsTenant } from './support/data/items.ts';
+import { type LoadResult, load, prepareRequests, requireWrk } from './support/load/wrk.ts';
+import { checkAnswers, requestFileOf, startOurs } from './support/query/contenders.ts';
+import { autoFields, DirectShard } from './support/query/direct-shard.ts';
+import { queryKinds } from './support/query/kinds.ts';
+import { interleaved, queryMix, skippedIn } from './support/query/mix.ts';
+import { checkMultiQueries, loadOfQueries, multiQueries, queriesPerRequest } from './support/query/multi.ts';
+import { ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { spreadFigure } from './support/report/table.ts';
+import { spreadsOf, throughputTable } from './support/report/throughput.ts';
 import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { ratiosOf, spreadOf } from './support/statistics.ts';
-import { spreadFigure } from './support/table.ts';
-import { spreadsOf, throughputTable } from './support/throughput.ts';
-import { type LoadResult, load, prepareRequests, requireWrk } from './support/wrk.ts';
 
 const names = {
   direct: 'the shard, called in process',

@@ -1,8 +1,9 @@
 /** `npm run bench -- query`: queries over HTTP against search libraries behind the same front, and PostgreSQL. */
 
 import type { BenchContext, BenchResult, Target } from './support/bench.ts';
-import { type BenchQuery, type QueryKind, queryKinds } from './support/bench-query.ts';
-import { postgresSettingsText, startPostgres } from './support/postgres.ts';
+import { postgresSettingsText, startPostgres } from './support/contenders/postgres.ts';
+import { cityItems, type ItemSet, packageItems } from './support/data/items.ts';
+import { type LoadResult, load, requireWrk } from './support/load/wrk.ts';
 import {
   checkAnswers,
   drain,
@@ -11,15 +12,14 @@ import {
   requestFileOf,
   startOurs,
   startPeers,
-} from './support/query-contenders.ts';
-import { cityItems, type ItemSet, packageItems } from './support/query-items.ts';
-import { queryMix, skippedIn } from './support/query-mix.ts';
+} from './support/query/contenders.ts';
+import { type BenchQuery, type QueryKind, queryKinds } from './support/query/kinds.ts';
+import { queryMix, skippedIn } from './support/query/mix.ts';
+import { ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { figure, spreadFigure } from './support/report/table.ts';
+import { spreadsOf } from './support/report/throughput.ts';
 import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { ratiosOf, spreadOf } from './support/statistics.ts';
-import { figure, spreadFigure } from './support/table.ts';
-import { spreadsOf } from './support/throughput.ts';
-import { type LoadResult, load, requireWrk } from './support/wrk.ts';
 
 const connections = 8;
 const seconds = 1;

@@ -1,17 +1,17 @@
 /** `npm run bench -- rebuild-delivery`: what readers notice while `npm run apply` rebuilds every page. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext, BenchResult } from './support/bench.ts';
-import { Client, deliveryPath } from './support/client.ts';
-import type { Entity } from './support/data-sets.ts';
-import { DeliveryProbe, type Latencies } from './support/delivery-probe.ts';
-import { type Priority, withEachPriority } from './support/priorities.ts';
+import type { Entity } from './support/data/sets.ts';
+import { type BenchTenant, clientKeyOf, sourceGroup } from './support/data/tenant.ts';
+import { DeliveryProbe, type Latencies } from './support/delivery/probe.ts';
+import { Client, deliveryPath } from './support/load/client.ts';
+import type { HttpRequest } from './support/load/wrk.ts';
+import { type Priority, withEachPriority } from './support/platform/priorities.ts';
+import { System } from './support/platform/system.ts';
+import { quantile, ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { quantile, ratiosOf, spreadOf } from './support/statistics.ts';
-import { System } from './support/system.ts';
-import { spreadFigure } from './support/table.ts';
-import { type BenchTenant, clientKeyOf, sourceGroup } from './support/tenant.ts';
-import type { HttpRequest } from './support/wrk.ts';
 
 interface Measurement {
   readonly seconds: number;

@@ -1,14 +1,14 @@
 /** `npm run bench -- rebuild`: what it costs that views stay true by themselves. */
 
 import type { BenchContext, BenchResult } from './support/bench.ts';
-import { megabytes } from './support/memory.ts';
-import { type ListMeasurement, measureList } from './support/rebuild-list.ts';
-import { measurePrecision, type PrecisionMeasurement } from './support/rebuild-precision.ts';
-import { type RenameMeasurement, RenameScene } from './support/rebuild-rename.ts';
+import { megabytes } from './support/platform/memory.ts';
+import { type ListMeasurement, measureList } from './support/rebuild/list.ts';
+import { measurePrecision, type PrecisionMeasurement } from './support/rebuild/precision.ts';
+import { type RenameMeasurement, RenameScene } from './support/rebuild/rename.ts';
+import { quantile, ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { quantile, ratiosOf, spreadOf } from './support/statistics.ts';
-import { figure, spreadFigure } from './support/table.ts';
 
 const names = { list: 'page lists the children', plain: 'page without the list' };
 const quietChanges = 20;

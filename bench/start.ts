@@ -1,13 +1,13 @@
 /** `npm run bench -- start`: how long a worker takes from its start until every query is answered again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext, Target } from './support/bench.ts';
-import { GrownIndex } from './support/grown-index.ts';
-import { megabytes, type ProcessMemory } from './support/memory.ts';
-import { itemIndex } from './support/query-items.ts';
+import { itemIndex } from './support/data/items.ts';
+import { megabytes, type ProcessMemory } from './support/platform/memory.ts';
+import { GrownIndex } from './support/query/grown-index.ts';
+import { type Spread, spreadOf } from './support/report/statistics.ts';
+import { spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
-import { type Spread, spreadOf } from './support/statistics.ts';
-import { spreadFigure } from './support/table.ts';
 
 interface Start {
   readonly seconds: number;

@@ -1,7 +1,7 @@
 /** What anybody would write by hand: node:http answering from a prebuilt Map. `node-http.ts PORT FOLDER` */
 import http from 'node:http';
+import { readStaticFiles } from '../support/contenders/static-files.ts';
 import { host } from '../support/ports.ts';
-import { readStaticFiles } from '../support/static-files.ts';
 
 const [port = '', folder = ''] = process.argv.slice(2);
 const pages = readStaticFiles(folder);

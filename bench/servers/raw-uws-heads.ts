@@ -5,10 +5,10 @@
 
 import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import type { AnswerHeads } from '../support/answer-heads.ts';
-import { deliveryPath } from '../support/client.ts';
+import type { AnswerHeads } from '../support/contenders/answer-heads.ts';
+import { readStaticFiles } from '../support/contenders/static-files.ts';
+import { deliveryPath } from '../support/load/client.ts';
 import { host } from '../support/ports.ts';
-import { readStaticFiles } from '../support/static-files.ts';
 
 const [port = '', folder = '', headsFile = ''] = process.argv.slice(2);
 const heads: AnswerHeads = JSON.parse(readFileSync(headsFile, 'utf8'));

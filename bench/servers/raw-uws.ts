@@ -1,7 +1,7 @@
 /** The limit of our front: uWebSockets.js sending prepared bytes, and nothing else. `raw-uws.ts PORT FOLDER` */
 import uws from 'uWebSockets.js';
+import { readStaticFiles } from '../support/contenders/static-files.ts';
 import { host } from '../support/ports.ts';
-import { readStaticFiles } from '../support/static-files.ts';
 
 const [port = '', folder = ''] = process.argv.slice(2);
 const pages = readStaticFiles(folder);

@@ -5,9 +5,9 @@
 
 import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import type { BenchQuery } from '../support/bench-query.ts';
+import type { Item } from '../support/data/items.ts';
 import { host } from '../support/ports.ts';
-import type { Item } from '../support/query-items.ts';
+import type { BenchQuery } from '../support/query/kinds.ts';
 import type { Engine, EngineAnswer } from './engines/engine.ts';
 import { MiniSearchEngine } from './engines/minisearch.ts';
 import { OramaEngine } from './engines/orama.ts';

@@ -1,7 +1,7 @@
 /** What a benchmark is, what it is given, and what it gives back. */
-import type { BarChart } from './bar-chart.ts';
-import type { LineChart } from './line-chart.ts';
-import type { Table } from './table.ts';
+import type { BarChart } from './report/bar-chart.ts';
+import type { LineChart } from './report/line-chart.ts';
+import type { Table } from './report/table.ts';
 
 export interface Bench {
   /** As in `npm run bench -- NAME`. */

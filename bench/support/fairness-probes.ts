@@ -1,10 +1,10 @@
 /** What others notice of an import: single saves that are read with their versions, and a page and a query at a steady rate. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cityIndex } from './cities-tenant.ts';
-import { deliveryPath } from './client.ts';
-import type { Entity } from './data-sets.ts';
-import { RequestLine } from './request-line.ts';
-import { type BenchTenant, clientKeyOf, sourceKeyOf } from './tenant.ts';
+import { cityIndex } from './data/cities-tenant.ts';
+import type { Entity } from './data/sets.ts';
+import { type BenchTenant, clientKeyOf, sourceKeyOf } from './data/tenant.ts';
+import { deliveryPath } from './load/client.ts';
+import { RequestLine } from './load/request-line.ts';
 
 /** Milliseconds. */
 export interface Noticed {

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { readArguments } from '../../src/cli/terminal/arguments.ts';
 import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
 import type { Bench, BenchContext, BenchResult } from './bench.ts';
-import { dataNote } from './data-sets.ts';
-import { printReport, writeReport } from './report.ts';
+import { dataNote } from './data/sets.ts';
+import { printReport, writeReport } from './report/section.ts';
 
 const runMsMax = 8 * 60_000;
 /** What is kept back for the end of a run: stopping everything, writing charts. */

@@ -28,9 +28,9 @@ import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { FencedError, StoreUnavailableError } from '../../src/store/redis/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
-import { entityOf } from '../system/support/entities.ts';
+import { entityOf } from '../system/support/data/entities.ts';
+import { System } from '../system/support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../system/support/site.ts';
-import { System } from '../system/support/system.ts';
 import { type CommandResult, runCommand, temporaryFolder } from './support/command.ts';
 
 const tenant = 'acme';

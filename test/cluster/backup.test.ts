@@ -7,11 +7,11 @@ import { keys } from '../../src/store/keys.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { type CommandResult, runCommand, temporaryFolder } from '../cli/support/command.ts';
 import { until } from '../support/until.ts';
-import { entityOf } from '../system/support/entities.ts';
+import { entityOf } from '../system/support/data/entities.ts';
 import { Ledger } from '../system/support/ledger.ts';
+import { System } from '../system/support/processes/system.ts';
 import { Random } from '../system/support/random.ts';
 import { sourceId, sourceKey } from '../system/support/site.ts';
-import { System } from '../system/support/system.ts';
 import { article, assertTrue, categories, files } from './support/articles.ts';
 import { RedisCluster } from './support/cluster.ts';
 

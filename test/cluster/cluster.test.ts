@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import { type Client, NoAnswerError } from '../system/support/client.ts';
-import { entityOf } from '../system/support/entities.ts';
+import { entityOf } from '../system/support/data/entities.ts';
 import { Ledger, untilVisible } from '../system/support/ledger.ts';
+import { System } from '../system/support/processes/system.ts';
 import { Random } from '../system/support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../system/support/site.ts';
-import { System } from '../system/support/system.ts';
 import { article, assertTrue, categories, files, keepWriting, sendAgain } from './support/articles.ts';
 import { RedisCluster } from './support/cluster.ts';
 

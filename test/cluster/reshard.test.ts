@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import calculateSlot from 'cluster-key-slot';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { Ledger, untilVisible } from '../system/support/ledger.ts';
+import { System } from '../system/support/processes/system.ts';
 import { Random } from '../system/support/random.ts';
 import { clientKey, sourceId, sourceKey } from '../system/support/site.ts';
-import { System } from '../system/support/system.ts';
 import { article, assertTrue, categories, files, keepWriting, sendAgain } from './support/articles.ts';
 import { RedisCluster } from './support/cluster.ts';
 

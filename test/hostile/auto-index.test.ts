@@ -7,7 +7,7 @@ import type { FieldType } from '../../src/search/fields/field-type.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { System } from '../system/support/system.ts';
+import { System } from '../system/support/processes/system.ts';
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 import { apiKeys, hostileSite, viewIdOf } from './support/site.ts';
 

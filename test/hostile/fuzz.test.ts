@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { System } from '../system/support/processes/system.ts';
 import { Random, testSeconds } from '../system/support/random.ts';
-import { System } from '../system/support/system.ts';
 import { differencesFoundByVerify } from '../system/support/verify.ts';
 import { Guard } from './support/guard.ts';
 import { inspect } from './support/inspect.ts';

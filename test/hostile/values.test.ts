@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import type { Client } from '../system/support/client.ts';
-import { System } from '../system/support/system.ts';
+import { System } from '../system/support/processes/system.ts';
 import { Canary } from './support/canary.ts';
 import { apiKeys, hostileSite, viewIdOf } from './support/site.ts';
 import { awkwardTexts, prototypeNames } from './support/words.ts';

@@ -10,6 +10,7 @@ import type { FieldType } from '../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../src/search/index-item.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { type NaiveAnswer, type NaiveRow, naiveQuery } from '../search/support/naive.ts';
+import type { Answer, Client } from './support/client.ts';
 import {
   cities,
   cityAutoFields,
@@ -19,13 +20,12 @@ import {
   cityIndexTypes,
   dataSetName,
   hasLargeFile,
-} from './support/cities.ts';
-import type { Answer, Client } from './support/client.ts';
-import { dataQuery } from './support/data-query.ts';
-import { entityOf } from './support/entities.ts';
+} from './support/data/cities.ts';
+import { entityOf } from './support/data/entities.ts';
+import { dataQuery } from './support/data/query.ts';
+import { System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const queryCount = Number(process.env.MILLRACE_QUERIES ?? (hasLargeFile ? 500 : 30));
 const guestCount = hasLargeFile ? 10_000 : 600;

@@ -10,12 +10,12 @@ import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { runs } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
+import type { ConfigFiles } from './support/processes/system.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import type { ConfigFiles } from './support/system.ts';
-import { oneRedisOnly, System } from './support/system.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 /** `MILLRACE_ENTITIES=5000`: enough for a partition to be read in several scans. */

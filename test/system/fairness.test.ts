@@ -9,10 +9,10 @@ import type { SourceEntity } from '../../src/contract/entity.ts';
 import { keys } from '../../src/store/keys.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import type { Client } from './support/client.ts';
-import { entityOf } from './support/entities.ts';
-import { SystemProcess } from './support/process.ts';
+import { entityOf } from './support/data/entities.ts';
+import { SystemProcess } from './support/processes/process.ts';
+import { System } from './support/processes/system.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const bootstrap = fileURLToPath(new URL('../../src/cli/bootstrap.mjs', import.meta.url));
 const pages = 4_000;

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { exchange } from '../http/support/wire.ts';
 import type { Answer, Client, RequestOptions } from './support/client.ts';
 import { untilVisible } from './support/ledger.ts';
+import { System } from './support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const shopKey = 'client-key-of-the-shop-alone';
 

@@ -14,9 +14,9 @@ import { article, assertTrue, categories, files } from '../cluster/support/artic
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, sourceId, sourceKey } from './support/site.ts';
-import { oneRedisOnly, System } from './support/system.ts';
 
 /** As many as one request may hold, nearly. */
 const articleCount = 45;

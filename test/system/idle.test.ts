@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../cli/support/command.ts';
 import { Platform } from '../cli/support/platform.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { siteFiles } from './support/site.ts';
-import { oneRedisOnly, System } from './support/system.ts';
 
 /** What an idle platform may append to Redis' file in a second (issue: idle costs nothing). */
 const bytesPerSecondMax = 1_000;

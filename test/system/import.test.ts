@@ -13,11 +13,11 @@ import { readPartitionStates } from '../../src/store/partitions/partition-state.
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
-import { catalogue, catalogueFiles } from './support/debian.ts';
-import { SystemProcess } from './support/process.ts';
+import { catalogue, catalogueFiles } from './support/data/debian.ts';
+import { SystemProcess } from './support/processes/process.ts';
+import { System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, environmentId, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const viewsPerRequest = 500;

@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bulkBodyBytesMax, entityBytesMax } from '../../src/contract/limits.ts';
 import type { Client } from './support/client.ts';
+import { System } from './support/processes/system.ts';
 import { siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 /** What reading one entity of 4 MB takes beside the bodies: two heaps, and buffers not yet collected. */
 const workingBytes = 160 * 1024 * 1024;

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { hashKey } from '../../src/config/tenant/api-key.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger } from './support/ledger.ts';
+import { System } from './support/processes/system.ts';
 import { siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const operations = fileURLToPath(new URL('../../docs/operations/', import.meta.url));
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;

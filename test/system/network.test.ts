@@ -9,12 +9,12 @@ import { SlowRedis } from '../support/slow-redis.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { viewDifferences } from './support/compare.ts';
-import { entityOf } from './support/entities.ts';
-import { FreshViews } from './support/fresh.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { oneRedisOnly, System } from './support/system.ts';
+import { FreshViews } from './support/tenant/fresh.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 /** Longer than a lease; 30 by hand. */

@@ -7,10 +7,10 @@ import { after, before, test } from 'node:test';
 import { formatViewId } from '../../src/contract/ids.ts';
 import { isJsonObject, type Json } from '../../src/contract/json.ts';
 import type { Answer, Client } from './support/client.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
+import { System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 /** Reads and writes together. */
 const races = Number(process.env.MILLRACE_RACES ?? 4_000);

@@ -6,13 +6,13 @@ import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import type { Answer } from './support/client.ts';
 import { viewDifferences } from './support/compare.ts';
-import { entityOf } from './support/entities.ts';
-import { FreshViews } from './support/fresh.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
 import { announcedCommits, contentDigests, isSpreadOver, partitionsOf } from './support/partitions.ts';
+import { System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
+import { FreshViews } from './support/tenant/fresh.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 const pausedMs = 20_000;

@@ -14,10 +14,10 @@ import { runs } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { Ledger } from './support/ledger.ts';
+import { canFollowSyncs, unsyncedBytes } from './support/processes/synced-file.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { sourceId, sourceKey } from './support/site.ts';
-import { canFollowSyncs, unsyncedBytes } from './support/synced-file.ts';
-import { oneRedisOnly, System } from './support/system.ts';
 
 const articleCount = 120;
 const writers = 4;

@@ -11,12 +11,12 @@ import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { viewDifferences } from './support/compare.ts';
-import { entityOf } from './support/entities.ts';
-import { FreshViews } from './support/fresh.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger } from './support/ledger.ts';
-import { Reader } from './support/reader.ts';
+import { Reader } from './support/processes/reader.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { oneRedisOnly, System } from './support/system.ts';
+import { FreshViews } from './support/tenant/fresh.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 const mebibyte = 1024 * 1024;

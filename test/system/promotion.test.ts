@@ -18,10 +18,10 @@ import { runs } from '../support/runs.ts';
 import { SlowRedis } from '../support/slow-redis.ts';
 import { until } from '../support/until.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
+import { RedisServer } from './support/processes/redis-server.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
-import { RedisServer } from './support/redis-server.ts';
 import { clientKey, sourceId, sourceKey } from './support/site.ts';
-import { oneRedisOnly, System } from './support/system.ts';
 
 const articleCount = 200;
 /** By so much the replica is behind: what was not confirmed in this time before a promotion is gone. */

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import type { Answer, Client } from './support/client.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
+import { System } from './support/processes/system.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const fieldTypes = {
   kw: 'keyword',

@@ -9,12 +9,12 @@ import { type NaiveAnswer, naiveQuery } from '../search/support/naive.ts';
 import { runs } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 import type { Answer, Client } from './support/client.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
+import { System } from './support/processes/system.ts';
 import { Random, testSeconds } from './support/random.ts';
 import { autoTypes, indexTypes, randomQuery, randomThing } from './support/random-query.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const thingCount = 2_500;
 const otherCount = 500;

@@ -5,10 +5,10 @@ import { formatViewId } from '../../src/contract/ids.ts';
 import type { Json } from '../../src/contract/json.ts';
 import { runs } from '../support/runs.ts';
 import type { Answer, Client } from './support/client.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
+import { System } from './support/processes/system.ts';
 import { Random, testSeconds } from './support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const files = siteFiles({
   schemas: {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger } from './support/ledger.ts';
+import { oneRedisOnly, System } from './support/processes/system.ts';
 import { siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { oneRedisOnly, System } from './support/system.ts';
 
 test('processes end by themselves when told to while Redis is gone', async (context) => {
   const files = siteFiles({

@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
 import { runCommand } from '../cli/support/command.ts';
 import type { Client } from './support/client.ts';
+import { System } from './support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const removed = { client: 'client-key-that-goes', source: 'source-key-that-goes' };
 const schemas = { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } };

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
-import { entityOf } from './support/entities.ts';
+import { entityOf } from './support/data/entities.ts';
 import { Ledger } from './support/ledger.ts';
 import { partitionsOf } from './support/partitions.ts';
+import { System } from './support/processes/system.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { System } from './support/system.ts';
 
 const partitions = 8;
 const itemCount = 1_000;

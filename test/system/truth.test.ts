@@ -6,15 +6,15 @@ import type { Json } from '../../src/contract/json.ts';
 import { type Client, NoAnswerError } from './support/client.ts';
 import { viewDifferences } from './support/compare.ts';
 import { Ledger, untilVisible } from './support/ledger.ts';
+import { System } from './support/processes/system.ts';
 import { Random, testSeconds } from './support/random.ts';
-import { environments, RandomTenant } from './support/random-tenant.ts';
-import { System } from './support/system.ts';
 import {
   claimDifferences,
   itemDifferences,
   routeDifferences,
   typeDifferences,
-} from './support/tenant-compare.ts';
+} from './support/tenant/compare.ts';
+import { environments, RandomTenant } from './support/tenant/random.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
 const entitiesPerSource = 30;

@@ -1,6 +1,7 @@
 /** What a search engine must do to answer the queries of the benchmarks behind the common front. */
-import type { BenchQuery } from '../../support/bench-query.ts';
-import type { Item } from '../../support/query-items.ts';
+
+import type { Item } from '../../support/data/items.ts';
+import type { BenchQuery } from '../../support/query/kinds.ts';
 
 export interface EngineAnswer {
   readonly total: number;

@@ -1,9 +1,9 @@
 /** MiniSearch 7 with our words, so that it finds the same. Sorting and facets, which it has not, are written around it. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
-import { type BenchQuery, pageSizeOf } from '../../support/bench-query.ts';
+import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
-import { topGroups } from '../../support/plain-scan.ts';
-import type { Item } from '../../support/query-items.ts';
+import { type BenchQuery, pageSizeOf } from '../../support/query/kinds.ts';
+import { topGroups } from '../../support/query/plain-scan.ts';
 import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
 interface Hit {

@@ -1,9 +1,9 @@
 /** Orama 3 with our words. Its tolerance is one for all words of a query; whole words are asked for with `exact`. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
-import { type BenchQuery, pageSizeOf } from '../../support/bench-query.ts';
+import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
-import { topGroups } from '../../support/plain-scan.ts';
-import type { Item } from '../../support/query-items.ts';
+import { type BenchQuery, pageSizeOf } from '../../support/query/kinds.ts';
+import { topGroups } from '../../support/query/plain-scan.ts';
 import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
 interface OramaAnswer {

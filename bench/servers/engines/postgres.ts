@@ -1,9 +1,9 @@
 /** PostgreSQL: a tsvector of our words under a GIN index, and a vocabulary table for words with typos. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
-import { type BenchQuery, pageSizeOf } from '../../support/bench-query.ts';
-import { topGroups } from '../../support/plain-scan.ts';
-import { connectPostgres, type SqlConnection } from '../../support/postgres.ts';
-import type { Item } from '../../support/query-items.ts';
+import { connectPostgres, type SqlConnection } from '../../support/contenders/postgres.ts';
+import type { Item } from '../../support/data/items.ts';
+import { type BenchQuery, pageSizeOf } from '../../support/query/kinds.ts';
+import { topGroups } from '../../support/query/plain-scan.ts';
 import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
 const connectionCount = 2;

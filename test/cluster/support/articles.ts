@@ -6,12 +6,12 @@ import type { Json } from '../../../src/contract/json.ts';
 import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../../system/support/client.ts';
 import { viewDifferences } from '../../system/support/compare.ts';
-import { entityOf } from '../../system/support/entities.ts';
-import { FreshViews } from '../../system/support/fresh.ts';
+import { entityOf } from '../../system/support/data/entities.ts';
 import type { Ledger } from '../../system/support/ledger.ts';
+import type { ConfigFiles, System } from '../../system/support/processes/system.ts';
 import type { Random } from '../../system/support/random.ts';
 import { clientKey, environmentId, siteFiles, sourceId } from '../../system/support/site.ts';
-import type { ConfigFiles, System } from '../../system/support/system.ts';
+import { FreshViews } from '../../system/support/tenant/fresh.ts';
 import { differencesFoundByVerify } from '../../system/support/verify.ts';
 
 const categoryCount = 20;

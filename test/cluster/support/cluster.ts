@@ -7,8 +7,8 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../../src/store/redis/connection.ts';
 import { until } from '../../support/until.ts';
-import { SystemProcess } from '../../system/support/process.ts';
-import { tiedRedisServer } from '../../system/support/redis-server.ts';
+import { SystemProcess } from '../../system/support/processes/process.ts';
+import { tiedRedisServer } from '../../system/support/processes/redis-server.ts';
 
 const slotCount = 16_384;
 /** A master that is silent for this long is failed over. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Client } from '../../system/support/client.ts';
-import type { System } from '../../system/support/system.ts';
+import type { System } from '../../system/support/processes/system.ts';
 import { apiKeys, viewIdOf } from './site.ts';
 
 const count = 12;

@@ -1,7 +1,7 @@
 /** Watches the system while it is attacked: it lives, answers at once, keeps its size, and the canary sings as before. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { System } from '../../system/support/system.ts';
+import type { System } from '../../system/support/processes/system.ts';
 import { Canary } from './canary.ts';
 import { send } from './wire.ts';
 

@@ -3,8 +3,8 @@
  * schemas of `acme` put what an entity says into every kind of hole there is.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { ConfigFiles } from '../../system/support/processes/system.ts';
 import { environmentId, siteFiles, sourceId } from '../../system/support/site.ts';
-import type { ConfigFiles } from '../../system/support/system.ts';
 
 export { environmentId, sourceId };
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { formatViewId, type ViewRef } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { Client } from './client.ts';
-import { keyPath, type Missing, render, type Tree } from './render.ts';
+import { keyPath, type Missing, render, type Tree } from './tenant/render.ts';
 
 /** Views of one request: each may pull in many others. */
 const viewsPerRequest = 40;

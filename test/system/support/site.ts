@@ -1,6 +1,6 @@
 /** Configuration files of one tenant with one environment and one source, for tests that need no more. */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import type { ConfigFiles } from './system.ts';
+import type { ConfigFiles } from './processes/system.ts';
 
 export const environmentId = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 export const sourceId = '32eb0c68-0f2c-4a52-9a5c-6f2f1f6c2d11';

@@ -1,5 +1,5 @@
 import { verify } from '../../../src/verify/verification.ts';
-import type { System } from './system.ts';
+import type { System } from './processes/system.ts';
 
 /** What `npm run verify` would report, in its words. What changes at every look is reported too: nothing should. */
 export async function differencesFoundByVerify(system: System): Promise<string[]> {

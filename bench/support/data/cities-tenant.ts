@@ -1,0 +1,72 @@
+/** The configuration of the benchmarks over cities: a page for every entity, cards that pages refer to, an index of cities. */
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { type BenchTenant, sourceGroup } from './tenant.ts';
+
+/** Fields of the index by type, as far as queries filter, sort or count by them. */
+export const cityFields = {
+  name: 'text',
+  names: 'text[]',
+  country: 'keyword',
+  regionId: 'keyword',
+  featureCode: 'keyword',
+  timezone: 'keyword',
+  population: 'long',
+  altitude: 'integer',
+  lat: 'double',
+  lon: 'double',
+  updatedAt: 'date',
+} as const;
+
+export const cityIndex = 'cities';
+
+const cityIndexSchema: JsonObject = {
+  triggers: { [sourceGroup]: ['city'] },
+  properties: {
+    name: '{p.name}',
+    names: { type: 'array', input: '{p.alternateNames}' },
+    country: '{p.country}',
+    regionId: '{p.regionId}',
+    featureCode: '{p.featureCode}',
+    timezone: '{p.timezone}',
+    population: { type: 'number', value: '{p.population}' },
+    altitude: { type: 'number', value: '{p.altitude}' },
+    lat: { type: 'number', value: '{p.lat}', precision: 5 },
+    lon: { type: 'number', value: '{p.lon}', precision: 5 },
+    updatedAt: '{p.updatedAt}',
+  },
+  index: {
+    fields: Object.fromEntries(Object.entries(cityFields).map(([name, type]) => [name, { type }])),
+  },
+};
+
+export const citiesTenant: BenchTenant = {
+  alias: 'cities',
+  schemas: {
+    city: {
+      triggers: { [sourceGroup]: ['city'] },
+      route: { url: '{url}' },
+      properties: {
+        name: '{p.name}',
+        url: '{url}',
+        names: { type: 'array', input: '{p.alternateNames}' },
+        population: { type: 'number', value: '{p.population}' },
+        altitude: { type: 'number', value: '{p.altitude}' },
+        lat: { type: 'number', value: '{p.lat}', precision: 5 },
+        lon: { type: 'number', value: '{p.lon}', precision: 5 },
+        timezone: '{p.timezone}',
+        country: { type: 'reference', alias: 'card', originId: '{p.countryId}' },
+        region: { type: 'reference', alias: 'card', originId: '{p.regionId}' },
+      },
+    },
+    place: {
+      triggers: { [sourceGroup]: ['continent', 'country', 'region'] },
+      route: { url: '{url}' },
+      properties: { '*': '$.p', url: '{url}' },
+    },
+    card: {
+      triggers: { [sourceGroup]: ['continent', 'country', 'region'] },
+      properties: { name: '{p.name}', url: '{url}' },
+    },
+  },
+  indexes: { [cityIndex]: cityIndexSchema },
+};

@@ -1,0 +1,82 @@
+/** The items that query benchmarks ask for, the same for every contender: a name, a text, a category and a size. */
+import { cityEntities, type Entity, numberOf, packageEntities, textOf, textsOf } from './sets.ts';
+import { type BenchTenant, sourceGroup } from './tenant.ts';
+
+export interface Item {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly category: string;
+  readonly size: number;
+}
+
+export interface ItemSet {
+  readonly name: string;
+  readonly items: readonly Item[];
+}
+
+export const itemIndex = 'items';
+export const itemType = 'item';
+
+export const itemsTenant: BenchTenant = {
+  alias: 'items',
+  schemas: {},
+  indexes: {
+    [itemIndex]: {
+      triggers: { [sourceGroup]: [itemType] },
+      properties: {
+        name: '{p.name}',
+        text: '{p.text}',
+        category: '{p.category}',
+        size: { type: 'number', value: '{p.size}' },
+      },
+      index: {
+        fields: {
+          name: { type: 'keyword' },
+          text: { type: 'text' },
+          category: { type: 'keyword' },
+          size: { type: 'long' },
+        },
+      },
+    },
+  },
+};
+
+/** Descriptions of Debian's packages with section and installed size; null without the real data sets. */
+export async function packageItems(): Promise<ItemSet | null> {
+  const entities = await packageEntities();
+  if (entities === null) return null;
+  return {
+    name: 'debian-small',
+    items: entities
+      .filter(({ type }) => type === 'package')
+      .map((entity) => ({
+        id: entity.originId,
+        name: textOf(entity, 'name'),
+        text: `${textOf(entity, 'summary')}\n${textOf(entity, 'description')}`,
+        category: textOf(entity, 'section'),
+        size: numberOf(entity, 'installedSize'),
+      })),
+  };
+}
+
+/** Names of cities in many scripts, with country and population. */
+export async function cityItems(citiesMax?: number): Promise<ItemSet> {
+  const entities = await cityEntities(citiesMax);
+  return { name: 'cities', items: entities.filter(({ type }) => type === 'city').map(cityItem) };
+}
+
+function cityItem(entity: Entity): Item {
+  return {
+    id: entity.originId,
+    name: textOf(entity, 'name'),
+    text: [textOf(entity, 'name'), ...textsOf(entity, 'alternateNames')].join(', '),
+    category: textOf(entity, 'country'),
+    size: numberOf(entity, 'population'),
+  };
+}
+
+/** The source entity that makes the item. */
+export function itemEntity({ id, ...properties }: Item): Entity {
+  return { originId: id, type: itemType, url: null, originParentId: null, redirects: [], properties };
+}

@@ -1,0 +1,196 @@
+/** The calls of a client that benchmarks make beside the load. */
+import { Readable } from 'node:stream';
+import { FailureFile } from '../../../src/cli/import/failure-file.ts';
+import { Importer, retryTotalMsDefault } from '../../../src/cli/import/importer.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { BenchContext } from '../bench.ts';
+import type { Entity } from '../data/sets.ts';
+import { type BenchTenant, clientKeyOf, sourceKeyOf } from '../data/tenant.ts';
+import { RequestLine } from './request-line.ts';
+
+/** As `npm run import` has it by default. */
+export const importConcurrency = 8;
+
+export class Client {
+  private readonly sourceKey: string;
+  private readonly clientKey: string;
+
+  constructor(
+    private readonly context: BenchContext,
+    private readonly baseUrl: string,
+    tenant: Pick<BenchTenant, 'alias'>,
+  ) {
+    this.sourceKey = sourceKeyOf(tenant);
+    this.clientKey = clientKeyOf(tenant);
+  }
+
+  /** Sends NDJSON with the importer of `npm run import`. @throws Error when an entity failed */
+  async import(ndjson: Readable): Promise<{ changed: number; unchanged: number }> {
+    const { baseUrl, sourceKey } = this;
+    const failures = new FailureFile(`${this.context.folder}/failed.ndjson`);
+    const importer = new Importer(
+      {
+        baseUrl,
+        sourceKey,
+        concurrency: importConcurrency,
+        retryTotalMs: retryTotalMsDefault,
+        signal: this.context.signal,
+      },
+      failures,
+    );
+    const counts = await importer.run(ndjson);
+    failures.close();
+    if (counts.failed > 0) throw new Error(`${counts.failed} entities were refused`);
+    return counts;
+  }
+
+  importEntities(entities: Iterable<unknown> | AsyncIterable<unknown>) {
+    return this.import(Readable.from(ndjsonOf(entities)));
+  }
+
+  /** Saves up to 50 entities in one request. @returns the version from which on they can be seen */
+  async save(entities: readonly Entity[]): Promise<string> {
+    const { address, headers } = this.saving;
+    const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(entities) });
+    requireSaved(response.status, await response.text());
+    return response.headers.get('x-service-version') ?? '';
+  }
+
+  /** As `save`, with as little work as Node can. @param line from `saveLine`. @param request that it made */
+  async saveOn(line: RequestLine, request: Buffer): Promise<string> {
+    const { status, version, body } = await line.send(request);
+    requireSaved(status, body);
+    return version;
+  }
+
+  saveLine(): RequestLine {
+    const { address, headers } = this.saving;
+    return new RequestLine(new URL(address), headers);
+  }
+
+  private get saving(): { address: string; headers: Record<string, string> } {
+    return {
+      address: `${this.baseUrl}/ingest/v2`,
+      headers: { 'X-Api-Key': this.sourceKey, 'Content-Type': 'application/json' },
+    };
+  }
+
+  /** The delivered bytes of a URL, at least as new as a version, however long that takes. */
+  async deliver(url: string, minVersion?: string): Promise<string> {
+    const headers = { 'X-Api-Key': this.clientKey, ...versionHeader(minVersion) };
+    for (;;) {
+      this.context.signal.throwIfAborted();
+      const response = await fetch(`${this.baseUrl}${deliveryPath(url)}`, { headers });
+      const text = await response.text();
+      if (response.status === 200) return text;
+      // A front waits five seconds for a version and then says so.
+      if (response.status !== 503 || minVersion === undefined) {
+        throw new Error(`delivery answered ${response.status}: ${text}`);
+      }
+    }
+  }
+
+  /** The page of a URL; null when it has none. */
+  async page(url: string, minVersion?: string): Promise<JsonObject | null> {
+    const { route }: { route: JsonObject | null } = JSON.parse(await this.deliver(url, minVersion));
+    return route;
+  }
+
+  /** The answer to a query, at least as new as a version, however long that takes. */
+  async query(index: string, query: Json, minVersion?: string): Promise<QueryAnswer> {
+    const headers = {
+      'X-Api-Key': this.clientKey,
+      'Content-Type': 'application/json',
+      ...versionHeader(minVersion),
+    };
+    for (;;) {
+      this.context.signal.throwIfAborted();
+      const response = await fetch(`${this.baseUrl}/v1/${index}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(query),
+      });
+      const text = await response.text();
+      if (response.status === 200) return JSON.parse(text);
+      // A worker that is busy with what was just loaded may not answer in time.
+      if (response.status !== 503) throw new Error(`the query answered ${response.status}: ${text}`);
+    }
+  }
+
+  async routeCount(): Promise<number> {
+    const response = await fetch(`${this.baseUrl}/routes/v1?first=100`, {
+      headers: { 'X-Api-Key': this.clientKey },
+    });
+    const { total }: { total: number } = JSON.parse(await response.text());
+    return total;
+  }
+
+  /**
+   * Waits until everything that was saved before is visible, with all that was rebuilt because of it: an entity that is
+   * saved again as it is brings the version of its partition, and this many entities lie in every partition.
+   * @param entities as they are; at least some hundred
+   */
+  async settle(entities: readonly Entity[]): Promise<void> {
+    const url = entities.find((entity) => entity.url !== null)?.url ?? '/';
+    for (let at = 0; at < Math.min(settlingEntities, entities.length); at += perRequest) {
+      await this.deliver(url, await this.save(entities.slice(at, at + perRequest)));
+    }
+  }
+
+  /** Waits until an index has this many items. */
+  async waitForItems(index: string, count: number): Promise<void> {
+    await this.waitUntil(
+      async () => (await this.query(index, { pagination: { pageSize: 0 } })).totalResults >= count,
+    );
+  }
+
+  async waitForRoutes(count: number): Promise<void> {
+    await this.waitUntil(async () => (await this.routeCount()) >= count);
+  }
+
+  private async waitUntil(isThere: () => Promise<boolean>): Promise<void> {
+    while (!(await isThere())) {
+      this.context.signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+  }
+}
+
+const pollMs = 25;
+const perRequest = 50;
+const settlingEntities = 300;
+
+export interface QueryAnswer {
+  readonly totalResults: number;
+  readonly results: readonly JsonObject[];
+  readonly facets: readonly {
+    readonly groups: readonly { readonly value: Json; readonly count: number }[];
+  }[];
+}
+
+function requireSaved(status: number | undefined, text: string): void {
+  const { errors = {} }: { errors?: object } = JSON.parse(text);
+  if (status === 200 && Object.keys(errors).length === 0) return;
+  throw new Error(`saving answered ${status}: ${text}`);
+}
+
+export function deliveryPath(url: string): string {
+  return `/v2?url=${encodeURIComponent(url)}`;
+}
+
+function versionHeader(version: string | undefined): Record<string, string> {
+  return version === undefined ? {} : { 'X-Service-Min-Version': version };
+}
+
+const chunkCharacters = 64 * 1024;
+
+async function* ndjsonOf(entities: Iterable<unknown> | AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  let text = '';
+  for await (const entity of entities) {
+    text += `${JSON.stringify(entity)}\n`;
+    if (text.length < chunkCharacters) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
+}

@@ -1,0 +1,222 @@
+/** The real platform for a benchmark: private Redis, fronts, workers and jobs, started by the code of `npm start`. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publishAtStart, readSoundConfiguration } from '../../../src/cli/configuration/publish.ts';
+import { withStore } from '../../../src/cli/platform/open-store.ts';
+import type { Child } from '../../../src/cli/start/child.ts';
+import { Output } from '../../../src/cli/start/output.ts';
+import { requireFreePort } from '../../../src/cli/start/ports.ts';
+import { startMessageRedis, startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
+import { type ProcfileEntry, parseProcfile } from '../../../src/cli/start/procfile.ts';
+import { waitUntilReady } from '../../../src/cli/start/readiness.ts';
+import { supervisedVariable } from '../../../src/cli/start/supervised.ts';
+import { Supervisor } from '../../../src/cli/start/supervisor.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { readSettings } from '../../../src/config/settings/settings.ts';
+import type { StoreOptions } from '../../../src/store/store.ts';
+import type { BenchContext } from '../bench.ts';
+import { type BenchTenant, writeTenants } from '../data/tenant.ts';
+import { host, ports } from '../ports.ts';
+
+export interface SystemOptions {
+  readonly tenants: readonly BenchTenant[];
+  /** Settings other than the defaults. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Words before the command of the front, to pin it to a core. */
+  readonly frontPrefix?: readonly string[];
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
+const stopGraceMs = 8_000;
+const watchMs = 100;
+const redisTimeoutMs = 5_000;
+/** Whatever the shell of the reader has set, the benchmark runs with the defaults. */
+const settingNames = [
+  'REDIS_URL',
+  'REDIS_CLUSTER',
+  'MESSAGES_URL',
+  'WEB',
+  'WORKERS',
+  'PARTITIONS',
+  'HEADER_PREFIX',
+  'APPEND_FSYNC',
+  'DELIVERY_CACHE_MB',
+];
+
+let systems = 0;
+
+export class System {
+  readonly baseUrl = `http://${host}:${ports.millrace}`;
+  private worker: Child;
+  private isStopped = false;
+
+  private constructor(
+    private readonly context: BenchContext,
+    private readonly supervisor: Supervisor,
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly front: Child,
+  ) {
+    this.worker = this.startEntry('worker');
+    this.startEntry('jobs');
+  }
+
+  /** Resolves once the platform is ready. It ends with the run, or with `stop`. */
+  static async start(context: BenchContext, options: SystemOptions): Promise<System> {
+    systems += 1;
+    const folder = path.join(context.folder, `system-${systems}`);
+    const environment = environmentOf(folder, options.env ?? {});
+    const settings = readSettings(environment);
+    writeTenants(settings.configDir, options.tenants);
+    mkdirSync(settings.dataDir, { recursive: true });
+    await requireFreePort(host, ports.millrace);
+    const configuration = await readSoundConfiguration(settings.configDir);
+    const supervisor = new Supervisor(new Output(process.stderr));
+    context.onEnd(() => supervisor.stop());
+    const { dataDir, appendFsync } = settings;
+    const { signal } = context;
+    const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
+    const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
+    await withStore({ kind: 'single', url }, settings, redisTimeoutMs, (store) =>
+      publishAtStart(store, settings, configuration, () => {}),
+    );
+    const processEnvironment = {
+      ...environment,
+      REDIS_URL: url,
+      MESSAGES_URL: messagesUrl,
+      [supervisedVariable]: '1',
+    };
+    const front = startProcess(supervisor, 'web', processEnvironment, options.frontPrefix ?? []);
+    const system = new System(context, supervisor, processEnvironment, front);
+    await system.ready();
+    return system;
+  }
+
+  get workerPid(): number | undefined {
+    return this.worker.pid;
+  }
+
+  get frontPid(): number | undefined {
+    return this.front.pid;
+  }
+
+  get redisUrl(): string {
+    return this.environment.REDIS_URL ?? '';
+  }
+
+  /** For `openStore`. */
+  get storeOptions(): StoreOptions {
+    const { partitions } = readSettings(this.environment);
+    return { address: { kind: 'single', url: this.redisUrl }, partitionCount: partitions };
+  }
+
+  /** Of the Redis that queries travel through. */
+  get messagesUrl(): string {
+    return this.environment.MESSAGES_URL ?? '';
+  }
+
+  /** @throws CommandStop when one of the processes ends instead */
+  async ready(): Promise<void> {
+    const broken = new AbortController();
+    const watch = setInterval(() => {
+      const ended = [this.front, this.worker].find(({ pid }) => pid === undefined);
+      if (ended !== undefined) broken.abort(new CommandStop(`${ended.name} ended before it was ready`));
+    }, watchMs);
+    const signal = AbortSignal.any([this.context.signal, broken.signal]);
+    try {
+      await waitUntilReady(this.baseUrl, signal, () => {});
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  async stopWorker(): Promise<void> {
+    await this.worker.stop(stopGraceMs);
+  }
+
+  /** Starts a new worker process in place of the stopped one. */
+  startWorker(): void {
+    this.worker = this.startEntry('worker');
+  }
+
+  /** `npm run apply` of other tenant files, until everything is rebuilt. @throws Error with what it said when it fails */
+  async apply(tenants: readonly BenchTenant[]): Promise<void> {
+    writeTenants(readSettings(this.environment).configDir, tenants);
+    const child = spawn(process.execPath, wordsOfScript('apply'), {
+      cwd: root,
+      env: this.environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (piece: Buffer) => {
+      said += piece.toString();
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`apply ended with ${code}: ${said}`);
+  }
+
+  async stop(): Promise<void> {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    await this.supervisor.stop();
+  }
+
+  private startEntry(name: string): Child {
+    return startProcess(this.supervisor, name, this.environment, []);
+  }
+}
+
+/** Not kept running: a process that dies is a broken benchmark, not one to start again. */
+function startProcess(
+  supervisor: Supervisor,
+  name: string,
+  env: NodeJS.ProcessEnv,
+  prefix: readonly string[],
+): Child {
+  const entry = entryOf(name);
+  const command = entry.program === 'node' ? process.execPath : entry.program;
+  const [program = command, ...words] = [...prefix, command, ...entry.words];
+  return supervisor.add(name, {
+    command: { name, program, words, env },
+    endBy: 'signal',
+    follow: (lines) => lines.pipe(process.stderr, { end: false }),
+  });
+}
+
+/** What npm would run, without npm. */
+function wordsOfScript(name: string): string[] {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync(path.join(root, 'package.json'), 'utf8'),
+  );
+  const [exec, program, ...words] = scripts[name]?.split(' ') ?? [];
+  if (exec !== 'exec' || program !== 'node') throw new Error(`npm run ${name} is not one node`);
+  return words;
+}
+
+function entryOf(name: string): ProcfileEntry {
+  const entry = parseProcfile(readFileSync(procfile, 'utf8')).find((one) => one.name === name);
+  if (entry === undefined) throw new Error(`the Procfile has no ${name}`);
+  return entry;
+}
+
+function environmentOf(folder: string, given: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !settingNames.includes(name)),
+  );
+  return {
+    ...inherited,
+    HOST: host,
+    PORT: String(ports.millrace),
+    CONFIG_DIR: path.join(folder, 'config'),
+    DATA_DIR: path.join(folder, 'data'),
+    LOG_LEVEL: 'warn',
+    WORKERS: '1',
+    ...given,
+  };
+}

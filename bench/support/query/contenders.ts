@@ -1,0 +1,221 @@
+/** Who is asked, how each one's answers are checked, and how each is put under load. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { groupBy } from '../../../src/lib/group-by.ts';
+import type { BenchContext } from '../bench.ts';
+import { startNodeServer, stopServer } from '../contenders/server-process.ts';
+import { type Item, type ItemSet, itemEntity, itemIndex, itemsTenant } from '../data/items.ts';
+import { type BenchTenant, clientKeyOf } from '../data/tenant.ts';
+import { Client } from '../load/client.ts';
+import { type HttpRequest, prepareRequests } from '../load/wrk.ts';
+import { installPeers } from '../peers.ts';
+import { System } from '../platform/system.ts';
+import { host, ports } from '../ports.ts';
+import type { BenchQuery, ExpectedAnswer, ExpectedQuery, QueryKind } from './kinds.ts';
+
+export interface QueryContender {
+  readonly name: string;
+  readonly port: number;
+  /** Kinds whose answers are right, and come soon enough to be put under load. */
+  readonly kinds: Set<QueryKind>;
+  /** Of other kinds: why they are not timed, for the table. */
+  readonly untimed: Map<QueryKind, string>;
+  request(query: BenchQuery): HttpRequest;
+  /** Lets go of what it keeps of earlier queries, as far as a client can make it. */
+  forget(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const ours = 'Millrace';
+
+const peers = [
+  { name: 'MiniSearch 7', engine: 'minisearch', port: ports.miniSearch },
+  { name: 'Orama 3', engine: 'orama', port: ports.orama },
+];
+
+/** The platform with the items in its index. */
+export async function startOurs(
+  context: BenchContext,
+  { items }: ItemSet,
+  tenant: BenchTenant = itemsTenant,
+): Promise<QueryContender> {
+  const system = await System.start(context, { tenants: [tenant] });
+  const client = new Client(context, system.baseUrl, tenant);
+  await client.importEntities(items.map(itemEntity));
+  await client.waitForItems(itemIndex, items.length);
+  return {
+    name: ours,
+    port: ports.millrace,
+    kinds: new Set(),
+    untimed: new Map(),
+    request: (query) => ({
+      method: 'POST',
+      path: `/v1/${itemIndex}`,
+      headers: { 'X-Api-Key': clientKeyOf(itemsTenant) },
+      body: JSON.stringify(query),
+    }),
+    forget: () => dropKeptAnswers(client),
+    stop: () => system.stop(),
+  };
+}
+
+let changes = 0;
+
+/** A change of an item drops what fronts keep of its index. No query finds this one. */
+async function dropKeptAnswers(client: Client): Promise<void> {
+  changes += 1;
+  const item = { id: 'changed', name: `changed ${changes}`, text: '', category: '', size: 0 };
+  // On a connection of its own: one that rested while a load ran may just have been closed by the front.
+  const line = client.saveLine();
+  const version = await client.saveOn(line, line.postOf(JSON.stringify([itemEntity(item)])));
+  line.close();
+  await client.query(itemIndex, { pagination: { pageSize: 0 } }, version);
+}
+
+/** A query that asks for a version, if only one that was there long ago, is not answered by a kept answer. */
+export async function headersToRun(
+  client: Client,
+  items: readonly Item[],
+): Promise<Readonly<Record<string, string>>> {
+  return { 'X-Service-Min-Version': await client.save(items.slice(0, 1).map(itemEntity)) };
+}
+
+/** The others, each with the same items, behind the same front. @param postgres what `startPostgres` said */
+export async function startPeers(
+  context: BenchContext,
+  { name: setName, items }: ItemSet,
+  postgres: string | null,
+): Promise<QueryContender[]> {
+  installPeers();
+  const file = path.join(context.folder, `${setName}.json`);
+  writeFileSync(file, JSON.stringify(items));
+  const all = [
+    ...peers,
+    ...(postgres === null ? [] : [{ name: postgres, engine: 'postgres', port: ports.postgresFront }]),
+  ];
+  const contenders: QueryContender[] = [];
+  for (const { name, engine, port } of all) {
+    const startedMs = performance.now();
+    const server = await startNodeServer(context, 'search-front', { port, words: [engine, file] });
+    context.say(
+      `${name} holds ${items.length} items after ${Math.round((performance.now() - startedMs) / 1000)} s`,
+    );
+    contenders.push({
+      name,
+      port,
+      kinds: new Set(),
+      untimed: new Map(),
+      request: (query) => ({ method: 'POST', path: '/query', body: JSON.stringify(query) }),
+      forget: async () => {},
+      stop: () => stopServer(server),
+    });
+  }
+  return contenders;
+}
+
+/** Who needs longer for a query, asked alone, would spend the whole run on one load and what it leaves in its queue. */
+const slowestQueryMs = 1_000;
+
+/** Asks every query once and notes the kinds that were answered as expected; says which were not, or came too late. */
+export async function checkAnswers(
+  context: BenchContext,
+  contender: QueryContender,
+  mix: readonly ExpectedQuery[],
+): Promise<string[]> {
+  const mistakes: string[] = [];
+  for (const [kind, queries] of groupBy(mix, (query) => query.kind)) {
+    const mistake = await mistakeIn(contender, queries);
+    if (mistake === null) {
+      contender.kinds.add(kind);
+      continue;
+    }
+    contender.untimed.set(kind, mistake.short);
+    mistakes.push(`${contender.name} is not timed on "${kind}": ${mistake.text}`);
+  }
+  for (const mistake of mistakes) context.say(mistake);
+  return mistakes;
+}
+
+async function mistakeIn(
+  contender: QueryContender,
+  queries: readonly ExpectedQuery[],
+): Promise<{ readonly short: string; readonly text: string } | null> {
+  let wrong = 0;
+  for (const { query, expected } of queries) {
+    const startedMs = performance.now();
+    const isRight = JSON.stringify(await ask(contender, query, expected)) === JSON.stringify(expected);
+    const tookMs = performance.now() - startedMs;
+    if (tookMs > slowestQueryMs) {
+      const seconds = (tookMs / 1000).toFixed(1);
+      return { short: `${seconds} s a query`, text: `one query alone took ${seconds} s.` };
+    }
+    if (!isRight) wrong += 1;
+  }
+  if (wrong === 0) return null;
+  return { short: 'wrong answers', text: `${wrong} of ${queries.length} answers are wrong.` };
+}
+
+/** Its answer in the form of the expected one. */
+async function ask(
+  contender: QueryContender,
+  query: BenchQuery,
+  expected: ExpectedAnswer,
+): Promise<ExpectedAnswer> {
+  const answer: QueryAnswer = JSON.parse(await answerText(contender, contender.request(query)));
+  return inFormOf(expected, answer);
+}
+
+/** @throws Error when it is not answered with 200 */
+export async function answerText(
+  { name, port }: Pick<QueryContender, 'name' | 'port'>,
+  { method, path: target, headers = {}, body = '' }: HttpRequest,
+): Promise<string> {
+  const response = await fetch(`http://${host}:${port}${target}`, {
+    method,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body,
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${name} answered ${response.status}: ${text}`);
+  return text;
+}
+
+/** What of an answer can be compared with the expected one. */
+export function inFormOf(expected: ExpectedAnswer, answer: QueryAnswer): ExpectedAnswer {
+  return {
+    total: answer.totalResults,
+    ids: expected.ids === null ? null : answer.results.map(({ _originId }) => _originId),
+    facet:
+      expected.facet === null
+        ? null
+        : (answer.facets[0]?.groups ?? []).map(({ value, count }) => [value, count]),
+  };
+}
+
+export interface QueryAnswer {
+  readonly totalResults: number;
+  readonly results: readonly { readonly _originId: string }[];
+  readonly facets: readonly {
+    readonly groups: readonly { readonly value: string; readonly count: number }[];
+  }[];
+}
+
+/** Waits until nothing of an earlier load is left in the contender's queue. */
+export async function drain(contender: QueryContender, mix: readonly ExpectedQuery[]): Promise<void> {
+  const [first] = mix;
+  if (first !== undefined) await ask(contender, first.query, first.expected);
+}
+
+export function requestFileOf(
+  context: BenchContext,
+  contender: QueryContender,
+  name: string,
+  queries: readonly BenchQuery[],
+): string {
+  const file = `${name}-${contender.name}`.replaceAll(/[^a-z0-9]+/gi, '-');
+  return prepareRequests(
+    context,
+    file,
+    queries.map((query) => contender.request(query)),
+  );
+}

@@ -1,0 +1,153 @@
+/** The queries of the benchmarks, made from the items themselves: no two of them the same, and the same ones in every run. */
+import { groupBy } from '../../../src/lib/group-by.ts';
+import type { Item } from '../data/items.ts';
+import { random, sample } from '../data/random.ts';
+import { type BenchQuery, type ExpectedQuery, type QueryKind, queryKinds } from './kinds.ts';
+import { PlainScan, type Postings } from './plain-scan.ts';
+
+/** Of each kind: a load of a second asks fewer. */
+const differingPerKind = 40_000;
+const quickPerKind = 500;
+/** Of each kind, those whose answers are compared with the plain scan. */
+const checkedPerKind = 75;
+/** Of each kind, those that are asked again and again. */
+const repeatedPerKind = 30;
+/** Loads that begin at different places. */
+const roundsApart = 5;
+/** Words so common that nobody searches for them, and so rare that nothing is measured, are left out. */
+const documentsMin = 3;
+const documentsMaxShare = 0.05;
+/** Smaller categories have hardly a page above a bound. */
+const categoryItemsMin = 50;
+/** Where there are fewer words than queries, each word is asked for with one page size after the other. */
+const pageSizes = [10, 9, 11, 8, 12, 7, 13, 6, 14, 5, 15];
+
+export interface QueryMix {
+  readonly differing: ReadonlyMap<QueryKind, readonly BenchQuery[]>;
+  /** The first of the differing ones whose answer is the same for everybody. */
+  readonly checked: readonly ExpectedQuery[];
+  /** The first of the checked ones. */
+  readonly repeated: readonly ExpectedQuery[];
+}
+
+export function queryMix(items: readonly Item[], { quick }: { readonly quick: boolean }): QueryMix {
+  const scan = new PlainScan(items);
+  const next = random(20);
+  const count = quick ? quickPerKind : differingPerKind;
+  const words = usualWords(items.length, scan.postings);
+  const differing = new Map<QueryKind, readonly BenchQuery[]>([
+    ['one word', wordQueries(sample(words, words.length, next), count)],
+    ['two words, typos', typoQueries(words, count, next)],
+    ['filter + sort', filterQueries(items, count, next)],
+    ['search + facet', wordQueries(sample(words, words.length, next), count).map(withFacet)],
+  ]);
+  const checked = queryKinds.flatMap((kind) => checkedOf(kind, differing.get(kind) ?? [], scan));
+  const repeated = queryKinds.flatMap((kind) =>
+    checked.filter((query) => query.kind === kind).slice(0, repeatedPerKind),
+  );
+  return { differing, checked, repeated };
+}
+
+/** Queries that a load begins behind, so that each round asks others first. */
+export function skippedIn(round: number, queries: number): number {
+  return Math.floor((round * queries) / roundsApart);
+}
+
+/** Kinds in turn, so that every stretch of the load is the same mix. */
+export function interleaved<T>(ofKinds: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(...ofKinds.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) =>
+    ofKinds.flatMap((queries) => queries.slice(at, at + 1)),
+  ).flat();
+}
+
+function checkedOf(kind: QueryKind, queries: readonly BenchQuery[], scan: PlainScan): ExpectedQuery[] {
+  const checked: ExpectedQuery[] = [];
+  for (const query of queries) {
+    if (checked.length === checkedPerKind) break;
+    const expected = scan.answer(query);
+    if (expected !== null) checked.push({ kind, query, expected });
+  }
+  return checked;
+}
+
+function usualWords(items: number, postings: Postings): string[] {
+  const most = Math.max(50, items * documentsMaxShare);
+  return [...postings.keys()].filter((word) => {
+    const count = postings.get(word)?.length ?? 0;
+    return /^[a-z]{4,12}$/.test(word) && count >= documentsMin && count <= most;
+  });
+}
+
+function wordQueries(words: readonly string[], count: number): BenchQuery[] {
+  return pageSizes
+    .flatMap((pageSize) =>
+      words.map(
+        (value): BenchQuery => ({
+          search: { field: 'text', value, literal: true },
+          ...(pageSize === pageSizes[0] ? {} : { pagination: { pageSize } }),
+        }),
+      ),
+    )
+    .slice(0, count);
+}
+
+function withFacet(query: BenchQuery): BenchQuery {
+  return { ...query, facets: [{ field: 'category' }] };
+}
+
+/** Two words, a letter of each replaced. */
+function typoQueries(words: readonly string[], count: number, next: () => number): BenchQuery[] {
+  const long = words.filter((word) => word.length >= 6);
+  return distinct(count, () => {
+    const value = [pick(long, next), pick(long, next)].map((word) => withTypo(word, next)).join(' ');
+    return { search: { field: 'text', value, literal: false } };
+  });
+}
+
+function withTypo(word: string, next: () => number): string {
+  const at = 1 + Math.floor(next() * (word.length - 1));
+  const letter = String.fromCharCode(97 + Math.floor(next() * 26));
+  return word.slice(0, at) + letter + word.slice(at + 1);
+}
+
+/** One category, sizes above a bound that leaves a quarter to three quarters of it, largest first. */
+function filterQueries(items: readonly Item[], count: number, next: () => number): BenchQuery[] {
+  const categories = [...groupBy(items, ({ category }) => category)]
+    .filter(([, ofCategory]) => ofCategory.length >= categoryItemsMin)
+    .map(([category, ofCategory]) => ({
+      category,
+      sizes: ofCategory.map(({ size }) => size).sort((a, b) => a - b),
+    }));
+  return distinct(count, () => {
+    const { category, sizes } = pick(categories, next);
+    const rank = Math.floor(sizes.length * (0.25 + next() / 2));
+    const [below = 0, above = 0] = sizes.slice(rank - 1, rank + 1);
+    const bound = below + Math.floor(next() * (above - below));
+    return {
+      filters: {
+        and: [
+          { field: 'category', operator: 'equals', value: category },
+          { field: 'size', operator: 'greaterThan', value: bound },
+        ],
+      },
+      sort: [{ field: 'size', order: 'desc' }],
+    };
+  });
+}
+
+function pick<T>(choices: readonly T[], next: () => number): T {
+  const choice = choices[Math.floor(next() * choices.length)];
+  if (choice === undefined) throw new RangeError('there is nothing to choose from');
+  return choice;
+}
+
+/** Up to `count` different ones; fewer where hardly any new one comes up. */
+function distinct(count: number, make: () => BenchQuery): BenchQuery[] {
+  const byText = new Map<string, BenchQuery>();
+  for (let tries = 0; byText.size < count && tries < count * 10; tries += 1) {
+    const query = make();
+    byText.set(JSON.stringify(query), query);
+  }
+  return [...byText.values()];
+}

@@ -1,0 +1,59 @@
+/** The mix of queries, several in a request: a multi-query over the auto-indexed source group (specification endpoint 10). */
+import { queriesPerRequestMax } from '../../../src/contract/limits.ts';
+import { itemType } from '../data/items.ts';
+import { sourceGroup } from '../data/tenant.ts';
+import { type HttpRequest, type LoadOptions, type LoadResult, load } from '../load/wrk.ts';
+import { answerText, inFormOf, type QueryAnswer, type QueryContender } from './contenders.ts';
+import type { BenchQuery, ExpectedQuery } from './kinds.ts';
+
+export const queriesPerRequest = queriesPerRequestMax;
+
+/** The requests of a contender with a tenant that is auto-indexed. */
+export function multiQueries(contender: QueryContender, queries: readonly BenchQuery[]): HttpRequest[] {
+  return portionsOf(queries).map((portion) => multiRequest(contender, portion));
+}
+
+/** @throws Error for a wrong answer */
+export async function checkMultiQueries(
+  contender: QueryContender,
+  checked: readonly ExpectedQuery[],
+): Promise<void> {
+  for (const portion of portionsOf(checked)) {
+    const request = multiRequest(
+      contender,
+      portion.map(({ query }) => query),
+    );
+    const answers: QueryAnswer[] = JSON.parse(await answerText(contender, request));
+    const expected = portion.map((one) => one.expected);
+    const shown = expected.map((one, index) => {
+      const answer = answers[index];
+      return answer === undefined ? null : inFormOf(one, answer);
+    });
+    if (JSON.stringify(shown) !== JSON.stringify(expected))
+      throw new Error(`${contender.name} answers several queries wrongly`);
+  }
+}
+
+function portionsOf<T>(queries: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(queries.length / queriesPerRequest) }, (_, number) =>
+    queries.slice(number * queriesPerRequest, (number + 1) * queriesPerRequest),
+  );
+}
+
+function multiRequest(contender: QueryContender, queries: readonly BenchQuery[]): HttpRequest {
+  const { headers = {} } = contender.request({});
+  const target = { sourceGroupAlias: sourceGroup, sourceEntityType: itemType };
+  const body = JSON.stringify(queries.map((query) => ({ ...target, ...query })));
+  return { method: 'POST', path: '/v1/source', headers, body };
+}
+
+/** Its rate is that of the queries, its latencies are those of requests. */
+export async function loadOfQueries(
+  wrk: string,
+  { port }: QueryContender,
+  requestFile: string,
+  terms: Pick<LoadOptions, 'connections' | 'seconds' | 'skipped'>,
+): Promise<LoadResult> {
+  const result = await load(wrk, { port, requestFile, ...terms });
+  return { ...result, requestsPerSecond: result.requestsPerSecond * queriesPerRequest };
+}

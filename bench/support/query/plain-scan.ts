@@ -1,0 +1,131 @@
+/** The right answer to a query of the benchmarks, found by looking at every item and every word. */
+import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import type { Item } from '../data/items.ts';
+import { type BenchQuery, type ExpectedAnswer, pageSizeOf } from './kinds.ts';
+
+const facetSize = 10;
+
+/** Word -> places of the items that have it. */
+export type Postings = ReadonlyMap<string, readonly number[]>;
+
+export class PlainScan {
+  readonly postings: Postings;
+  private readonly vocabulary: readonly { readonly word: string; readonly letters: number }[];
+
+  constructor(private readonly items: readonly Item[]) {
+    this.postings = postingsOf(items);
+    this.vocabulary = [...this.postings.keys()].map((word) => ({ word, letters: lettersOf(word) }));
+  }
+
+  /** Null where contenders may rightly differ, or nothing is found: such a query is of no use for comparing them. */
+  answer(query: BenchQuery): ExpectedAnswer | null {
+    const { search, filters, facets } = query;
+    if (filters !== undefined) return this.filtered(query);
+    if (search === undefined) return null;
+    const found = search.literal ? this.withWords(search.value) : this.withNearWords(search.value);
+    if (found === null || found.size === 0) return null;
+    const facet = facets === undefined ? null : topGroups(this.countCategories(found));
+    return { total: found.size, ids: null, facet };
+  }
+
+  private withWords(text: string): ReadonlySet<number> {
+    return new Set(wordsOf(text).flatMap((word) => this.postings.get(word) ?? []));
+  }
+
+  /**
+   * Peers do not count a swap of neighbours as one edit as the contract does. @returns null where both ways of counting find
+   * different words
+   */
+  private withNearWords(text: string): ReadonlySet<number> | null {
+    const found = new Set<number>();
+    for (const word of wordsOf(text)) {
+      const allowed = allowedDistance(word);
+      const asked = lettersOf(word);
+      for (const { word: candidate, letters } of this.vocabulary) {
+        // An edit makes one letter come and another go at most.
+        if (bitsOf(asked ^ letters) > 2 * allowed) continue;
+        if (!isNear(word, candidate, allowed, true)) continue;
+        if (!isNear(word, candidate, allowed, false)) return null;
+        for (const index of this.postings.get(candidate) ?? []) found.add(index);
+      }
+    }
+    return found;
+  }
+
+  /** @returns null where the order of the first page would hang on equal sizes */
+  private filtered(query: BenchQuery): ExpectedAnswer | null {
+    const [category, size] = query.filters?.and ?? [];
+    const pageSize = pageSizeOf(query);
+    const found = this.items
+      .filter((item) => item.category === category?.value && item.size > (size?.value ?? 0))
+      .toSorted((a, b) => b.size - a.size);
+    const first = found.slice(0, pageSize + 1).map((item) => item.size);
+    if (found.length === 0 || new Set(first).size < first.length) return null;
+    return { total: found.length, ids: found.slice(0, pageSize).map(({ id }) => id), facet: null };
+  }
+
+  private countCategories(found: ReadonlySet<number>): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const index of found) {
+      const category = this.items[index]?.category ?? '';
+      counts.set(category, (counts.get(category) ?? 0) + 1);
+    }
+    return counts;
+  }
+}
+
+/** Highest count first, equal counts by value. */
+export function topGroups(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).slice(0, facetSize);
+}
+
+function postingsOf(items: readonly Item[]): Postings {
+  const postings = new Map<string, number[]>();
+  items.forEach(({ text }, index) => {
+    for (const word of wordsOf(text)) {
+      const documents = postings.get(word);
+      if (documents === undefined) postings.set(word, [index]);
+      else documents.push(index);
+    }
+  });
+  return postings;
+}
+
+/** A bit for each letter of a word; letters may share one. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) % 32);
+  return letters;
+}
+
+function bitsOf(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count += 1;
+  return count;
+}
+
+/**
+ * Insert, delete and replace cost 1; a swap of neighbours too, where it counts. The plain table, left as soon as two rows
+ * in turn have nothing within the bound.
+ */
+function isNear(a: string, b: string, bound: number, swapsCount: boolean): boolean {
+  if (Math.abs(a.length - b.length) > bound) return false;
+  let [beforeLast, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, index) => index)];
+  let leastOfLast = 0;
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cost = Math.min((last?.[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last?.[j - 1] ?? 0) + same);
+      if (swapsCount && i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforeLast?.[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+      least = Math.min(least, cost);
+    }
+    if (Math.min(least, leastOfLast) > bound) return false;
+    [beforeLast, last, leastOfLast] = [last, row, least];
+  }
+  return (last?.[b.length] ?? 0) <= bound;
+}

@@ -1,0 +1,31 @@
+/** What one reader among few feels, measured in a process of its own: a test that is busy itself would time itself. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { typeScriptWords } from '../../../../src/typescript/words.ts';
+
+const program = fileURLToPath(new URL('reader-process.ts', import.meta.url));
+
+export class Reader {
+  readonly #child: ChildProcess;
+
+  /** @param urls asked for in turn, one at a time */
+  constructor(key: string, urls: readonly string[]) {
+    this.#child = fork(program, [key, ...urls], { execArgv: [...typeScriptWords] });
+  }
+
+  /** @returns milliseconds of each answer. @throws Error when one was not 200, which the process has printed */
+  async read(forMs: number): Promise<readonly number[]> {
+    const ended = once(this.#child, 'exit').then(() => {
+      throw new Error('the reader ended');
+    });
+    ended.catch(() => {});
+    this.#child.send(forMs);
+    const [latencies] = await Promise.race([once(this.#child, 'message'), ended]);
+    return latencies;
+  }
+
+  close(): void {
+    this.#child.kill();
+  }
+}

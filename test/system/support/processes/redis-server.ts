@@ -1,0 +1,75 @@
+/** A Redis that keeps everything it acknowledged, and survives being killed. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { freePort } from '../../../../src/cli/start/ports.ts';
+import { redisAnswers } from '../../../support/redis-answers.ts';
+import { until } from '../../../support/until.ts';
+import { SystemProcess } from './process.ts';
+import { SyncedFile } from './synced-file.ts';
+
+export interface RedisOptions {
+  /** When its file is written through to the disk; else as `APPEND_FSYNC` says, else always. */
+  readonly appendFsync?: 'always' | 'everysec';
+  /** Follow what of its file is on the disk, so that its power can be cut. */
+  readonly hasPowerCuts?: boolean;
+  /** Port at which the primary answers that it is a replica of. */
+  readonly replicaOf?: number;
+}
+
+/** Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. */
+export const tiedRedisServer = `
+exec 3<&0 </dev/null
+( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 &
+exec "$@" 3<&-
+`;
+
+export class RedisServer {
+  readonly process: SystemProcess;
+  readonly #file: SyncedFile | null;
+
+  private constructor(
+    readonly port: number,
+    folder: string,
+    { appendFsync, hasPowerCuts = false, replicaOf }: RedisOptions,
+  ) {
+    const file = path.join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof');
+    this.#file = hasPowerCuts ? new SyncedFile(file, path.join(folder, 'trace')) : null;
+    const words = [...(this.#file?.commandPrefix ?? []), 'redis-server', '--port', String(port)];
+    words.push('--bind', '127.0.0.1', '--save', '', '--dir', folder);
+    words.push('--appendonly', 'yes', '--appendfsync', appendFsync ?? process.env.APPEND_FSYNC ?? 'always');
+    if (replicaOf !== undefined) words.push('--replicaof', `127.0.0.1 ${replicaOf}`);
+    // The primary waits before it sends all of it, for others that may come.
+    words.push('--repl-diskless-sync-delay', '0');
+    if (hasPowerCuts) words.push('--auto-aof-rewrite-percentage', '0');
+    this.process = new SystemProcess('redis', () => ({
+      program: 'sh',
+      words: ['-c', tiedRedisServer, 'redis', ...words],
+      env: process.env,
+    }));
+  }
+
+  static async start(folder: string, options: RedisOptions = {}): Promise<RedisServer> {
+    mkdirSync(folder, { recursive: true });
+    const server = new RedisServer(await freePort('127.0.0.1'), folder, options);
+    await server.start();
+    return server;
+  }
+
+  /** Kills it, and takes from its file what the disk need not have. @returns how many bytes */
+  async cutPower(): Promise<number> {
+    if (this.#file === null) throw new Error('this Redis was started without hasPowerCuts');
+    const follower = this.#file.followerOf(this.process.pid);
+    await this.process.signal('SIGKILL');
+    return await this.#file.cut(follower);
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it, for the first time or again, and waits until it has loaded its file. */
+  async start(): Promise<void> {
+    this.process.start();
+    await until('Redis answers', () => redisAnswers(this.url), 30_000);
+  }
+}

@@ -1,0 +1,384 @@
+/**
+ * The whole platform in real processes: a Redis of its own, fronts, workers and jobs over one configuration folder. With
+ * `MILLRACE_STORE=cluster` it has a Redis Cluster of its own: `MILLRACE_STORE=cluster npm test -- test/system/truth.test.ts`.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../../../src/cli/start/ports.ts';
+import type { Configuration } from '../../../../src/config/configuration.ts';
+import { issueText } from '../../../../src/config/documents/issue-text.ts';
+import { readConfiguration } from '../../../../src/config/documents/read.ts';
+import type { Json } from '../../../../src/contract/json.ts';
+import { rebuildJobs, rebuildState } from '../../../../src/jobs/rebuild-queue.ts';
+import { publishConfiguration } from '../../../../src/store/configuration/published-configuration.ts';
+import { liveProcesses } from '../../../../src/store/processes/registry.ts';
+import type { RedisAddress } from '../../../../src/store/redis/connection.ts';
+import { openStore, type Store } from '../../../../src/store/store.ts';
+import { typeScriptWords } from '../../../../src/typescript/words.ts';
+import { RedisCluster } from '../../../cluster/support/cluster.ts';
+import { until } from '../../../support/until.ts';
+import { Client } from '../client.ts';
+import { SystemProcess } from './process.ts';
+import { type RedisOptions, RedisServer } from './redis-server.ts';
+
+/** Path relative to the configuration folder -> content. */
+export type ConfigFiles = Readonly<Record<string, Json>>;
+
+export interface SystemOptions {
+  readonly web: number;
+  readonly workers: number;
+  readonly jobs: number;
+  readonly partitions: number;
+  readonly files: ConfigFiles;
+  /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
+  readonly cluster?: ClusterPlace;
+  /** Of the system's own Redis. */
+  readonly redis?: RedisOptions;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Each front listens on a loopback address of its own, as on several hosts; where all of 127.0.0.0/8 is loopback. */
+  readonly hosts?: 'several';
+  /** Told of the port of the system's own Redis before anything connects to it, and waited for. */
+  onRedis?(port: number): void | Promise<void>;
+  /** Where a store of the test's own is, if not at the system's own Redis. */
+  readonly storeUrl?: string;
+}
+
+interface ClusterPlace {
+  readonly address: RedisAddress;
+  /** As `REDIS_CLUSTER` is written. */
+  readonly seeds: string;
+}
+
+/** What a system starts for itself; neither when the test has a cluster for it. */
+interface OwnStore {
+  readonly redis: RedisServer | null;
+  readonly cluster: RedisCluster | null;
+}
+
+const isOnCluster = process.env.MILLRACE_STORE === 'cluster';
+
+/** Options of a test that does something to the one Redis itself. */
+export const oneRedisOnly = { skip: isOnCluster && 'it is about the one Redis' };
+
+export type Role = 'web' | 'worker' | 'jobs';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const entryPoints: Readonly<Record<Role, string>> = {
+  web: 'workers/web.ts',
+  worker: 'workers/partition.ts',
+  jobs: 'workers/jobs.ts',
+};
+const readyMs = 60_000;
+/** Mistakes of our own that a log would show. */
+const bugPattern = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b.*/;
+
+export class System {
+  readonly #processes = new Map<string, SystemProcess>();
+  readonly #ports = new Map<string, number>();
+  readonly #clients: Client[] = [];
+  #store: Store | null = null;
+  #configuration: Configuration | null = null;
+
+  private constructor(
+    private readonly options: SystemOptions,
+    private readonly own: OwnStore,
+    private readonly folder: string,
+  ) {}
+
+  /** Started and ready. Whoever starts it stops it; if that fails the processes end with this one. */
+  static async start(options: SystemOptions): Promise<System> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
+    const own = await startStore(options, folder);
+    if (own.redis !== null) await options.onRedis?.(own.redis.port);
+    const system = new System(options, own, folder);
+    try {
+      system.#configuration = await system.#writeConfiguration(options.files);
+      for (const role of ['web', 'worker', 'jobs'] as const) {
+        const count = { web: options.web, worker: options.workers, jobs: options.jobs }[role];
+        for (let number = 1; number <= count; number += 1) await system.add(`${role}.${number}`);
+      }
+      await system.ready();
+      return system;
+    } catch (error) {
+      await system.stop().catch(() => {});
+      throw error;
+    }
+  }
+
+  get redis(): RedisServer {
+    if (this.own.redis === null) throw new Error('this system works on a cluster');
+    return this.own.redis;
+  }
+
+  get #cluster(): ClusterPlace | null {
+    return this.options.cluster ?? this.own.cluster;
+  }
+
+  get configDir(): string {
+    return path.join(this.folder, 'config');
+  }
+
+  /** Where the system's own Redis has its files. */
+  get redisDir(): string {
+    return path.join(this.folder, 'redis');
+  }
+
+  /** A folder for files of the test's own. */
+  get scratchDir(): string {
+    const dir = path.join(this.folder, 'scratch');
+    mkdirSync(dir, { recursive: true });
+    return dir;
+  }
+
+  /** What the last `apply` made the active one. */
+  get configuration(): Configuration {
+    if (this.#configuration === null) throw new Error('nothing is configured yet');
+    return this.#configuration;
+  }
+
+  get fronts(): string[] {
+    return [...this.#processes.keys()].filter((name) => name.startsWith('web'));
+  }
+
+  get workers(): string[] {
+    return [...this.#processes.keys()].filter((name) => name.startsWith('worker'));
+  }
+
+  /** Environment of a process or command that works on this system. */
+  environment(): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      REDIS_URL: this.own.redis?.url ?? '',
+      REDIS_CLUSTER: this.#cluster?.seeds ?? '',
+      CONFIG_DIR: this.configDir,
+      PARTITIONS: String(this.options.partitions),
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      MILLRACE_SUPERVISED: '1',
+      ...this.options.env,
+    };
+  }
+
+  /** A store of the test's own. */
+  async store(): Promise<Store> {
+    const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
+    const address = this.#cluster?.address ?? { kind: 'single' as const, url };
+    this.#store ??= await openStore({ address, partitionCount: this.options.partitions });
+    return this.#store;
+  }
+
+  /** Starts one more process; the name says its role: `worker.4`. A front that comes back takes the port that it had. */
+  async add(name: string): Promise<void> {
+    const role = name.split('.')[0] as Role;
+    if (role === 'web') this.#ports.set(name, await freePort('127.0.0.1'));
+    const process_ = new SystemProcess(name, () => ({
+      program: process.execPath,
+      words: [...typeScriptWords, path.join(root, entryPoints[role])],
+      env: { ...this.environment(), HOST: this.#hostOf(name), PORT: String(this.#ports.get(name) ?? 0) },
+    }));
+    this.#processes.set(name, process_);
+    process_.start();
+  }
+
+  process(name: string): SystemProcess {
+    const found = name === 'redis' ? this.redis.process : this.#processes.get(name);
+    if (found === undefined) throw new Error(`there is no process ${name}`);
+    return found;
+  }
+
+  /** Sends a signal to a process, `redis` included, and waits for its end if it ends it. Of a cluster all nodes end. */
+  async kill(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (name === 'redis' && this.own.cluster !== null) await this.own.cluster.kill();
+    else await this.process(name).signal(signal);
+  }
+
+  /**
+   * Ends every process at once, and takes from Redis' file what the disk need not have. @returns bytes that it took
+   */
+  async cutPower(): Promise<number> {
+    const redis = this.redis.cutPower();
+    await Promise.all([...this.#processes.keys()].map((name) => this.kill(name)));
+    return await redis;
+  }
+
+  /** Starts everything again. Does not wait until it is ready. */
+  async restartAll(): Promise<void> {
+    for (const name of ['redis', ...this.#processes.keys()]) await this.restart(name);
+  }
+
+  /** Starts a process that was killed. Does not wait until it is ready. */
+  async restart(name: string): Promise<void> {
+    if (name === 'redis') await this.redis.start();
+    else this.process(name).start();
+  }
+
+  /** Waits until every front that runs says that the system is ready. */
+  async ready(timeoutMs = readyMs): Promise<void> {
+    let last = '';
+    try {
+      await until(
+        'the system is ready',
+        async () => {
+          this.#throwSurprises();
+          for (const name of this.fronts) {
+            if (!this.process(name).isRunning) continue;
+            last = await this.#waitingFor(name);
+            if (last !== '') return false;
+          }
+          return true;
+        },
+        timeoutMs,
+      );
+    } catch (error) {
+      throw new Error(`${error instanceof Error ? error.message : error}: ${last}\n${this.outputs()}`);
+    }
+  }
+
+  async #waitingFor(name: string): Promise<string> {
+    try {
+      const response = await fetch(`${this.url(name)}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+      const text = await response.text();
+      return response.status === 200 ? '' : `${name}: ${text}`;
+    } catch {
+      return `an answer of ${name}`;
+    }
+  }
+
+  url(name = 'web.1'): string {
+    const port = this.#ports.get(name);
+    if (port === undefined) throw new Error(`there is no front ${name}`);
+    return `http://${this.#hostOf(name)}:${port}`;
+  }
+
+  #hostOf(name: string): string {
+    return this.options.hosts === 'several' ? `127.0.0.${1 + Number(name.split('.')[1])}` : '127.0.0.1';
+  }
+
+  /** A client of one front; each has connections of its own. @param connections at most; requests wait for one */
+  client(name = 'web.1', connections = 8): Client {
+    const client = new Client(() => this.url(name), this.#secrets(), connections);
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** What no answer may show: keys, and where the program lies. */
+  #secrets(): string[] {
+    const keys = Object.values(this.options.files).flatMap((json) => [
+      ...JSON.stringify(json).matchAll(/"apiKeys":(\[[^\]]*\])/g),
+    ]);
+    return [...keys.flatMap(([, list]) => JSON.parse(list ?? '[]') as string[]), root, this.folder];
+  }
+
+  /**
+   * Makes a configuration the active one, as `npm run apply` does, and waits until every process runs it and
+   * everything that it changes is rebuilt.
+   */
+  async apply(files: ConfigFiles): Promise<void> {
+    const generation = await this.publish(files);
+    await this.rebuilt(generation);
+  }
+
+  /** Makes a configuration the active one and waits for nothing. @returns its generation */
+  async publish(files: ConfigFiles): Promise<number> {
+    const configuration = await this.#writeConfiguration(files);
+    const outcome = await readConfiguration(this.configDir);
+    if (!outcome.ok) throw new Error(issueText(outcome.issues));
+    const generation = await publishConfiguration(
+      await this.store(),
+      outcome.documents,
+      outcome.configuration,
+    );
+    this.#configuration = configuration;
+    return generation;
+  }
+
+  /** Waits until a generation runs everywhere and its rebuild is done. */
+  async rebuilt(generation: number, timeoutMs = readyMs): Promise<void> {
+    const store = await this.store();
+    const queue = rebuildJobs(store);
+    let last = '';
+    try {
+      await until(
+        `every process runs generation ${generation} and it is rebuilt`,
+        async () => {
+          const processes = await liveProcesses(store);
+          last = JSON.stringify(processes.map(({ role, generation }) => [role, generation]));
+          if (!processes.every((process) => process.generation >= generation)) return false;
+          const state = await rebuildState(store, queue, generation);
+          last = JSON.stringify(state);
+          const failure = state.failures.find(({ isFinal }) => isFinal);
+          if (failure !== undefined) throw new Error(`partition ${failure.partition}: ${failure.reason}`);
+          return state.isDone && state.isEnqueued;
+        },
+        timeoutMs,
+      );
+    } catch (error) {
+      throw new Error(`${error instanceof Error ? error.message : error}: ${last}`);
+    } finally {
+      await queue.close();
+    }
+  }
+
+  async #writeConfiguration(files: ConfigFiles): Promise<Configuration> {
+    rmSync(this.configDir, { recursive: true, force: true });
+    for (const [file, json] of Object.entries(files)) {
+      const place = path.join(this.configDir, file);
+      mkdirSync(path.dirname(place), { recursive: true });
+      writeFileSync(place, JSON.stringify(json));
+    }
+    const outcome = await readConfiguration(this.configDir);
+    if (!outcome.ok) throw new Error(issueText(outcome.issues));
+    return outcome.configuration;
+  }
+
+  /** The last of what every process wrote. */
+  outputs(characters = 3_000): string {
+    return [...this.#processes.values()]
+      .map(({ name, output }) => `--- ${name}\n${output.slice(-characters)}`)
+      .join('\n');
+  }
+
+  /** A counter or gauge, summed over processes and labels. */
+  async metric(name: string, front = this.fronts[0] ?? ''): Promise<number> {
+    const text = await (await fetch(`${this.url(front)}/metrics`)).text();
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+
+  #throwSurprises(): void {
+    const surprises = [...this.#processes.values()].flatMap((process) => process.surprises);
+    if (surprises.length > 0) throw new Error(`${surprises.join('; ')}\n${this.outputs()}`);
+  }
+
+  /**
+   * Ends everything: fronts, workers and jobs as an operator does, then Redis.
+   * @throws Error when a process ended by itself, did not end when told to, or logged a mistake of ours
+   */
+  async stop(): Promise<void> {
+    for (const client of this.#clients) client.close();
+    const all = [...this.#processes.values()];
+    for (const role of ['web', 'worker', 'jobs']) {
+      await Promise.all(all.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
+    }
+    await this.#store?.close();
+    await this.own.redis?.process.signal('SIGKILL');
+    await this.own.cluster?.stop();
+    await rm(this.folder, { recursive: true, force: true });
+    this.#throwSurprises();
+    const bugs = all.flatMap(({ name, output }) =>
+      output.split('\n').flatMap((line) => (bugPattern.test(line) ? `${name}: ${line.slice(0, 2_000)}` : [])),
+    );
+    if (bugs.length > 0) throw new Error(`mistakes of ours in the logs:\n${bugs.slice(0, 5).join('\n')}`);
+  }
+}
+
+async function startStore(options: SystemOptions, folder: string): Promise<OwnStore> {
+  if (options.cluster !== undefined) return { redis: null, cluster: null };
+  if (isOnCluster) return { redis: null, cluster: await RedisCluster.start() };
+  return { redis: await RedisServer.start(path.join(folder, 'redis'), options.redis), cluster: null };
+}

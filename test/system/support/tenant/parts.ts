@@ -1,0 +1,193 @@
+/**
+ * Random pieces of schemas, each with its meaning beside it: what it makes of the entities, written as plainly as can
+ * be and without a line of `src/schemas`.
+ */
+import type { JsonObject } from '../../../../src/contract/json.ts';
+import type { Random } from '../random.ts';
+import { lookupOf } from './lookup-parts.ts';
+import { Reference, type Tree } from './render.ts';
+import {
+  itemSubject,
+  type Piece,
+  property,
+  randomHole,
+  type Scene,
+  type Subject,
+  scalarText,
+} from './scene.ts';
+
+/** What the pieces of a schema may refer to. */
+export interface PieceLimits {
+  /** Schemas that references may name: those below, so that trees of views end. */
+  readonly aliases: readonly string[];
+  readonly groups: readonly string[];
+  /** Lookups inside the items of lookups that are still allowed. */
+  readonly depth: number;
+  /** References and partials multiply; one of each kind is allowed in a schema. */
+  readonly mayRefer: boolean;
+  readonly mayUsePartials: boolean;
+}
+
+function textPiece(random: Random, subject: Subject): Piece {
+  const hole = randomHole(random, subject);
+  const text = (scene: Scene) => scalarText(hole.value(scene));
+  switch (random.below(4)) {
+    case 0:
+      return { json: hole.text, compute: text };
+    case 1:
+      return { json: `<${hole.text}>`, compute: (scene) => `<${text(scene) ?? ''}>` };
+    case 2:
+      return {
+        json: { type: 'string', value: hole.text, default: 'none' },
+        compute: (scene) => text(scene) || 'none',
+      };
+    default: {
+      const other = randomHole(random, subject);
+      return {
+        json: `${hole.text.slice(0, -1)} ?? ${other.text.slice(1)}`,
+        compute: (scene) => scalarText(hole.value(scene) ?? other.value(scene)),
+      };
+    }
+  }
+}
+
+const numberText = /^-?\d+(\.\d+)?$/;
+
+/** Rank is whole, half, or the text of such a number, so that rounding to even is easy to say. */
+function numberPiece(random: Random, subject: Subject): Piece {
+  const hole = randomHole(random, subject, ['rank', 'group']);
+  const fallback = random.chance(0.5) ? 7.5 : null;
+  return {
+    json: { type: 'number', value: hole.text, ...(fallback === null ? {} : { default: fallback }) },
+    compute: (scene) => {
+      const value = hole.value(scene);
+      const isNumber =
+        typeof value === 'number' || (typeof value === 'string' && numberText.test(value.trim()));
+      return isNumber ? halfToEven(Number(value)) : fallback;
+    },
+  };
+}
+
+function halfToEven(value: number): number {
+  const below = Math.floor(value);
+  if (value - below !== 0.5) return Math.round(value) + 0;
+  return (below % 2 === 0 ? below : below + 1) + 0;
+}
+
+function tagsPiece(random: Random, subject: Subject): Piece {
+  const isWrapped = random.chance(0.5);
+  return {
+    json: {
+      type: 'array',
+      input: `{${subject.prefix}p.tags}`,
+      var: 'tag',
+      ...(isWrapped ? { items: '#{tag}' } : {}),
+    },
+    compute: (scene) => {
+      const value = property(subject.of(scene), 'tags');
+      const list = value === null ? [] : [value].flat();
+      return isWrapped ? list.map((tag) => `#${scalarText(tag) ?? ''}`) : list;
+    },
+  };
+}
+
+function referencePiece(random: Random, subject: Subject, limits: PieceLimits): Piece {
+  const alias = random.pick(limits.aliases);
+  if (random.chance(0.3)) {
+    return {
+      json: { type: 'reference', alias, id: `{${subject.prefix}id}` },
+      compute: (scene) => {
+        const { sourceId, entity } = subject.of(scene);
+        return referenceTo(scene, alias, sourceId, entity.originId);
+      },
+    };
+  }
+  const hole = randomHole(random, subject, ['next', 'next', 'originParentId', 'originId', 'group']);
+  const group = random.chance(0.4) ? random.pick(limits.groups) : null;
+  return {
+    json: { type: 'reference', alias, originId: hole.text, ...(group === null ? {} : { source: group }) },
+    compute: (scene) => {
+      const originId = scalarText(hole.value(scene));
+      const sourceId = group === null ? scene.asking.sourceId : scene.source(group);
+      return originId ? referenceTo(scene, alias, sourceId, originId) : null;
+    },
+  };
+}
+
+function referenceTo({ environmentId }: Scene, alias: string, sourceId: string, originId: string): Tree {
+  return new Reference({ environmentId, sourceId, originId, alias });
+}
+
+function partialPiece(subject: Subject): Piece {
+  return {
+    json: {
+      type: 'partial',
+      input: subject.prefix === '' ? '{root}' : '{item}',
+      alias: `{${subject.prefix}type}Card`,
+    },
+    compute: (scene) => {
+      const root = subject.of(scene);
+      const partial = scene.partial(`${root.entity.type}Card`);
+      return partial === null ? null : partial.compute({ ...scene, root, item: null });
+    },
+  };
+}
+
+function lookupPiece(random: Random, subject: Subject, limits: PieceLimits): Piece {
+  const refers = limits.mayRefer && limits.aliases.length > 0 && random.chance(0.4);
+  const lookup = lookupOf(random, subject, limits.groups, refers ? 2 : null);
+  const inner = { ...limits, depth: limits.depth - 1 };
+  const items = refers
+    ? referencePiece(random, itemSubject, limits)
+    : objectPiece(random, itemSubject, inner, 2);
+  return {
+    json: { type: 'array', input: { $lookup: lookup.json }, items: items.json },
+    compute: (scene) => lookup.find(scene).map((item) => items.compute({ ...scene, item })),
+  };
+}
+
+function objectPiece(random: Random, subject: Subject, limits: PieceLimits, size: number): Piece {
+  const { json, compute } = membersOf(random, subject, limits, size);
+  return { json: { type: 'object', properties: json }, compute };
+}
+
+/** The members of an object, or the properties of a schema. */
+export function membersOf(
+  random: Random,
+  subject: Subject,
+  limits: PieceLimits,
+  size: number,
+): { readonly json: JsonObject; compute(scene: Scene): Tree } {
+  let left = limits;
+  const members = Array.from({ length: size }, (_, index): [string, Piece] => {
+    const piece = randomPiece(random, subject, left);
+    const text = JSON.stringify(piece.json);
+    if (text.includes('"reference"')) left = { ...left, mayRefer: false };
+    if (text.includes('"partial"')) left = { ...left, mayUsePartials: false };
+    return [`m${index}`, piece];
+  });
+  const id: Piece = {
+    json: `{${subject.prefix}originId}`,
+    compute: (scene) => subject.of(scene).entity.originId,
+  };
+  members.unshift(['who', id]);
+  return {
+    json: Object.fromEntries(members.map(([name, { json }]) => [name, json])),
+    compute: (scene) => Object.fromEntries(members.map(([name, piece]) => [name, piece.compute(scene)])),
+  };
+}
+
+function randomPiece(random: Random, subject: Subject, limits: PieceLimits): Piece {
+  const kinds: (() => Piece)[] = [
+    () => textPiece(random, subject),
+    () => numberPiece(random, subject),
+    () => tagsPiece(random, subject),
+  ];
+  if (limits.mayRefer && limits.aliases.length > 0) kinds.push(() => referencePiece(random, subject, limits));
+  if (limits.mayUsePartials) kinds.push(() => partialPiece(subject));
+  if (limits.depth > 0) {
+    const lookup = () => lookupPiece(random, subject, limits);
+    kinds.push(lookup, lookup, lookup);
+  }
+  return random.pick(kinds)();
+}

@@ -1,0 +1,69 @@
+/** Delivery written down plainly: a view is a tree with references in it, and each is replaced by the view it means. */
+import { formatViewId, type ViewRef } from '../../../../src/contract/ids.ts';
+import { isJsonObject, type Json, type JsonObject, setOwn } from '../../../../src/contract/json.ts';
+
+/** A place in a tree where another view belongs. */
+export class Reference {
+  constructor(readonly target: ViewRef) {}
+}
+
+export type Tree = null | boolean | number | string | Reference | Tree[] | { [name: string]: Tree };
+
+export interface Missing {
+  readonly path: string;
+  readonly viewId: string;
+}
+
+/** A view as it is delivered; what it misses is added to `missing`. */
+export function render(
+  id: string,
+  tree: Tree,
+  path: string,
+  treeOf: (target: ViewRef) => Tree | null,
+  missing: Missing[],
+): Json {
+  const inside = new Set([id]);
+  return renderTree(tree, path);
+
+  function renderTree(node: Tree, at: string): Json {
+    if (node instanceof Reference) return renderReference(node, at);
+    if (Array.isArray(node)) return node.map((item, index) => renderTree(item, `${at}[${index}]`));
+    if (typeof node !== 'object' || node === null) return node;
+    const object: JsonObject = {};
+    for (const [name, member] of Object.entries(node)) {
+      setOwn(object, name, renderTree(member, memberPath(at, name)));
+    }
+    return object;
+  }
+
+  function renderReference({ target }: Reference, at: string): Json {
+    const viewId = formatViewId(target);
+    if (inside.has(viewId)) return null;
+    const referenced = treeOf(target);
+    if (referenced === null) {
+      missing.push({ path: at, viewId });
+      return null;
+    }
+    inside.add(viewId);
+    const rendered = renderTree(referenced, at);
+    inside.delete(viewId);
+    return rendered;
+  }
+}
+
+function memberPath(at: string, name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${at}.${name}` : `${at}['${quoted(name)}']`;
+}
+
+function quoted(text: string): string {
+  return text.replace(/[\\']/g, '\\$&');
+}
+
+/** Where the view under a key of `views` stands. */
+export function keyPath(key: string): string {
+  return `views['${quoted(key)}']`;
+}
+
+export function isTreeObject(node: Tree): node is { [name: string]: Tree } {
+  return !(node instanceof Reference) && isJsonObject(node);
+}
