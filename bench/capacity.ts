@@ -1,4 +1,4 @@
-/** `npm run bench -- capacity`: what one entity, page and query cost, for the capacity plan of the README. */
+/** `npm run bench -- capacity`: what one entity, page and query cost, for the plan in docs/guide/capacity.md. */
 import type { JsonObject } from '../src/contract/json.ts';
 import type { BenchContext } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';

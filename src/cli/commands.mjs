@@ -38,7 +38,7 @@ export const commands = /** @type {const} @satisfies {Record<string, Command>} *
 What is missing on this machine is installed first, the configuration in CONFIG_DIR is made active, and the first start
 loads the demo tenant when that folder is this repository's own. Ctrl-C stops all of it.
 
-It takes no options. Settings are environment variables, or lines of a file .env; the README lists all:
+It takes no options. Settings are environment variables, or lines of a file .env; docs/reference/settings.md lists all:
 
   PORT        port of the HTTP fronts (default: 4000)
   HOST        address they listen on (default: 127.0.0.1)
@@ -174,22 +174,23 @@ A restore that was broken off is finished by running it again with the same file
   },
   web: {
     does: `Runs one HTTP front on HOST and PORT, over the Redis that REDIS_URL or REDIS_CLUSTER names, or that of an npm start
-beside it. It takes no options; settings are environment variables, and the README lists them.`,
+beside it. It takes no options; settings are environment variables, listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 HOST=0.0.0.0 npm run web',
     ends: processEnds,
   },
   worker: {
     does: `Runs one partition worker, which makes views and keeps indexes in memory, over the Redis that REDIS_URL or REDIS_CLUSTER
-names, or that of an npm start beside it. It takes no options; settings are environment variables, and the README lists them.`,
+names, or that of an npm start beside it. It takes no options; settings are environment variables, listed in
+docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 npm run worker',
     ends: processEnds,
   },
   jobs: {
     does: `Runs one jobs process, which rebuilds what a change of configuration changes, over the Redis that REDIS_URL or
-REDIS_CLUSTER names, or that of an npm start beside it. It takes no options; settings are environment variables, and the
-README lists them.`,
+REDIS_CLUSTER names, or that of an npm start beside it. It takes no options; settings are environment variables,
+listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 npm run jobs',
     ends: processEnds,

@@ -46,12 +46,12 @@ describe('every script', { concurrency: 2 }, () => {
   }
 });
 
-test('settings that a help names are in the README with the same default', () => {
-  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+test('settings that a help names are in the reference with the same default', () => {
+  const page = readFileSync(path.join(root, 'docs/reference/settings.md'), 'utf8');
   const named = [...commands.start.does.matchAll(/^ {2}([A-Z_]+) .*\(default: (.*)\)$/gm)];
   assert.ok(named.length >= 6);
   for (const [, name = '', value = ''] of named) {
-    const [row = ''] = readme.match(new RegExp(`^\\| \`${name}\` .*|^\\| .*\`${name}\`, .*`, 'm')) ?? [];
+    const [row = ''] = page.match(new RegExp(`^\\| \`${name}\` .*|^\\| .*\`${name}\`, .*`, 'm')) ?? [];
     const [, , cell = ''] = row.split('|');
     const usual = cell.replaceAll('`', '').trim().replace('−', '-');
     assert.ok(usual === 'none' || usual.startsWith(value), `${name}: ${value} is not ${usual}`);

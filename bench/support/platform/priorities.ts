@@ -1,4 +1,4 @@
-/** Who goes first on busy cores: what readers notice is measured with the defaults and with what README offers them. */
+/** Who goes first on busy cores: what readers notice is measured with the defaults and with those that the settings offer. */
 import type { BenchContext, BenchResult } from '../bench.ts';
 
 export interface Priority {

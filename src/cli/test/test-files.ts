@@ -9,6 +9,7 @@ export const longest: readonly string[] = [
   'test/system/ownership.test.ts',
   'test/system/crash.test.ts',
   'test/cluster/cluster.test.ts',
+  'test/docs/commands.test.ts',
   'test/cluster/backup.test.ts',
   'test/system/truth.test.ts',
   'test/system/full-redis.test.ts',

@@ -42,4 +42,5 @@ export function tenantFilePath(tenant: string): string {
   return `tenants/${tenant}/tenant.json`;
 }
 
-export const missingTenantFileAdvice = "Every tenant has one; the README's reference shows what is in it.";
+export const missingTenantFileAdvice =
+  'Every tenant has one; docs/reference/configuration.md shows what is in it.';

@@ -1,0 +1,78 @@
+/** The budgets of the capacity plan are the figures of the benchmarks with the margin that the page tells. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { textOf } from './support/markdown.ts';
+
+const marginMin = 1.5;
+/** A budget that is this far from its figure is a figure of another time. */
+const marginMax = 4;
+
+/** The numbers in a row of a table. @param begins what stands in its first cell */
+function rowOf(markdown: string, begins: string): number[] {
+  const row = markdown
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .find(([, first]) => first === begins);
+  assert.ok(row !== undefined, `there is a row "${begins}"`);
+  return row.slice(2).flatMap((cell) => {
+    const [text] = cell.match(/^[\d,.]+/) ?? [];
+    return text === undefined ? [] : [Number(text.replaceAll(',', ''))];
+  });
+}
+
+function sectionOf(markdown: string, name: string): string {
+  const begin = markdown.indexOf(`<!-- ${name} -->`);
+  const end = markdown.indexOf(`<!-- /${name} -->`);
+  assert.ok(begin >= 0 && end > begin, `there is a section ${name}`);
+  return markdown.slice(begin, end);
+}
+
+const bench = textOf('bench/README.md');
+const capacity = sectionOf(bench, 'capacity');
+const growth = sectionOf(bench, 'growth');
+const page = textOf('docs/guide/capacity.md');
+
+function budget(name: string): number {
+  const [figure] = rowOf(page, name);
+  assert.ok(figure !== undefined, `${name}: a budget`);
+  return figure;
+}
+
+function last(row: readonly number[]): number {
+  const value = row.at(-1);
+  assert.ok(value !== undefined);
+  return value;
+}
+
+function assertMargin(factor: number, what: string): void {
+  assert.ok(factor >= marginMin && factor <= marginMax, `${what}: the margin is ${factor.toFixed(2)}`);
+}
+
+test('memory: a budget is a multiple of what was measured', () => {
+  const entityBytes = last(rowOf(capacity, 'an entity in Redis with all that is made of it'));
+  const entityBudgetKb = budget('host memory of Redis, for an entity and all that is made of it');
+  assertMargin((entityBudgetKb * 1_000) / entityBytes, 'Redis');
+  const itemBytes = last(rowOf(growth, 'bytes an item'));
+  assertMargin((budget('worker memory, for an index item') * 1_000) / itemBytes, 'an index item');
+});
+
+test('memory of a worker: what the page plans holds what each size took', () => {
+  const baseMb = budget('worker memory, before any index item');
+  const itemKb = budget('worker memory, for an index item');
+  const tookMb = rowOf(growth, 'memory of the worker');
+  const planned = [10_000, 100_000, 1_000_000].map((items) => baseMb + (items * itemKb) / 1_000);
+  assert.equal(tookMb.length, planned.length);
+  for (const [at, mb] of tookMb.entries()) assert.ok((planned[at] ?? 0) > mb, `${mb} MB of ${planned[at]}`);
+});
+
+test('rates: what was measured is a multiple of a budget', () => {
+  const rates = [
+    ['changed entities a second, one worker', 'entity stored and all made of it'],
+    ['pages a second from the cache, one front', 'page from the cache'],
+    ['pages a second made from Redis, one front', 'page made from Redis'],
+    ['queries a second that all differ, one worker', 'query'],
+  ] as const;
+  for (const [planned, measured] of rates) {
+    assertMargin(last(rowOf(capacity, measured)) / budget(planned), planned);
+  }
+});

@@ -1,0 +1,51 @@
+/** Every relative link of every document leads to a file that is there, and to a heading that it has. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { anchorsOf, documents, relativeLinksOf, root, textOf } from './support/markdown.ts';
+
+/** What is wrong with a link, or null. @param from the document that has it, relative to the repository */
+function mistakeOf(from: string, target: string): string | null {
+  const [file = '', anchor] = target.split('#');
+  const to = file === '' ? from : path.posix.join(path.posix.dirname(from), file);
+  if (to.startsWith('..')) return 'it leads out of the repository';
+  if (!existsSync(path.join(root, to))) return 'there is no such file';
+  if (anchor === undefined) return null;
+  if (!to.endsWith('.md')) return 'a heading of what is no document';
+  return anchorsOf(textOf(to)).has(anchor) ? null : 'there is no such heading';
+}
+
+describe('the links of', () => {
+  for (const file of documents()) {
+    test(file, () => {
+      const wrong = relativeLinksOf(textOf(file)).flatMap(({ target, line }) => {
+        const mistake = mistakeOf(file, target);
+        return mistake === null ? [] : [`line ${line}: ${target}: ${mistake}`];
+      });
+      assert.deepEqual(wrong, []);
+    });
+  }
+});
+
+test('every page under docs is reached from the README', () => {
+  const reached = new Set(['README.md']);
+  for (const from of reached) {
+    for (const { target } of relativeLinksOf(textOf(from))) {
+      const [file = ''] = target.split('#');
+      const to = path.posix.join(path.posix.dirname(from), file);
+      if (file.endsWith('.md')) reached.add(to);
+    }
+  }
+  assert.deepEqual(
+    documents().filter((file) => !reached.has(file)),
+    [],
+  );
+});
+
+test('mistakes in links are found', () => {
+  assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-a-tenant'), null);
+  assert.match(mistakeOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
+  assert.match(mistakeOf('README.md', '#no-such-heading') ?? '', /no such heading/);
+  assert.match(mistakeOf('README.md', '../elsewhere.md') ?? '', /out of the repository/);
+});

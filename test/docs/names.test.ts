@@ -1,0 +1,112 @@
+/** Commands, options, settings and test files that documents name are there. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { type CommandName, commands } from '../../src/cli/commands.mjs';
+import { documents, root, textOf } from './support/markdown.ts';
+
+const readmeLinesMax = 150;
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(textOf('package.json'));
+const benches = readdirSync(path.join(root, 'bench')).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
+/** Those of Node's test runner, and of `npm ci`, are theirs. */
+const optionPattern = /npm (?:run )?([a-z]+) --((?: +[^\s`|;&#]+)+)/g;
+/** Names in documents that stand for any. */
+const placeholders = new Set(['FILE', 'NAME']);
+
+/** Scripts of package.json that a text runs. */
+function scriptsIn(text: string): string[] {
+  return [...text.matchAll(/\bnpm run ([a-z][\w-]*)|\bnpm (start|test)\b/g)].map(
+    ([, run, direct]) => run ?? direct ?? '',
+  );
+}
+
+/** Options that a text gives to our commands, as `command --option`. */
+function optionsIn(text: string): string[] {
+  return [...text.matchAll(optionPattern)].flatMap(([, command = '', words = '']) =>
+    [...words.matchAll(/ --([a-z-]+)/g)].map(([, option]) => `${command} --${option}`),
+  );
+}
+
+function isKnownOption(use: string): boolean {
+  const [command = '', option = ''] = use.split(' --');
+  if (option === 'help' || command === 'test') return true;
+  return Object.hasOwn(commands, command) && Object.hasOwn(commands[command as CommandName].options, option);
+}
+
+function benchesIn(text: string): string[] {
+  return [...text.matchAll(/npm run bench -- ([a-zA-Z-]+)/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => !placeholders.has(name) && !name.startsWith('--'));
+}
+
+function testFilesIn(text: string): string[] {
+  return [...text.matchAll(/\btest\/[\w/.-]+\.ts\b/g)].map(([file]) => file);
+}
+
+describe('what is named is there:', () => {
+  for (const file of documents()) {
+    test(file, () => {
+      const text = textOf(file);
+      assert.deepEqual(
+        scriptsIn(text).filter((name) => !Object.hasOwn(scripts, name)),
+        [],
+        'npm scripts',
+      );
+      assert.deepEqual(
+        optionsIn(text).filter((use) => !isKnownOption(use)),
+        [],
+        'options of commands',
+      );
+      assert.deepEqual(
+        benchesIn(text).filter((name) => !benches.includes(name)),
+        [],
+        'benchmarks',
+      );
+      assert.deepEqual(
+        testFilesIn(text).filter((name) => !existsSync(path.join(root, name))),
+        [],
+        'test files',
+      );
+    });
+  }
+});
+
+test('names that are not there are found', () => {
+  assert.deepEqual(scriptsIn('`npm run nothing`, npm start'), ['nothing', 'start']);
+  assert.deepEqual(optionsIn('`npm run verify -- --repair --nothing`'), [
+    'verify --repair',
+    'verify --nothing',
+  ]);
+  assert.deepEqual(
+    ['verify --repair', 'verify --nothing', 'nothing --yes', 'start --help'].filter(isKnownOption),
+    ['verify --repair', 'start --help'],
+  );
+});
+
+test('every promise names a test', () => {
+  const promises = textOf('docs/promises.md')
+    .split(/\n(?=\*\*|## )/)
+    .filter((part) => part.startsWith('**'));
+  assert.ok(promises.length > 30);
+  assert.deepEqual(
+    promises.filter((promise) => !/^Shown by .*`/m.test(promise) || testFilesIn(promise).length === 0),
+    [],
+  );
+});
+
+test(`the README has at most ${readmeLinesMax} lines`, () => {
+  const lines = textOf('README.md').trimEnd().split('\n');
+  assert.ok(lines.length <= readmeLinesMax, `${lines.length} lines`);
+});
+
+test('no table is padded', () => {
+  const padded = documents()
+    .filter((file) => file === 'README.md' || file.startsWith('docs/'))
+    .flatMap((file) =>
+      textOf(file)
+        .split('\n')
+        .flatMap((line, index) => (/^\|.* {3,}\|/.test(line) ? [`${file}:${index + 1}`] : [])),
+    );
+  assert.deepEqual(padded, []);
+});

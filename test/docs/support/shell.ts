@@ -1,0 +1,84 @@
+/** Runs shell blocks of a document as a reader does, one after the other, and compares what they print with the answer below. */
+import assert from 'node:assert/strict';
+import { type CommandResult, run } from '../../cli/support/command.ts';
+import { until } from '../../cli/support/wait.ts';
+import { type Block, blocksOf } from './markdown.ts';
+
+/** How long a read is repeated: documents say that a change shows "a moment later". */
+const momentMs = 30_000;
+/** What stands for text that is left out. */
+const leftOut = '…';
+/** Of an answer that is another one. */
+const shownCharacters = 1_000;
+
+export interface Step {
+  readonly block: Block;
+  /** What the document shows below it; null when it shows nothing. */
+  readonly answer: string | null;
+}
+
+/** The shell blocks that a reader runs, each with the JSON block that stands right below it. */
+export function stepsOf(markdown: string): Step[] {
+  const blocks = blocksOf(markdown);
+  return blocks.flatMap((block, index) => {
+    if (block.language !== 'sh' || block.notRun !== null) return [];
+    const next = blocks[index + 1];
+    const isAnswer = next?.language === 'json' && next.line === block.lastLine + 2;
+    return { block, answer: isAnswer ? next.text : null };
+  });
+}
+
+/** Whether it runs until somebody stops it. */
+export function startsThePlatform({ block }: Step): boolean {
+  return /\bnpm start\b/.test(block.text);
+}
+
+export interface Reader {
+  /** Of the platform; documents say 4000. */
+  readonly port: string;
+  readonly env: Record<string, string>;
+}
+
+/** Runs a step and fails if it does, or if the answer is another than the document shows. */
+export async function perform(step: Step, reader: Reader): Promise<void> {
+  const where = `line ${step.block.line}`;
+  if (step.answer === null) {
+    const { stdout } = await runBlock(step, reader);
+    assert.doesNotMatch(stdout, /"status":[45]\d\d/, where);
+    if (step.block.text.includes('curl')) assert.match(stdout, /"status":200/, where);
+    return;
+  }
+  const pattern = answerPattern(step.answer);
+  let last = '';
+  await until(
+    `${where}: the answer is as shown`,
+    async () => {
+      last = (await runBlock(step, reader)).stdout;
+      return pattern.test(withoutSpace(last));
+    },
+    momentMs,
+  ).catch((error: unknown) => {
+    throw new Error(`${String(error)}, but ${last.slice(0, shownCharacters)}`);
+  });
+}
+
+async function runBlock({ block }: Step, { port, env }: Reader): Promise<CommandResult> {
+  const script = block.text.replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`);
+  const result = await run('bash', ['-euo', 'pipefail', '-c', script], { env: { ...env, PORT: port } });
+  assert.equal(result.code, 0, `line ${block.line}: ${result.stdout}${result.stderr}`);
+  return result;
+}
+
+/** Matches JSON without white space between its parts; what a document leaves out may be anything. */
+export function answerPattern(shown: string): RegExp {
+  const parts = withoutSpace(shown).split(new RegExp(`,?${leftOut},?`));
+  return new RegExp(
+    `^${parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`,
+    's',
+  );
+}
+
+/** JSON without the white space outside of its texts. */
+function withoutSpace(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+}
