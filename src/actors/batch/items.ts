@@ -69,14 +69,13 @@ export function storedItem(
   const { fields, misfits } = fitFields(values, types);
   const withoutRoom = builder.schema === null ? fieldsWithoutRoom(values, types) : [];
   const { sourceId, originId, stamp } = entity;
-  const fieldsText = (fields === mapped?.fields ? mapped.fieldsText : null) ?? JSON.stringify(fields);
   return {
     item: {
       sourceId,
       originId,
       updatedAtMs: Math.floor(stamp / 1000),
       fields,
-      fieldsText,
+      fieldsText: JSON.stringify(fields),
       fittedTo: types,
     },
     misfits: withoutRoom.length === 0 ? misfits : [...misfits, ...withoutRoom],

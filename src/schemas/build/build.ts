@@ -23,10 +23,6 @@ export class Build {
     this.root = entityValue(input.entity);
   }
 
-  get stepsLeft(): number {
-    return this.#stepsLeft;
-  }
-
   /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;

@@ -18,6 +18,4 @@ export interface BuiltView extends BuildOutcome {
 export interface BuiltItem extends BuildOutcome {
   /** Mapped values, not yet fitted to the types of the index. */
   readonly fields: JsonObject;
-  /** What `JSON.stringify` makes of `fields`, where the build has it anyway. */
-  readonly fieldsText: string | null;
 }

@@ -36,11 +36,6 @@ export class BodyWriter {
     return this.#length > viewCharactersMax;
   }
 
-  /** True while so many characters more pass no limit. */
-  hasRoom(characters: number): boolean {
-    return this.#length + characters <= viewCharactersMax;
-  }
-
   /** Writes the marks between values: braces, commas, names of the schema. */
   mark(text: string): void {
     this.#length += text.length;

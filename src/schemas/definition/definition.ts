@@ -1,5 +1,4 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Json } from '../../contract/json.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import type { LookupPlan } from '../lookup/plan.ts';
@@ -7,14 +6,9 @@ import type { LookupPlan } from '../lookup/plan.ts';
 /** Writes a property's value. */
 export type Write = (frame: Frame, body: BodyWriter) => void;
 
-/** Makes a property's value: what its text says. Undefined when only the text can tell. */
-export type Read = (frame: Frame) => Json | undefined;
-
 /** A compiled property definition. */
 export interface Definition {
   readonly write: Write;
-  /** For who wants values, not text; absent where only the text can tell. */
-  readonly read?: Read;
   /** False when no reference can come of it, so that nobody needs to follow its path. */
   readonly mayRefer: boolean;
 }
@@ -44,8 +38,8 @@ export interface DefinitionContext {
 }
 
 /** A definition whose value is no list and no object. */
-export function scalarDefinition(read: (frame: Frame) => string | number | boolean | null): Definition {
-  return { mayRefer: false, read, write: (frame, body) => body.value(scalarJson(read(frame))) };
+export function scalarDefinition(evaluate: (frame: Frame) => string | number | boolean | null): Definition {
+  return { mayRefer: false, write: (frame, body) => body.value(scalarJson(evaluate(frame))) };
 }
 
 function scalarJson(value: string | number | boolean | null): string {

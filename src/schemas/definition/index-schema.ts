@@ -1,15 +1,14 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import type { BuiltItem } from '../build/outcome.ts';
 import { ItemWriter } from '../build/view-body.ts';
 import type { Scope } from '../language/scope.ts';
-import { viewCharactersMax } from '../limits.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
 import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';
-import { Needs, ownPlace, type Read, type Write } from './definition.ts';
+import { Needs, ownPlace, type Write } from './definition.ts';
 import { type Partials, reachablePartials, reached } from './digest.ts';
 import { type FieldTypeName, readIndexFields } from './index-fields.ts';
 import { readTriggers } from './triggers.ts';
@@ -22,48 +21,23 @@ export function compileIndexSchema(alias: string, at: Cursor, partials: Partials
   const fields = readIndexFields(at.member('index'));
   const needs = new Needs();
   const shorthandAt = shorthandOfFields(fields, properties);
-  const { read, write } = compileSchemaProperties(properties, scope, needs, ownPlace, shorthandAt);
+  const { write } = compileSchemaProperties(properties, scope, needs, ownPlace, shorthandAt);
   refuseReferences(properties, needs, partials);
-  const isInOrder = keepsOrder(properties.json ?? null) && needsNoPartial(needs, partials);
   return {
     alias,
     triggers,
     ...reached(at, needs, partials),
     fields,
-    build: (input) =>
-      (isInOrder && read !== undefined ? readItem(read, input) : null) ?? parsedItem(write, input, isInOrder),
+    build: (input) => buildItem(write, input),
   };
 }
 
-/** Null for an item that only its text can tell, or that a limit may cut. */
-function readItem(read: Read, input: BuildInput): BuiltItem | null {
-  const frame = rootFrame(input);
-  const fields = read(frame);
-  if (!isJsonObject(fields)) return null;
-  const fieldsText = JSON.stringify(fields);
-  return fieldsText.length > viewCharactersMax ? null : { fields, fieldsText, ...frame.build.outcome() };
-}
-
-function parsedItem(write: Write, input: BuildInput, isInOrder: boolean): BuiltItem {
+function buildItem(write: Write, input: BuildInput): BuiltItem {
   const frame = rootFrame(input);
   const body = new ItemWriter(frame.build);
   write(frame, body);
-  const text = body.finish().texts.join('');
-  const fields: JsonObject = JSON.parse(text);
-  return { fields, fieldsText: isInOrder ? text : null, ...frame.build.outcome() };
-}
-
-const movingName = /^(?:\*|[0-9]+)$/;
-
-/** False when parsing may move members of what the schema writes: names that are numbers come first, `*` may bring such. */
-function keepsOrder(schema: Json): boolean {
-  if (Array.isArray(schema)) return schema.every(keepsOrder);
-  if (!isJsonObject(schema)) return true;
-  return Object.entries(schema).every(([name, below]) => !movingName.test(name) && keepsOrder(below));
-}
-
-function needsNoPartial(needs: Needs, partials: Partials): boolean {
-  return !needs.anyPartial && reachablePartials(needs, partials).length === 0;
+  const fields: JsonObject = JSON.parse(body.finish().texts.join(''));
+  return { fields, ...frame.build.outcome() };
 }
 
 /**

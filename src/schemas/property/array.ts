@@ -5,7 +5,6 @@ import {
   type Definition,
   type DefinitionContext,
   nullDefinition,
-  type Read,
   type Write,
 } from '../definition/definition.ts';
 import { compilePath } from '../json-path/json-path.ts';
@@ -30,7 +29,7 @@ export function compileArray(at: Cursor, context: DefinitionContext): Definition
   const { isLookup, list } = compileInput(at.member('input'), context);
   const variable = readVariable(at.member('var'));
   const items = at.member('items');
-  if (items.isAbsent) return { mayRefer: false, read: readCopies(list), write: writeCopies(list) };
+  if (items.isAbsent) return { mayRefer: false, write: writeList(list, writeCopy) };
   const item = context.inner(items, context.scope.inside(variable, isLookup));
   return {
     mayRefer: item.mayRefer,
@@ -51,60 +50,21 @@ function followed(write: Write): WriteElement {
   };
 }
 
-const shortListMax = 1_000;
-const shortTextMax = 1_000;
-
-/** Of short lists alone. */
-function readCopies(list: ArrayInput['list']): Read {
-  return (frame) => {
-    const values = list(frame);
-    return isShortList(values, frame) && frame.build.spend(values.length) ? [...values] : undefined;
-  };
-}
-
-/** A short list goes in one go where it passes no limit. */
-function writeCopies(list: ArrayInput['list']): Write {
-  return (frame, body) => {
-    const values = list(frame);
-    const json = isShortList(values, frame) ? JSON.stringify(values) : null;
-    if (json === null || !body.hasRoom(json.length)) return writeEach(values, writeCopy, frame, body);
-    frame.build.spend(values.length);
-    body.value(json);
-  };
-}
-
-function isShortList(values: readonly Json[], { build }: Frame): boolean {
-  return values.length <= Math.min(shortListMax, build.stepsLeft) && values.every(isShort);
-}
-
-function isShort(value: Json): boolean {
-  return typeof value === 'string'
-    ? value.length <= shortTextMax
-    : typeof value !== 'object' || value === null;
-}
-
 function writeList(list: ArrayInput['list'], write: WriteElement): Write {
-  return (frame, body) => writeEach(list(frame), write, frame, body);
-}
-
-function writeEach(
-  values: readonly Json[],
-  write: WriteElement,
-  frame: Frame,
-  body: Parameters<Write>[1],
-): void {
-  const inner = new Frame(frame.build, frame.self, frame);
-  let mark = '[';
-  let index = 0;
-  for (const value of values) {
-    if (body.isFull || !frame.build.spend(1)) break;
-    body.mark(mark);
-    inner.value = value;
-    write(inner, body, index);
-    mark = ',';
-    index += 1;
-  }
-  body.mark(index === 0 ? '[]' : ']');
+  return (frame, body) => {
+    const inner = new Frame(frame.build, frame.self, frame);
+    let mark = '[';
+    let index = 0;
+    for (const value of list(frame)) {
+      if (body.isFull || !frame.build.spend(1)) break;
+      body.mark(mark);
+      inner.value = value;
+      write(inner, body, index);
+      mark = ',';
+      index += 1;
+    }
+    body.mark(index === 0 ? '[]' : ']');
+  };
 }
 
 function readVariable(at: Cursor): string {

@@ -1,12 +1,11 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
 import { memberStep } from '../../lib/json-place.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import {
   type Definition,
   type DefinitionContext,
   nullDefinition,
-  type Read,
   type Write,
 } from '../definition/definition.ts';
 import type { Evaluate } from '../language/scope.ts';
@@ -32,25 +31,7 @@ export function compileProperties(at: Cursor, context: DefinitionContext): Defin
   const write = members.some((member) => member.kind === 'star')
     ? writeMerged(members, context.placeOf(at))
     : writeNamed(members);
-  const read = readNamed(members);
-  return { write, mayRefer: members.some((member) => member.mayRefer), ...(read === null ? {} : { read }) };
-}
-
-/** Null when the value of a member is not to be had. */
-function readNamed(members: readonly Member[]): Read | null {
-  const named = members.flatMap((member) =>
-    member.kind === 'named' && member.read !== undefined ? [{ name: member.name, read: member.read }] : [],
-  );
-  if (named.length < members.length) return null;
-  return (frame) => {
-    const object: JsonObject = {};
-    for (const { name, read } of named) {
-      const value = read(frame);
-      if (value === undefined) return undefined;
-      setOwn(object, name, value);
-    }
-    return object;
-  };
+  return { write, mayRefer: members.some((member) => member.mayRefer) };
 }
 
 interface NamedMember {
@@ -58,7 +39,6 @@ interface NamedMember {
   readonly name: string;
   readonly mayRefer: boolean;
   readonly write: Write;
-  readonly read: Read | undefined;
 }
 
 interface StarMember {
@@ -71,8 +51,8 @@ type Member = NamedMember | StarMember;
 
 function compileMember(at: Cursor, name: string, context: DefinitionContext): Member {
   if (name === '*') return { kind: 'star', mayRefer: false, value: compileStar(at, context.scope) };
-  const { write, read, mayRefer } = context.inner(at, context.scope);
-  return { kind: 'named', name, mayRefer, write: mayRefer ? followed(memberStep(name), write) : write, read };
+  const { write, mayRefer } = context.inner(at, context.scope);
+  return { kind: 'named', name, mayRefer, write: mayRefer ? followed(memberStep(name), write) : write };
 }
 
 /** Keeps the body's path while the value is written. */

@@ -1,5 +1,4 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Json } from '../../contract/json.ts';
 import {
   type Definition,
   type DefinitionContext,
@@ -34,13 +33,8 @@ export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Defin
   const { value } = compileField(at, scope);
   return {
     mayRefer: false,
-    read: (frame) => scalarOf(value(frame)),
     write: (frame, body) => body.value(JSON.stringify(value(frame))),
   };
-}
-
-function scalarOf(value: Json): Json | undefined {
-  return typeof value === 'object' && value !== null ? undefined : value;
 }
 
 function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {
@@ -51,5 +45,5 @@ function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'
 /** A value that is the same for every entity. */
 export function constantDefinition(value: string | number | boolean | null): Definition {
   const json = JSON.stringify(value);
-  return { mayRefer: false, read: () => value, write: (_frame, body) => body.value(json) };
+  return { mayRefer: false, write: (_frame, body) => body.value(json) };
 }
