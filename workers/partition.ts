@@ -26,7 +26,7 @@ runProcess('worker', async () => {
       shards.loading.map(
         ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
       ),
-    link: () => responder.link,
+    socketPath: () => responder.socketPath,
     openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events),
     onLeases: (event, partitions) =>
       log[event === 'lost' ? 'warn' : 'info']({ partitions }, `partitions were ${event}`),

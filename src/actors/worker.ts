@@ -57,7 +57,7 @@ export interface WorkerOptions {
   /** What index shards still have to load, for `/health/ready`. */
   waitingFor(): readonly string[];
   /** Where fronts of this host can ask it without Redis, as in its heartbeat; absent or null: nowhere. */
-  link?(): string | null;
+  socketPath?(): string | null;
   /** What keeps its leases and its heartbeat going; absent: its own thread does. */
   readonly openKeeper?: OpenKeeper;
   /** Told of partitions that it has taken, lost or given back. */
@@ -167,7 +167,7 @@ export class Worker {
   }
 
   #tell(worksBy: Told, partitions: readonly number[]): void {
-    const { waitingFor, link } = this.options;
+    const { waitingFor, socketPath } = this.options;
     this.#keeper.turn();
     this.#keeper.tell({
       id: this.id,
@@ -177,7 +177,7 @@ export class Worker {
       ...worksBy,
       partitions,
       waitingFor: waitingFor(),
-      link: link?.() ?? null,
+      socketPath: socketPath?.() ?? null,
     });
   }
 

@@ -124,12 +124,12 @@ for (const way of ['sockets', 'streams'] as const) {
         return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
       });
 
-      const links = (await liveProcesses(store)).flatMap(({ role, link }) =>
-        role === 'worker' ? [link] : [],
+      const paths = (await liveProcesses(store)).flatMap(({ role, socketPath }) =>
+        role === 'worker' ? [socketPath] : [],
       );
       assert.ok(
-        links.every((link) => (link === null) === (way === 'streams')),
-        `links: ${links}`,
+        paths.every((socketPath) => (socketPath === null) === (way === 'streams')),
+        `sockets: ${paths}`,
       );
 
       // What was acknowledged before is processed, by a worker that starts while it is full, after others that died.

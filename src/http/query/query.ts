@@ -8,7 +8,7 @@ import {
   type QueryTarget,
   UnavailableError,
 } from '../../query/query-service.ts';
-import { resultsText } from '../../query/worker/result-text.ts';
+import { resultsText } from '../../query/result/result-text.ts';
 import { subjectKey } from '../../store/derived/subjects.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { type Answer, jsonType } from '../answer.ts';

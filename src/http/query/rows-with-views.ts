@@ -2,7 +2,7 @@
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { QueryRow, RowsResult } from '../../query/query-service.ts';
-import { resultText } from '../../query/worker/result-text.ts';
+import { resultText } from '../../query/result/result-text.ts';
 import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,7 +1,5 @@
 /** Which replies of workers make a whole answer. */
-
-/** Partition -> epoch of the lease under which a worker answered for it. */
-export type Coverage = ReadonlyMap<number, number>;
+import type { Coverage } from '../protocol/shard-reply.ts';
 
 export interface CoveringReply {
   readonly workerId: string;

@@ -1,12 +1,13 @@
 /** What a query may ask: finds the index of a target, and its fields as they are now. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { indexName } from '../../store/keys.ts';
+import { autoDefinition } from '../index-fields.ts';
 import type { QueryTarget } from '../query-service.ts';
-import { autoDefinition } from './index-fields.ts';
 
 export interface ResolvedTarget extends ScopedIndex {
   readonly kind: QueryTarget['kind'];
@@ -22,11 +23,11 @@ interface ReadFields {
   readonly fields: ReadonlyMap<string, FieldType> | null;
 }
 
-/** Entity types remembered; the oldest is forgotten beyond this. */
-const typesRemembered = 1000;
+/** Types come from requests, so what is kept of them is bounded. */
+const typesKept = 1000;
 
 export class Targets {
-  readonly #read = new Map<string, ReadFields>();
+  readonly #read = new BoundedCache<string, ReadFields>({ entriesMax: typesKept });
 
   constructor(private readonly autoFields: AutoFields) {}
 
@@ -77,11 +78,7 @@ export class Targets {
     const read = this.#read.get(key);
     if (read !== undefined && read.commitSum === commitSum) return read.fields;
     const fields = await this.autoFields.read(tenant, sourceId, type);
-    // Types come from requests, so what is remembered of them must have an end.
-    this.#read.delete(key);
     this.#read.set(key, { commitSum, fields });
-    const [oldest] = this.#read.keys();
-    if (this.#read.size > typesRemembered && oldest !== undefined) this.#read.delete(oldest);
     return fields;
   }
 }

@@ -1,26 +1,22 @@
 /** The workers that live, as the registry has them: whom a query is sent to. */
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
-import type { WorkerLinks } from '../transport/worker-links.ts';
+import type { LiveWorker } from '../transport/transport.ts';
 
 const refreshMs = 1000;
 
 export class WorkerList {
-  #ids: readonly string[] = [];
+  #workers: readonly LiveWorker[] = [];
   /** Ids and partitions as one text, to see a change. */
   #layout = '';
   readonly #listeners: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
 
-  /** @param links follow the list */
-  constructor(
-    private readonly store: Store,
-    private readonly links: WorkerLinks,
-  ) {}
+  constructor(private readonly store: Store) {}
 
-  get ids(): readonly string[] {
-    return this.#ids;
+  get workers(): readonly LiveWorker[] {
+    return this.#workers;
   }
 
   /** Loads the list and goes on following it. @throws StoreUnavailableError */
@@ -52,8 +48,7 @@ export class WorkerList {
     const workers = (await liveProcesses(this.store))
       .filter(({ role }) => role === 'worker')
       .sort((a, b) => (a.id < b.id ? -1 : 1));
-    this.#ids = workers.map(({ id }) => id);
-    this.links.follow(workers.map(({ id, host, link = null }) => ({ id, host, link })));
+    this.#workers = workers.map(({ id, host, socketPath = null }) => ({ id, host, socketPath }));
     const layout = JSON.stringify(workers.map(({ id, partitions }) => [id, partitions]));
     if (layout === this.#layout) return;
     this.#layout = layout;

@@ -1,23 +1,24 @@
 /**
- * The asks of one request, answered one after the other in slices of time, each within a budget of processor time. With
- * the first one that takes more, the request ends.
+ * The queries of one request, answered one after the other in slices of time, each within a budget of processor time.
+ * With the first one that takes more, the request ends.
  */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
 import { type Detail, type Maybe, type Phase, pace, Unfinished } from '../../search/pace.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { encodeRefusal, notRun } from '../protocol/wire.ts';
+import { encodeRefusal, notRun } from '../protocol/refusal.ts';
 import { Cost } from './cost.ts';
 
 /** A refusal has to reach the front before it gives up, and others have their turns in between. */
 const replyMs = 200;
 
-export class Evaluation<Ask> {
+export class Evaluation<Query> {
   readonly #answers: MessageBody[] = [];
-  /** Of the ask under way; null before it began. */
+  /** Of the query under way; null before it began. */
   #left: Unfinished<MessageBody> | null = null;
-  /** Of the ask under way; null while it has not taken long. */
+  /** Of the query under way; null while it has not taken long. */
   #cost: Cost | null = null;
-  /** Processor time of the ask under way, and of those before it. */
+  /** Processor time of the query under way, and of those before it. */
   #spentMs = 0;
   #spentBeforeMs = 0;
   #phase: Phase = 'filters';
@@ -28,14 +29,14 @@ export class Evaluation<Ask> {
   #lookedMs = 0;
   #endsMs = 0;
 
-  /** @param answer to an ask, by its place @param budgetMs processor time that each of them has */
+  /** @param answer to a query, by its place @param budgetMs processor time that each of them has */
   constructor(
-    private readonly asks: readonly Ask[],
-    private readonly answer: (ask: Ask, at: number) => Maybe<MessageBody>,
+    private readonly queries: readonly Query[],
+    private readonly answer: (query: Query, at: number) => Maybe<MessageBody>,
     private readonly budgetMs: number,
   ) {}
 
-  /** Asks that took more than their budget. */
+  /** Queries that took more than their budget. */
   get refused(): number {
     return this.#refused;
   }
@@ -55,9 +56,9 @@ export class Evaluation<Ask> {
     pace.units = 0;
     pace.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
-    while (this.#answers.length < this.asks.length) {
+    while (this.#answers.length < this.queries.length) {
       const answer = this.#goOn();
-      const isLast = this.#answers.length + 1 === this.asks.length;
+      const isLast = this.#answers.length + 1 === this.queries.length;
       // What nothing comes after is not counted.
       if (!(answer instanceof Unfinished) && isLast) {
         this.#answers.push(answer);
@@ -90,9 +91,9 @@ export class Evaluation<Ask> {
   #goOn(): Maybe<MessageBody> {
     if (this.#left === null) {
       const at = this.#answers.length;
-      const ask = this.asks[at];
-      if (ask === undefined) throw new TypeError('all asks have their answers');
-      const answer = this.answer(ask, at);
+      const query = this.queries[at];
+      assert(query !== undefined, 'a query is left to be answered');
+      const answer = this.answer(query, at);
       if (!(answer instanceof Unfinished)) return answer;
       // Not all that is unfinished has to pause.
       this.#left = answer;
@@ -144,7 +145,7 @@ export class Evaluation<Ask> {
       ),
     );
     // One bad query makes the whole request a bad one: what the others would answer is for nobody.
-    while (this.#answers.length < this.asks.length) this.#settle(encodeRefusal(notRun));
+    while (this.#answers.length < this.queries.length) this.#settle(encodeRefusal(notRun));
   }
 
   #settle(answer: MessageBody): void {

@@ -6,7 +6,7 @@ import { type Maybe, pace, type Steps, Unfinished } from '../../search/pace.ts';
 import { Shard } from '../../search/shard/shard.ts';
 import type { StoredItem } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { type IndexDefinition, knownFields } from '../front/index-fields.ts';
+import { type IndexDefinition, knownFields } from '../index-fields.ts';
 
 /** A scan of one partition that is under way: what changed since it began is newer than what it finds. */
 export interface Fill {

@@ -3,17 +3,17 @@
 /** Requests whose work so far is kept, each with memory of its own and shards that must not change meanwhile. */
 const keptMax = 8;
 
-export interface TenantsRun {
+export interface TenantRequest {
   readonly tenant: string;
 }
 
-export class QueryTurns<Run extends TenantsRun> {
+export class QueryTurns<Request extends TenantRequest> {
   /** Requests that were not begun, by tenant; the first tenant is the next one. */
-  readonly #fresh = new Map<string, Run[]>();
+  readonly #fresh = new Map<string, Request[]>();
   /** Requests that paused, at most one of each tenant; the first one is the next. */
-  readonly #kept: Run[] = [];
+  readonly #kept: Request[] = [];
   /** Requests that took longer than a slice and were given up for now: they begin again. */
-  #parked: Run[] = [];
+  #parked: Request[] = [];
 
   get isEmpty(): boolean {
     return this.#fresh.size === 0 && !this.hasLong;
@@ -23,40 +23,40 @@ export class QueryTurns<Run extends TenantsRun> {
     return this.#kept.length > 0 || this.#parked.length > 0;
   }
 
-  add(run: Run): void {
-    const ofTenant = this.#fresh.get(run.tenant);
-    if (ofTenant === undefined) this.#fresh.set(run.tenant, [run]);
-    else ofTenant.push(run);
+  add(request: Request): void {
+    const ofTenant = this.#fresh.get(request.tenant);
+    if (ofTenant === undefined) this.#fresh.set(request.tenant, [request]);
+    else ofTenant.push(request);
   }
 
   /** Takes a request that was not begun. */
-  takeFresh(): Run | null {
-    for (const [tenant, runs] of this.#fresh) {
-      const run = runs.shift();
-      if (runs.length === 0 || this.#fresh.size > 1) this.#fresh.delete(tenant);
-      if (runs.length > 0) this.#fresh.set(tenant, runs);
-      if (run !== undefined) return run;
+  takeFresh(): Request | null {
+    for (const [tenant, requests] of this.#fresh) {
+      const request = requests.shift();
+      if (requests.length === 0 || this.#fresh.size > 1) this.#fresh.delete(tenant);
+      if (requests.length > 0) this.#fresh.set(tenant, requests);
+      if (request !== undefined) return request;
     }
     return null;
   }
 
   /** A request is not done after a slice. @returns whether what was done is to be kept; else it begins again in its turn */
-  pause(run: Run): boolean {
-    if (this.#kept.includes(run)) return true;
-    const isKept = this.#hasRoomFor(run);
-    if (isKept) this.#kept.push(run);
-    else this.#parked.push(run);
+  pause(request: Request): boolean {
+    if (this.#kept.includes(request)) return true;
+    const isKept = this.#hasRoomFor(request);
+    if (isKept) this.#kept.push(request);
+    else this.#parked.push(request);
     return isKept;
   }
 
-  end(run: Run): void {
-    const at = this.#kept.indexOf(run);
+  end(request: Request): void {
+    const at = this.#kept.indexOf(request);
     if (at >= 0) this.#kept.splice(at, 1);
   }
 
   /** The next request that takes long: one that can begin again now, or one that goes on. */
-  takeLong(): Run | null {
-    const parkedAt = this.#parked.findIndex((run) => this.#hasRoomFor(run));
+  takeLong(): Request | null {
+    const parkedAt = this.#parked.findIndex((request) => this.#hasRoomFor(request));
     if (parkedAt >= 0) return this.#parked.splice(parkedAt, 1)[0] ?? null;
     const next = this.#kept.shift();
     if (next !== undefined) this.#kept.push(next);
@@ -64,19 +64,19 @@ export class QueryTurns<Run extends TenantsRun> {
   }
 
   /** Takes those out that nobody waits for any more. */
-  dropParked(isGone: (run: Run) => boolean): void {
-    this.#parked = this.#parked.filter((run) => !isGone(run));
+  dropParked(isGone: (request: Request) => boolean): void {
+    this.#parked = this.#parked.filter((request) => !isGone(request));
   }
 
   /** Takes out everything that takes long. */
-  takeAllLong(): Run[] {
+  takeAllLong(): Request[] {
     const all = [...this.#kept, ...this.#parked];
     this.#kept.length = 0;
     this.#parked = [];
     return all;
   }
 
-  #hasRoomFor({ tenant }: Run): boolean {
+  #hasRoomFor({ tenant }: Request): boolean {
     return this.#kept.length < keptMax && this.#kept.every((kept) => kept.tenant !== tenant);
   }
 }

@@ -2,26 +2,19 @@
  * A worker's shards: one per index of an environment, over all partitions that the worker owns. They are built from
  * Redis when a partition is opened, follow the commits from there, and are dropped when it is closed.
  */
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
-import type { StoredItem } from '../../store/derived/items.ts';
-import {
-  countItems,
-  itemIndexField,
-  listItemIndexes,
-  type ScopedIndex,
-  scanItems,
-} from '../../store/derived/items.ts';
+import { countItems, itemIndexField, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { definitionOf, type IndexDefinition, sameDefinition } from '../front/index-fields.ts';
+import { definitionOf, type IndexDefinition, sameDefinition } from '../index-fields.ts';
+import { CatchUp } from './catch-up.ts';
 import { LiveShard } from './live-shard.ts';
+import { ShardLoader } from './shard-loader.ts';
 
-/** Loads and changes give way to queries and leases after this long. */
-const sliceMs = 8;
 const rebuildRetryMs = 500;
 
 interface HeldPartition {
@@ -50,9 +43,8 @@ export class ShardSet implements ItemSink {
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
-  /** Shards with changes that wait. */
-  readonly #behind = new Set<LiveShard>();
-  #isCatchingUp = false;
+  readonly #catchUp = new CatchUp(() => this.#tell());
+  readonly #loader: ShardLoader;
   /** Configuration that all shards follow; null while some still follow a former one. */
   #followed: Configuration | null;
   /** Loads go one after the other: together they would only crowd the event loop. */
@@ -65,6 +57,7 @@ export class ShardSet implements ItemSink {
     private configuration: Configuration | null,
   ) {
     this.#followed = configuration;
+    this.#loader = new ShardLoader(store, autoFields, this.#catchUp);
   }
 
   /** Called when a partition has applied a commit, was loaded or was closed. */
@@ -114,7 +107,7 @@ export class ShardSet implements ItemSink {
       await this.#inTurn(() => this.#load(partition, held, progress));
       held.loaded = true;
     } catch (error) {
-      if (this.#held.get(partition) === held) this.close(partition);
+      if (this.#isHeld(partition, held)) this.close(partition);
       throw error;
     } finally {
       if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
@@ -136,43 +129,8 @@ export class ShardSet implements ItemSink {
         changed.add(live);
       }
     }
-    this.#advance(changed);
+    this.#catchUp.advance(changed);
     this.#tell();
-  }
-
-  /** Applies what waits as far as it takes no longer than others may wait, and the rest soon. */
-  #advance(lives: Iterable<LiveShard>): void {
-    const endsMs = performance.now() + sliceMs;
-    for (const live of lives) if (!live.advance(endsMs)) this.#catchUpSoon(live);
-  }
-
-  #catchUpSoon(live: LiveShard): void {
-    this.#behind.add(live);
-    if (this.#isCatchingUp) return;
-    this.#isCatchingUp = true;
-    void this.#catchUp();
-  }
-
-  async #catchUp(): Promise<void> {
-    // Those that are pinned are told of when they are let go.
-    for (let live = this.#nextBehind(); live !== null; live = this.#nextBehind()) {
-      await setImmediate();
-      if (!live.advance(performance.now() + sliceMs)) continue;
-      this.#behind.delete(live);
-      this.#tell();
-    }
-    this.#isCatchingUp = false;
-  }
-
-  /** In turn. */
-  #nextBehind(): LiveShard | null {
-    for (const live of this.#behind) {
-      if (live.isPinned) continue;
-      this.#behind.delete(live);
-      this.#behind.add(live);
-      return live;
-    }
-    return null;
   }
 
   close(partition: number): void {
@@ -180,7 +138,7 @@ export class ShardSet implements ItemSink {
     this.#loads.delete(partition);
     const lives = [...this.#shards.values(), ...this.#rebuilding.values()];
     for (const live of lives) live.drop(partition);
-    this.#advance(lives);
+    this.#catchUp.advance(lives);
     this.#tell();
   }
 
@@ -221,7 +179,9 @@ export class ShardSet implements ItemSink {
       const next = this.#newLive(definition);
       this.#rebuilding.set(name, next);
       try {
-        for (const [partition, held] of [...this.#held]) await this.#fill(next, index, partition, held);
+        for (const [partition, held] of [...this.#held]) {
+          await this.#loader.load(next, index, partition, { isHeld: () => this.#isHeld(partition, held) });
+        }
         if (configuration !== this.configuration) return;
         this.#shards.set(name, next);
       } finally {
@@ -238,60 +198,18 @@ export class ShardSet implements ItemSink {
     for (const index of indexes) {
       const live = this.#liveShard(itemIndexField(index), index);
       if (live === null) continue;
-      await this.#fill(live, index, partition, held, progress);
+      await this.#loader.load(live, index, partition, {
+        isHeld: () => this.#isHeld(partition, held),
+        onItems: (count) => {
+          progress.done += count;
+        },
+      });
     }
   }
 
-  /** Ends early when the partition is closed in between. */
-  async #fill(
-    live: LiveShard,
-    { scope, index }: ScopedIndex,
-    partition: number,
-    held: HeldPartition,
-    progress: LoadProgress = { done: 0, total: 0 },
-  ): Promise<void> {
-    const fill = live.begin(partition);
-    try {
-      const portions = scanItems(this.store, partition, scope, index);
-      let coming = portions.next();
-      for (;;) {
-        const { done, value } = await coming;
-        if (done || this.#held.get(partition) !== held) return;
-        // The next portion is fetched while this one is indexed: two are in memory at a time.
-        coming = portions.next();
-        coming.catch(() => {});
-        await this.#learnFields(live, value);
-        await this.#putAll(live, fill, value, () => this.#held.get(partition) === held);
-        progress.done += value.length;
-      }
-    } finally {
-      live.end(fill);
-    }
-  }
-
-  async #putAll(
-    live: LiveShard,
-    fill: ReturnType<LiveShard['begin']>,
-    items: readonly StoredItem[],
-    isHeld: () => boolean,
-  ): Promise<void> {
-    let sliceEndsMs = performance.now() + sliceMs;
-    for (const item of items) {
-      if (!isHeld()) return;
-      live.found(fill, item);
-      if (live.advance(sliceEndsMs) && performance.now() < sliceEndsMs) continue;
-      await setImmediate();
-      if (!live.isCurrent) this.#catchUpSoon(live);
-      await live.current();
-      sliceEndsMs = performance.now() + sliceMs;
-    }
-  }
-
-  /** Fields of stored items were decided before the items were stored, so Redis knows them all. */
-  async #learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
-    const { definition } = live;
-    if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
-    await this.autoFields.read(definition.tenant, definition.sourceId, definition.type);
+  /** False once the partition was closed, also when it was opened again since. */
+  #isHeld(partition: number, held: HeldPartition): boolean {
+    return this.#held.get(partition) === held;
   }
 
   /** Makes it at the first item; null when the configuration has no such index. */
@@ -306,7 +224,7 @@ export class ShardSet implements ItemSink {
   }
 
   #newLive(definition: IndexDefinition): LiveShard {
-    return new LiveShard(definition, this.autoFields, (live) => this.#catchUpSoon(live));
+    return new LiveShard(definition, this.autoFields, (live) => this.#catchUp.soon(live));
   }
 
   #inTurn(task: () => Promise<void>): Promise<void> {

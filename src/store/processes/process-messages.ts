@@ -17,8 +17,8 @@ export interface ProcessBeat {
   readonly waitingFor: readonly string[];
   /** What a front answered lately; absent for other processes. */
   readonly requestsPerSecond?: number;
-  /** Where fronts of the same host can ask it without Redis; absent or null: nowhere. */
-  readonly link?: string | null;
+  /** Path of the socket where fronts of the same host can ask it without Redis; absent or null: nowhere. */
+  readonly socketPath?: string | null;
 }
 
 /** What processes tell of themselves. */

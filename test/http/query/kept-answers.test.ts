@@ -7,7 +7,7 @@ import type {
   QueryService,
   RowsResult,
 } from '../../../src/query/query-service.ts';
-import { resultText } from '../../../src/query/worker/result-text.ts';
+import { resultText } from '../../../src/query/result/result-text.ts';
 import { subjectKey } from '../../../src/store/derived/subjects.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { apiKeys, testConfiguration } from '../support/site.ts';

@@ -7,7 +7,7 @@ import {
   type QueryService,
   UnavailableError,
 } from '../../../src/query/query-service.ts';
-import { resultText } from '../../../src/query/worker/result-text.ts';
+import { resultText } from '../../../src/query/result/result-text.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putView } from '../support/seed.ts';
 import { apiKeys, sourceId } from '../support/site.ts';

@@ -15,7 +15,7 @@ import type { RouteDefinition, RouteName } from '../../../src/http/routing/route
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { QueryService } from '../../../src/query/query-service.ts';
-import { resultText } from '../../../src/query/worker/result-text.ts';
+import { resultText } from '../../../src/query/result/result-text.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView } from '../support/seed.ts';

@@ -23,8 +23,8 @@ import { TestWorker } from './worker.ts';
 export interface Layout {
   readonly partitions: number;
   readonly workers: number;
-  /** Fronts ask workers over links instead of through Redis. */
-  readonly isLinked?: boolean;
+  /** Fronts ask workers over sockets instead of through Redis. */
+  readonly hasSocket?: boolean;
   /** Processor time of a query; absent: as in the contract. */
   readonly queryCpuMs?: number;
   /** How long the front waits for an answer; absent: as in the contract. */
@@ -72,9 +72,9 @@ export class TestCluster {
   async addWorker(partitions: readonly number[]): Promise<TestWorker> {
     this.#lastWorker += 1;
     const store = await this.redis.openStore(this.store.partitions.count, { database: this.database });
-    const { isLinked = false, queryCpuMs } = this.layout;
+    const { hasSocket = false, queryCpuMs } = this.layout;
     const id = `worker-${this.#lastWorker}`;
-    const worker = new TestWorker(store, id, this.configuration, isLinked, queryCpuMs);
+    const worker = new TestWorker(store, id, this.configuration, hasSocket, queryCpuMs);
     await worker.start(partitions);
     this.workers.push(worker);
     return worker;

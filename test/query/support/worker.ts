@@ -40,8 +40,8 @@ export class TestWorker {
     readonly store: Store,
     readonly id: string,
     configuration: Configuration,
-    /** Whether fronts may ask it over a link. */
-    public isLinked = false,
+    /** Whether fronts may ask it over its socket. */
+    public hasSocket = false,
     queryCpuMs?: number,
   ) {
     this.autoFields = new AutoFields(store);
@@ -95,7 +95,7 @@ export class TestWorker {
       generation: 1,
       partitions: [...this.covered().keys()],
       waitingFor: [],
-      link: this.isLinked ? this.responder.link : null,
+      socketPath: this.hasSocket ? this.responder.socketPath : null,
     };
   }
 

@@ -14,8 +14,8 @@ const layouts: Layout[] = [
   { partitions: 4, workers: 3 },
   { partitions: 16, workers: 2 },
   { partitions: 16, workers: 3 },
-  { partitions: 4, workers: 1, isLinked: true },
-  { partitions: 16, workers: 2, isLinked: true },
+  { partitions: 4, workers: 1, hasSocket: true },
+  { partitions: 16, workers: 2, hasSocket: true },
 ];
 const tenant = tenantOf({
   things: {

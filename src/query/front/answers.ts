@@ -1,0 +1,66 @@
+/** From checked queries to whole answers: asks the workers, and merges what several of them say. */
+import type { CheckedQuery } from '../../search/checked-query.ts';
+import type { ScopedIndex } from '../../store/derived/items.ts';
+import { RefusedQueryError } from '../protocol/refusal.ts';
+import { decodeWholeAnswer } from '../protocol/whole-answer.ts';
+import type { GatheredReply } from './attempt.ts';
+import type { ConsistentScatter } from './consistent-scatter.ts';
+import { type MergedRows, mergedRows, type WorkerAnswer } from './merged-rows.ts';
+
+export interface AnswerableQuery {
+  readonly index: ScopedIndex;
+  readonly query: CheckedQuery;
+  /** Nothing is added to its rows: a worker that has them all may write the result. */
+  readonly isText: boolean;
+}
+
+export type QueryAnswer =
+  /** Rows of several workers in order, or those of one that was not asked for a text. */
+  | (MergedRows & { readonly kind: 'rows'; readonly configuration: string | null })
+  /** The result as its worker wrote it. */
+  | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null }
+  /** It would be more than may be, or take longer. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Answers in the order of the queries. @throws UnavailableError */
+export async function answersTo(
+  scatter: ConsistentScatter,
+  queries: readonly AnswerableQuery[],
+): Promise<QueryAnswer[]> {
+  const replies = await scatter.gather(
+    queries.map(({ index, query, isText }) => ({ ...index, question: { kind: 'answer', query, isText } })),
+  );
+  return Promise.all(queries.map((one, at) => answerTo(scatter, one, answersAt(replies, at))));
+}
+
+function answersAt(replies: readonly GatheredReply[], at: number): WorkerAnswer[] {
+  return replies.map(({ answers, configuration }) => ({ body: answers[at] ?? null, configuration }));
+}
+
+/** @throws UnavailableError */
+async function answerTo(
+  scatter: ConsistentScatter,
+  one: AnswerableQuery,
+  answers: readonly WorkerAnswer[],
+): Promise<QueryAnswer> {
+  const configuration = commonConfiguration(answers);
+  const [only] = answers;
+  const text = answers.length === 1 && only !== undefined ? decodeWholeAnswer(only.body) : null;
+  if (text !== null) return { kind: 'text', text, configuration };
+  try {
+    const merged = await mergedRows(scatter, one, answers);
+    if (merged !== null) return { kind: 'rows', ...merged, configuration };
+  } catch (error) {
+    if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
+    throw error;
+  }
+  // An item of the page went away while its text was fetched: the page is another one now.
+  const [again] = await answersTo(scatter, [one]);
+  if (again === undefined) throw new TypeError('a query has no answer');
+  return again;
+}
+
+function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): string | null {
+  const configuration = first?.configuration ?? null;
+  return others.every((other) => other.configuration === configuration) ? configuration : null;
+}

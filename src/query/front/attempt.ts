@@ -1,0 +1,43 @@
+import { assert } from '../../lib/assert.ts';
+import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
+import { decodeReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
+import { completeCover } from './coverage.ts';
+
+/** What a worker of a complete cover replied. */
+export interface GatheredReply extends ShardSnapshot {
+  readonly workerId: string;
+  /** One for each query of the request. */
+  readonly answers: readonly MessageBody[];
+}
+
+/** One try to have every partition covered: waits for the replies of all workers that were asked. */
+export class Attempt {
+  readonly #replies: GatheredReply[] = [];
+  #isOver = false;
+
+  constructor(
+    private outstanding: number,
+    private readonly partitionCount: number,
+    /** Called once, with null when this try cannot end in a complete cover any more. */
+    private readonly onEnd: (cover: GatheredReply[] | null) => void,
+  ) {}
+
+  /** @param reply null for a worker that could not be asked */
+  take(workerId: string, reply: Reply | null): void {
+    assert(this.outstanding > 0, 'each worker replies once');
+    this.outstanding -= 1;
+    if (this.#isOver) return;
+    const decoded = reply?.kind === 'answer' ? decodeReply(reply.body) : null;
+    if (decoded !== null && decoded.answers !== null) {
+      this.#replies.push({ workerId, ...decoded.snapshot, answers: decoded.answers });
+    }
+    const cover = completeCover(this.#replies, this.partitionCount);
+    if (cover !== null || this.outstanding === 0) this.end(cover);
+  }
+
+  end(cover: GatheredReply[] | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onEnd(cover);
+  }
+}

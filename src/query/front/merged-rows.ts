@@ -1,0 +1,141 @@
+/** One answer of what several workers say, with what has to be asked of them again: counts of facets, texts of rows. */
+import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
+import type { FacetNeed } from '../../search/facets/merge.ts';
+import { comparePlaces, type FacetCounts, type MergedFacet, mergeAnswers } from '../../search/merge.ts';
+import type { ScopedIndex } from '../../store/derived/items.ts';
+import type { MessageBody } from '../../store/streams/message-body.ts';
+import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
+import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
+import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
+import type { ShardQuestion } from '../protocol/shard-request.ts';
+import { UnavailableError } from '../query-service.ts';
+import { isScored, joinedRows, rowText } from '../result/row-text.ts';
+import type { ConsistentScatter } from './consistent-scatter.ts';
+
+/** A worker's answer to one query. */
+export interface WorkerAnswer {
+  readonly body: MessageBody;
+  /** Of its `ShardSnapshot`. */
+  readonly configuration: string | null;
+}
+
+export interface MergedRow extends SentRow {
+  readonly text: Buffer;
+}
+
+export interface MergedRows {
+  readonly total: number;
+  /** The page. */
+  readonly rows: readonly MergedRow[];
+  readonly facets: readonly MergedFacet[];
+}
+
+/**
+ * @param answers of a complete cover
+ * @returns null when a row of the page went away before its text was fetched
+ * @throws RefusedQueryError, UnavailableError
+ */
+export async function mergedRows(
+  scatter: ConsistentScatter,
+  { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
+  answers: readonly WorkerAnswer[],
+): Promise<MergedRows | null> {
+  boundFacets(answers.map(({ body }) => facetsLength(body)));
+  const decoded = answers.map(({ body }) => decodeAnswer(body));
+  // A worker that has all partitions leaves out the rows before the page.
+  const mergedQuery = decoded.length === 1 ? { ...query, offset: 0 } : query;
+  let merged = mergeAnswers(mergedQuery, decoded);
+  if (merged.needs.length > 0) {
+    const counts = await countedFacets(scatter, index, query, merged.needs);
+    merged = mergeAnswers(mergedQuery, decoded, counts);
+  }
+  const { total, rows, facets } = merged;
+  assertOrder(query, rows);
+  boundPage(rows, facets);
+  const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows);
+  return whole && { total, rows: whole, facets };
+}
+
+function assertOrder({ sort }: CheckedQuery, rows: readonly SentRow[]): void {
+  for (const [at, { place }] of rows.entries()) {
+    const before = rows[at - 1];
+    if (before === undefined) continue;
+    assert(comparePlaces(sort, before.place, place) < 0, 'rows of a page are in order, each once');
+  }
+}
+
+/** Before they are read. @throws RefusedQueryError when the facets of all workers are more than one front should hold */
+function boundFacets(lengths: readonly number[]): void {
+  const length = lengths.reduce((sum, one) => sum + one, 0);
+  if (length > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
+}
+
+/** @throws RefusedQueryError */
+function boundPage(rows: readonly SentRow[], facets: readonly MergedFacet[]): void {
+  const bytes = rows.reduce((sum, { textBytes }) => sum + textBytes, 0);
+  if (bytes > queryPageUnitsMax) throw new RefusedQueryError(pageTooLarge);
+  if (bytes + facetUnits(facets) > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
+}
+
+/** UTF-16 units of the values. */
+function facetUnits(facets: readonly MergedFacet[]): number {
+  let units = 0;
+  for (const { groups } of facets) {
+    for (const { value } of groups) if (typeof value === 'string') units += value.length;
+  }
+  return units;
+}
+
+function hasText(row: SentRow): row is MergedRow {
+  return row.text !== null;
+}
+
+async function countedFacets(
+  scatter: ConsistentScatter,
+  index: ScopedIndex,
+  query: CheckedQuery,
+  facets: readonly FacetNeed[],
+): Promise<FacetCounts> {
+  const bodies = await bodiesOf(scatter, index, { kind: 'counts', query, facets });
+  boundFacets(bodies.map(countsLength));
+  const ofWorkers = bodies.map(decodeCounts);
+  return new Map(
+    facets.map(({ facetIndex }, at) => [facetIndex, ofWorkers.map((groups) => groups[at] ?? { groups: [] })]),
+  );
+}
+
+/** @returns null when one of the rows is nowhere any more. @throws UnavailableError when that is so until the time is over */
+async function withTexts(
+  scatter: ConsistentScatter,
+  index: ScopedIndex,
+  rows: readonly SentRow[],
+): Promise<MergedRow[] | null> {
+  const refs = rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId }));
+  const ofWorkers = (await bodiesOf(scatter, index, { kind: 'texts', rows: refs })).map(decodeTexts);
+  const isWithScore = isScored(index.index);
+  const whole: MergedRow[] = [];
+  for (const [at, row] of rows.entries()) {
+    const fieldsBytes = ofWorkers.find((texts) => texts[at] != null)?.[at] ?? null;
+    if (fieldsBytes === null) {
+      if (scatter.isOver) throw new UnavailableError('items change faster than they are read');
+      return null;
+    }
+    const { place, updatedAtMs, score } = row;
+    const { originId, sourceId } = place;
+    const text = rowText({ originId, sourceId, updatedAtMs, score, fieldsBytes }, isWithScore);
+    whole.push({ ...row, text: joinedRows([text]) });
+  }
+  return whole;
+}
+
+/** What each worker of a complete cover answers to one question. */
+async function bodiesOf(
+  scatter: ConsistentScatter,
+  index: ScopedIndex,
+  question: ShardQuestion,
+): Promise<MessageBody[]> {
+  const replies = await scatter.gather([{ ...index, question }]);
+  return replies.map(({ answers: [body = null] }) => body);
+}

@@ -1,0 +1,92 @@
+/** Finds the index of each query of a request, and checks the query against its fields. */
+import type { ClientPrincipal } from '../../config/configuration.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { invalidNextPageToken } from '../../search/check/pagination.ts';
+import { checkQuery } from '../../search/check/query.ts';
+import { itemsSubject } from '../../store/derived/subjects.ts';
+import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import { openToken, tokenUse } from '../next-page-token.ts';
+import type { BadOutcome, QueryOutcome, QueryRequest } from '../query-service.ts';
+import type { AnswerableQuery } from './answers.ts';
+import { Targets } from './targets.ts';
+
+/** A query that was found good. */
+export interface GoodQuery extends AnswerableQuery {
+  /** Full schemas whose views are asked for; null for none. */
+  readonly aliases: readonly string[] | null;
+  /** See `GoodOutcome`. */
+  readonly labels: string | null;
+  /** See `GoodOutcome`. */
+  readonly subject: string;
+}
+
+export type CheckedRequest =
+  | { readonly ok: true; readonly queries: readonly GoodQuery[] }
+  /** One of them is bad, so none is run. */
+  | { readonly ok: false; readonly outcomes: QueryOutcome[] };
+
+/** The outcome of a good query beside a bad one. */
+export const besideBadOne: BadOutcome = { ok: false, status: 400, errors: [] };
+
+export class QueryChecker {
+  readonly #targets: Targets;
+
+  /** @param secret that tokens are signed with */
+  constructor(
+    autoFields: AutoFields,
+    private readonly secret: Buffer,
+  ) {
+    this.#targets = new Targets(autoFields);
+  }
+
+  /** @param commits by partition, as this front has heard of them. @throws StoreUnavailableError */
+  async check(
+    principal: ClientPrincipal,
+    requests: readonly QueryRequest[],
+    commits: readonly number[],
+  ): Promise<CheckedRequest> {
+    const commitSum = commits.reduce((sum, number) => sum + number, 0);
+    const all = await Promise.all(requests.map((request) => this.#check(principal, request, commitSum)));
+    const queries = all.filter((one): one is GoodQuery => !('ok' in one));
+    if (queries.length === all.length) return { ok: true, queries };
+    return { ok: false, outcomes: all.map((one) => ('ok' in one ? one : besideBadOne)) };
+  }
+
+  async #check(
+    principal: ClientPrincipal,
+    { target: wanted, body, labels, mistakes = [] }: QueryRequest,
+    commitSum: number,
+  ): Promise<GoodQuery | BadOutcome> {
+    if (mistakes.length > 0) return withMistakes(mistakes, body);
+    const resolution = await this.#targets.resolve(principal, wanted, commitSum);
+    if (!resolution.ok) return { ok: false, status: 404, errors: [resolution.mistake] };
+    const { kind, scope, index: name, fields } = resolution.target;
+    const { schemas } = principal.tenant;
+    const checked = checkQuery(body, {
+      fields,
+      isOpen: kind === 'auto',
+      isSchemaAlias: kind === 'index' ? (alias) => schemas.has(alias) : null,
+    });
+    if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
+    const { query, aliases, nextPageToken } = checked;
+    const index = { scope, index: name };
+    const good = {
+      index,
+      isText: aliases === null,
+      aliases,
+      labels: labels ?? null,
+      subject: itemsSubject(scope, name),
+    };
+    if (nextPageToken === null) return { ...good, query };
+    const after = openToken(this.secret, tokenUse(index, query), nextPageToken);
+    if (after === null) return { ok: false, status: 400, errors: [invalidNextPageToken] };
+    return { ...good, query: { ...query, after } };
+  }
+}
+
+/** Of a query whose target is not known: what is wrong whatever fields there are. */
+function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
+  const query = isJsonObject(body) ? body : {};
+  const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });
+  return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
+}

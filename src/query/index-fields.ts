@@ -1,0 +1,55 @@
+/** Which fields an index has: from its schema, or as auto-indexing decided them. */
+import type { Configuration, Tenant } from '../config/configuration.ts';
+import type { FieldType } from '../search/fields/field-type.ts';
+import type { ScopedIndex } from '../store/derived/items.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { indexName } from '../store/keys.ts';
+
+/** Where the field types of an index come from. */
+export type IndexDefinition =
+  | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType> }
+  | { readonly kind: 'auto'; readonly tenant: string; readonly sourceId: string; readonly type: string };
+
+/** Null when the configuration has no such index (any more). */
+export function definitionOf(
+  configuration: Configuration,
+  { scope, index }: ScopedIndex,
+): IndexDefinition | null {
+  const tenant = configuration.tenants.get(scope.tenant);
+  if (!tenant?.environments.some(({ id }) => id === scope.environmentId)) return null;
+  const [kind, name = '', ...type] = index.split(':');
+  if (kind === 'auto') return autoDefinition(tenant, scope.environmentId, name, type.join(':'));
+  const schema = tenant.indexes.get(index.slice(indexName.schema('').length));
+  return schema === undefined ? null : { kind: 'schema', fields: schema.fields };
+}
+
+/** Null when the group is not auto-indexed or has no source in the environment. */
+export function autoDefinition(
+  tenant: Tenant,
+  environmentId: string,
+  sourceGroup: string,
+  type: string,
+): IndexDefinition | null {
+  if (tenant.sourceGroups.get(sourceGroup)?.autoIndex !== true) return null;
+  const source = tenant.sourceIn(sourceGroup, environmentId);
+  return source === null ? null : { kind: 'auto', tenant: tenant.alias, sourceId: source.id, type };
+}
+
+/** The fields that this process knows of at the moment. */
+export function knownFields(
+  definition: IndexDefinition,
+  autoFields: AutoFields,
+): ReadonlyMap<string, FieldType> {
+  if (definition.kind === 'schema') return definition.fields;
+  return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
+}
+
+/** True when items that fit the one definition fit the other. */
+export function sameDefinition(a: IndexDefinition, b: IndexDefinition): boolean {
+  if (a.kind === 'auto') {
+    // The types of an auto-indexed type never change once they are decided.
+    return b.kind === 'auto' && a.sourceId === b.sourceId && a.type === b.type;
+  }
+  if (b.kind === 'auto' || a.fields.size !== b.fields.size) return false;
+  return [...a.fields].every(([name, type]) => b.fields.get(name) === type);
+}

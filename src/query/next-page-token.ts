@@ -1,0 +1,70 @@
+/**
+ * `nextPageToken`: the place of the last row of a page, signed, so that the next page goes on behind that row whatever
+ * came and went in between. It holds for one query only: same tenant, environment, index, filters, search and sort.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { smallBodyBytesMax } from '../contract/limits.ts';
+import { queryIdentity } from '../search/check/query.ts';
+import type { CheckedQuery } from '../search/checked-query.ts';
+import type { RowPlace } from '../search/shard-answer.ts';
+import type { ScopedIndex } from '../store/derived/items.ts';
+
+const macBytes = 16;
+/** Sort values of this size are worth being compressed. */
+const deflateBytesMin = 512;
+/** A request could not carry more; also what a hostile token may make us unpack. */
+const placeBytesMax = 8 * smallBodyBytesMax;
+
+const plainPlace = 0;
+const deflatedPlace = 1;
+
+/** What a token is bound to. */
+export interface TokenUse extends ScopedIndex {
+  /** From `queryIdentity`. */
+  readonly identity: string;
+}
+
+export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): TokenUse {
+  return { scope, index, identity: queryIdentity(query) };
+}
+
+/** Text of `A-Za-z0-9_-`. */
+export function sealToken(secret: Buffer, use: TokenUse, place: RowPlace): string {
+  const payload = encodePlace(place);
+  return Buffer.concat([sign(secret, use, payload), payload]).toString('base64url');
+}
+
+/** The place of a token, or null when it is none of ours or was given for another use. */
+export function openToken(secret: Buffer, use: TokenUse, token: string): RowPlace | null {
+  if (!/^[\w-]+$/.test(token)) return null;
+  const sealed = Buffer.from(token, 'base64url');
+  // One place has one text: other texts of the same bytes were not written by us.
+  if (sealed.length <= macBytes || sealed.toString('base64url') !== token) return null;
+  const payload = sealed.subarray(macBytes);
+  if (!timingSafeEqual(sealed.subarray(0, macBytes), sign(secret, use, payload))) return null;
+  return decodePlace(payload);
+}
+
+function sign(secret: Buffer, { scope, index, identity }: TokenUse, payload: Buffer): Buffer {
+  const use = JSON.stringify(['nextPageToken', scope.tenant, scope.environmentId, index, identity]);
+  return createHmac('sha256', secret).update(use).update(payload).digest().subarray(0, macBytes);
+}
+
+function encodePlace({ values, originId, sourceId }: RowPlace): Buffer {
+  const text = Buffer.from(JSON.stringify([values, originId, sourceId]));
+  return text.length < deflateBytesMin
+    ? Buffer.concat([Buffer.of(plainPlace), text])
+    : Buffer.concat([Buffer.of(deflatedPlace), deflateRawSync(text)]);
+}
+
+function decodePlace(payload: Buffer): RowPlace | null {
+  try {
+    const body = payload.subarray(1);
+    const text = payload[0] === plainPlace ? body : inflateRawSync(body, { maxOutputLength: placeBytesMax });
+    const [values, originId, sourceId] = JSON.parse(text.toString()) as [RowPlace['values'], string, string];
+    return { values, originId, sourceId };
+  } catch {
+    return null;
+  }
+}

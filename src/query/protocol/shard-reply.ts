@@ -1,0 +1,43 @@
+/** What a worker replies to a request for its shards. */
+import type { MessageBody } from '../../store/streams/message-body.ts';
+
+/** Partition -> epoch of the lease under which a worker answered for it. */
+export type Coverage = ReadonlyMap<number, number>;
+
+/** What a worker's shards were when they were asked. */
+export interface ShardSnapshot {
+  readonly covers: Coverage;
+  /** Partition -> number of the last commit that the answers can show. */
+  readonly applied: ReadonlyMap<number, number>;
+  /** Digest of the configuration that all shards follow; null while one is being built anew. */
+  readonly configuration: string | null;
+}
+
+export interface ShardReply {
+  readonly snapshot: ShardSnapshot;
+  /** In the order of the queries, each in the form of its question; null: the worker cannot answer now. */
+  readonly answers: readonly MessageBody[] | null;
+}
+
+const numbersPerPartition = 3;
+
+export function encodeReply({ snapshot, answers }: ShardReply): MessageBody {
+  const { covers, applied, configuration } = snapshot;
+  const partitions: number[] = [];
+  for (const [partition, epoch] of covers) partitions.push(partition, epoch, applied.get(partition) ?? 0);
+  return [partitions, configuration, answers];
+}
+
+/** Null for a reply of another version, which can come while processes are replaced one by one. */
+export function decodeReply(body: MessageBody): ShardReply | null {
+  if (!Array.isArray(body) || body.length !== 3) return null;
+  const [partitions, configuration, answers] = body as [number[], string | null, ShardReply['answers']];
+  const covers = new Map<number, number>();
+  const applied = new Map<number, number>();
+  for (let at = 0; at < partitions.length; at += numbersPerPartition) {
+    const [partition = 0, epoch = 0, commit = 0] = partitions.slice(at, at + numbersPerPartition);
+    covers.set(partition, epoch);
+    applied.set(partition, commit);
+  }
+  return { snapshot: { covers, applied, configuration }, answers };
+}

@@ -1,0 +1,50 @@
+/** The answer of a worker that has all partitions: the whole result as clients get it, which the front passes on. */
+import { queryPageUnitsMax } from '../../contract/limits.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
+import { chain, type Maybe } from '../../search/pace.ts';
+import type { FacetGroups, RowPlace, ShardAnswer } from '../../search/shard-answer.ts';
+import type { MessageBody } from '../../store/streams/message-body.ts';
+import { facetsTextOf } from '../result/facets-text.ts';
+import { pageRows } from '../result/page-rows.ts';
+import { facetsOf, resultOfPieces } from '../result/result-text.ts';
+import { SizeBudget } from '../result/size-budget.ts';
+import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
+
+/**
+ * The result or its refusal, in steps.
+ * @param seal makes the token of the page behind a row
+ */
+export function encodeWholeAnswer(
+  { total, rows, facets }: ShardAnswer,
+  { index, query }: { readonly index: string; readonly query: CheckedQuery },
+  seal: (last: RowPlace) => string,
+): Maybe<MessageBody> {
+  const sent = rows.slice(query.offset);
+  return chain(pageRows(sent, index, queryPageUnitsMax), (page) => {
+    if (page === null) return encodeRefusal(pageTooLarge);
+    return chain(facetsBeside(page.bytes, query, facets), (facetsText) => {
+      if (facetsText === null) return encodeRefusal(facetsTooLarge);
+      const last = sent.length === query.pageSize ? sent.at(-1) : undefined;
+      const nextPageToken = last === undefined ? null : seal(last.place);
+      const texts = page.texts.map(({ pieces }) => pieces);
+      return resultOfPieces(total, texts, { facetsText, nextPageToken });
+    });
+  });
+}
+
+/** @returns null when there is no room for the facets beside the page */
+function facetsBeside(
+  pageBytes: number,
+  query: CheckedQuery,
+  facets: readonly FacetGroups[],
+): Maybe<string | null> {
+  const budget = new SizeBudget();
+  budget.take(pageBytes);
+  return facetsTextOf(facetsOf(query, facets), budget);
+}
+
+/** The result; null for what another worker's answer must be merged with, or a refusal. */
+export function decodeWholeAnswer(body: MessageBody): Buffer | null {
+  if (!(body instanceof Uint8Array)) return null;
+  return body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}

@@ -1,0 +1,94 @@
+/**
+ * Groups of facets as JSON text. Their values may be megabytes each, so they are counted while they are written, and
+ * written in steps.
+ */
+import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
+import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
+import type { QueryFacet } from '../query-service.ts';
+import type { SizeBudget } from './size-budget.ts';
+
+/** About what a group takes beside a text. */
+const unitsPerGroup = 40;
+/** Groups of so many units are written at once. */
+const unitsAtOnce = 65_536;
+
+/** Units of JSON text, roughly. */
+function unitsOf(groups: readonly FacetGroup[]): number {
+  let units = unitsPerGroup * groups.length;
+  for (let at = 0; at < groups.length; at += 1) {
+    const value = groups[at]?.value;
+    if (typeof value === 'string') units += value.length;
+  }
+  return units;
+}
+
+/** JSON text of groups; null when there is no room for it. */
+function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<string | null> {
+  // Nobody reads what stands behind the first that had no budget.
+  if (budget.isExceeded) return null;
+  if (unitsOf(groups) <= unitsAtOnce) {
+    const text = JSON.stringify(groups);
+    return budget.take(text.length) ? text : null;
+  }
+  const texts: string[] = [];
+  const written = repeat((at) => {
+    const text = JSON.stringify(groups[at]);
+    pace.units += unitsPerGroup + text.length;
+    if (!budget.take(text.length + 1)) return false;
+    texts.push(text);
+    return texts.length < groups.length;
+  });
+  return chain(written, () => (texts.length < groups.length ? null : `[${texts.join()}]`));
+}
+
+/** As `JSON.stringify`; null when there is no room for it. */
+export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Maybe<string | null> {
+  const texts = mapInTurn(facets, ({ name, field, groups, isValid }) =>
+    chain(groupsText(groups, budget), (text) =>
+      text === null
+        ? null
+        : `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}}`,
+    ),
+  );
+  return chain(texts, listText);
+}
+
+/** Where one had no room, those after it have none either. */
+function listText(texts: readonly (string | null)[]): string | null {
+  return texts.includes(null) ? null : `[${texts.join()}]`;
+}
+
+/**
+ * Groups of a worker that is not alone, for the merge; null when there is no room for those that are asked for. What it
+ * sends beyond these, so that fewer questions are left open, it sends only while they are short.
+ * @param sizeOf how many groups of a facet, by its place, are asked for
+ */
+export function groupsTexts(
+  facets: readonly FacetGroups[],
+  sizeOf: (at: number) => number,
+  budget: SizeBudget,
+): Maybe<string | null> {
+  const texts = mapInTurn(facets, (facet, at) => {
+    const { groups, restMax, isLong } = withoutLongRest(facet, sizeOf(at));
+    return chain(groupsText(groups, budget), (text) => {
+      if (text === null) return null;
+      const rest = restMax === undefined ? '' : `,"restMax":${restMax}`;
+      return `{"groups":${text}${rest}${isLong === true ? ',"isLong":true' : ''}}`;
+    });
+  });
+  return chain(texts, listText);
+}
+
+function withoutLongRest(facet: FacetGroups, size: number): FacetGroups {
+  const { groups } = facet;
+  if (groups.length <= size || unitsOf(groups) <= unitsAtOnce) return facet;
+  let units = 0;
+  let kept = 0;
+  for (; kept < groups.length; kept += 1) {
+    units += unitsOf(groups.slice(kept, kept + 1));
+    if (kept >= size && units > unitsAtOnce) break;
+  }
+  return kept === groups.length
+    ? facet
+    : { ...facet, groups: groups.slice(0, kept), restMax: groups[kept]?.count ?? 0 };
+}

@@ -1,0 +1,44 @@
+/** The rows of a page as text: counted while they are written, since they may be megabytes each, and in steps. */
+import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { chain, type Maybe, pace, repeat } from '../../search/pace.ts';
+import type { Row } from '../../search/shard-answer.ts';
+import { isScored, type RowText, rowText } from './row-text.ts';
+
+export interface PageRows {
+  readonly texts: readonly RowText[];
+  /** Of all texts. */
+  readonly bytes: number;
+}
+
+/** What a row takes to be written, in units of the pace; a byte of its text takes a tenth of one. */
+const unitsPerRow = 100;
+const bytesPerUnit = 10;
+
+/** @returns null when the rows, or the values by which they were found, are more than may be */
+export function pageRows(rows: readonly Row[], index: string, bytesMax: number): Maybe<PageRows | null> {
+  const isWithScore = isScored(index);
+  const texts: RowText[] = [];
+  let bytes = 0;
+  let placeUnits = 0;
+  const fits = () => bytes <= bytesMax && placeUnits <= queryPageUnitsMax;
+  const written = repeat((at) => {
+    const row = rows[at];
+    if (row === undefined) return false;
+    const { place, score, updatedAtMs, fieldsBytes } = row;
+    const { originId, sourceId } = place;
+    const text = rowText({ originId, sourceId, updatedAtMs, score, fieldsBytes }, isWithScore);
+    texts.push(text);
+    bytes += text.bytes;
+    placeUnits += placeUnitsOf(row);
+    pace.units += unitsPerRow + Math.trunc(text.bytes / bytesPerUnit);
+    return fits();
+  });
+  return chain(written, () => (fits() ? { texts, bytes } : null));
+}
+
+/** UTF-16 units of the values by which a row was found. */
+function placeUnitsOf({ place }: Row): number {
+  let units = 0;
+  for (const value of place.values) if (typeof value === 'string') units += value.length;
+  return units;
+}

@@ -1,0 +1,38 @@
+/** Where the sockets of this machine's workers lie: a folder that only this user can enter. */
+import { randomBytes } from 'node:crypto';
+import { lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** The system cuts longer ones. */
+const pathBytesMax = 100;
+/** What a killed worker left behind is removed by the next one that starts after this. */
+const leftoverMs = 60_000;
+
+/** A path for a socket that is not there yet; null where sockets are not possible. */
+export async function newSocketPath(isDead: (file: string) => Promise<boolean>): Promise<string | null> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return null;
+  const folder = path.join(tmpdir(), `millrace-${uid}`);
+  const file = path.join(folder, `${randomBytes(8).toString('hex')}.sock`);
+  if (Buffer.byteLength(file) > pathBytesMax) return null;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const facts = await lstat(folder);
+    // Somebody else may have made it first, to read along.
+    if (!facts.isDirectory() || facts.uid !== uid || (facts.mode & 0o077) !== 0) return null;
+    await removeLeftovers(folder, isDead);
+    return file;
+  } catch {
+    return null;
+  }
+}
+
+async function removeLeftovers(folder: string, isDead: (file: string) => Promise<boolean>): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name);
+    const facts = await stat(file).catch(() => null);
+    if (facts === null || Date.now() - facts.mtimeMs < leftoverMs) continue;
+    if (await isDead(file)) await unlink(file).catch(() => {});
+  }
+}

@@ -1,0 +1,34 @@
+import type { RedisHost } from '../../store/store.ts';
+import { SocketListener } from './socket-listener.ts';
+import { StreamListener } from './streams.ts';
+import type { InboundRequest, Listener } from './transport.ts';
+
+/** All ways of fronts to a worker: its stream, and its socket for those of its machine. */
+export class WorkerListener implements Listener {
+  readonly #sockets: SocketListener;
+  readonly #streams: StreamListener;
+
+  /** @param processId of the worker, as in its heartbeat */
+  constructor(host: RedisHost, processId: string, onRequest: (request: InboundRequest) => void) {
+    this.#sockets = new SocketListener(onRequest);
+    this.#streams = new StreamListener(host, processId, onRequest);
+  }
+
+  /** Where fronts of this machine connect to, for the heartbeat; null: nowhere. */
+  get socketPath(): string | null {
+    return this.#sockets.path;
+  }
+
+  /** Requests that came too late to be handed over. */
+  get stale(): number {
+    return this.#streams.stale;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([this.#sockets.start(), this.#streams.start()]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#sockets.close(), this.#streams.close()]);
+  }
+}

@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises';
+import type { StoredItem } from '../../store/derived/items.ts';
+import { type ScopedIndex, scanItems } from '../../store/derived/items.ts';
+import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import type { Store } from '../../store/store.ts';
+import { type CatchUp, sliceMs } from './catch-up.ts';
+import type { Fill, LiveShard } from './live-shard.ts';
+
+export interface LoadOptions {
+  /** False once the partition is closed: then the load ends early. */
+  isHeld(): boolean;
+  /** Told of items that were loaded. */
+  onItems?(count: number): void;
+}
+
+/** Puts the items of a partition into a shard, as Redis has them. */
+export class ShardLoader {
+  constructor(
+    private readonly store: Store,
+    private readonly autoFields: AutoFields,
+    private readonly catchUp: CatchUp,
+  ) {}
+
+  /** What changes meanwhile is not overwritten. @throws StoreUnavailableError */
+  async load(
+    live: LiveShard,
+    { scope, index }: ScopedIndex,
+    partition: number,
+    { isHeld, onItems = () => {} }: LoadOptions,
+  ): Promise<void> {
+    const fill = live.begin(partition);
+    try {
+      const portions = scanItems(this.store, partition, scope, index);
+      let coming = portions.next();
+      for (;;) {
+        const { done, value } = await coming;
+        if (done || !isHeld()) return;
+        // The next portion is fetched while this one is indexed: two are in memory at a time.
+        coming = portions.next();
+        coming.catch(() => {});
+        await this.#learnFields(live, value);
+        await this.#putAll(live, fill, value, isHeld);
+        onItems(value.length);
+      }
+    } finally {
+      live.end(fill);
+    }
+  }
+
+  async #putAll(
+    live: LiveShard,
+    fill: Fill,
+    items: readonly StoredItem[],
+    isHeld: () => boolean,
+  ): Promise<void> {
+    let sliceEndsMs = performance.now() + sliceMs;
+    for (const item of items) {
+      if (!isHeld()) return;
+      live.found(fill, item);
+      if (live.advance(sliceEndsMs) && performance.now() < sliceEndsMs) continue;
+      await setImmediate();
+      if (!live.isCurrent) this.catchUp.soon(live);
+      await live.current();
+      sliceEndsMs = performance.now() + sliceMs;
+    }
+  }
+
+  /** Fields of stored items were decided before the items were stored, so Redis knows them all. */
+  async #learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
+    const { definition } = live;
+    if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
+    await this.autoFields.read(definition.tenant, definition.sourceId, definition.type);
+  }
+}

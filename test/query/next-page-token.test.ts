@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { openToken, sealToken, type TokenUse } from '../../src/query/next-page-token.ts';
+import { queryIdentity } from '../../src/search/check/query.ts';
+import type { CheckedQuery } from '../../src/search/checked-query.ts';
+
+const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const secret = randomBytes(32);
+const query: CheckedQuery = {
+  filter: {
+    kind: 'condition',
+    field: 'size',
+    operator: 'equals',
+    value: { b: 1, a: [2] },
+    caseInsensitive: false,
+  },
+  search: { field: 'title', value: 'word', literal: false },
+  sort: [{ field: '_score', order: 'desc' }],
+  facets: [],
+  offset: 0,
+  pageSize: 10,
+  after: null,
+};
+const scope = { tenant: 'acme', environmentId: 'env' };
+const useOf = (changed: Partial<CheckedQuery>): TokenUse => ({
+  scope,
+  index: 'schema:pages',
+  identity: queryIdentity({ ...query, ...changed }),
+});
+const use = useOf({});
+const place = { values: [1.5, null, 'ü', true], originId: 'o', sourceId: 's' };
+
+test('any place comes back from its token', () => {
+  const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }));
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(value, fc.boolean(), fc.constant(null)), { maxLength: 5 }),
+      fc.string({ unit: 'binary' }),
+      fc.string(),
+      (values, originId, sourceId) => {
+        const sealed = { values, originId, sourceId };
+        const token = sealToken(secret, use, sealed);
+        assert.match(token, /^[\w-]+$/);
+        assert.deepEqual(
+          JSON.stringify(openToken(secret, use, token)),
+          JSON.stringify({ values, originId, sourceId }),
+        );
+      },
+    ),
+    { numRuns: runs },
+  );
+});
+
+test('a long sort value makes a token that a request can carry', () => {
+  const long = { ...place, values: ['sentence '.repeat(100_000)] };
+  const token = sealToken(secret, use, long);
+  assert.ok(token.length < 50_000);
+  assert.deepEqual(openToken(secret, use, token), long);
+});
+
+test('a token holds for no other tenant, environment, index, filter, search or sort', () => {
+  const token = sealToken(secret, use, place);
+  const others: TokenUse[] = [
+    { ...use, scope: { ...scope, tenant: 'other' } },
+    { ...use, scope: { ...scope, environmentId: 'other' } },
+    { ...use, index: 'schema:other' },
+    { ...use, index: 'auto:pages' },
+    useOf({ filter: null }),
+    useOf({ search: null }),
+    useOf({ search: { field: 'title', value: 'word', literal: true } }),
+    useOf({ sort: [{ field: '_score', order: 'asc' }] }),
+    useOf({ sort: [...query.sort, { field: 'title', order: 'asc' }] }),
+  ];
+  for (const other of others) assert.equal(openToken(secret, other, token), null, JSON.stringify(other));
+  assert.equal(openToken(randomBytes(32), use, token), null);
+});
+
+test('page size, facets and the order of object members in a filter do not matter to a token', () => {
+  const token = sealToken(secret, use, place);
+  const filter = { ...query.filter, value: { a: [2], b: 1 } } as CheckedQuery['filter'];
+  const facets = [{ field: 'size', name: 'size', size: 10, isValid: true }];
+  assert.deepEqual(openToken(secret, useOf({ filter, facets, pageSize: 3 }), token), place);
+});
+
+test('no changed, cut, lengthened or made up token is taken', () => {
+  const token = sealToken(secret, use, place);
+  for (let at = 0; at < token.length; at += 1) {
+    const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+    assert.equal(openToken(secret, use, changed), null, `changed at ${at}`);
+    assert.equal(openToken(secret, use, token.slice(0, at)), null, `cut at ${at}`);
+  }
+  for (const text of [
+    '',
+    '=',
+    `${token}A`,
+    `${token}AAAA`,
+    `${token}==`,
+    ` ${token}`,
+    'null',
+    '🙂',
+    '\ud800',
+  ]) {
+    assert.equal(openToken(secret, use, text), null, text);
+  }
+});
