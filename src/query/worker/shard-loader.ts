@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { StoredItem } from '../../store/derived/items.ts';
-import { type ScopedIndex, scanItems } from '../../store/derived/items.ts';
+import { type ScopedIndex, type StoredItem, scanItems } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Store } from '../../store/store.ts';
 import { type CatchUp, sliceMs } from './catch-up.ts';

@@ -1,16 +1,11 @@
 /** Records in Redis are MessagePack; one packer without shared structures, so that every record stands alone. */
-import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
+import { Packr } from 'msgpackr';
 
 // Lua packs whole numbers as 64-bit integers; ours all fit a double. moreTypes stays off: Lua reads some of these.
 const packr = new Packr({ useRecords: false, int64AsType: 'number', moreTypes: false, mapsAsObjects: true });
 
 export function pack(value: unknown): Buffer {
   return packr.pack(value);
-}
-
-/** As `pack`, for bytes that are copied at once: whatever is packed next is written over them. */
-export function packBriefly(value: unknown): Buffer {
-  return packr.pack(value, RESET_BUFFER_MODE);
 }
 
 /** The caller names the type it packed. */
