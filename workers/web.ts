@@ -9,7 +9,7 @@ import { LargeAnswers } from '../src/http/delivery/large-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../src/http/ingest/pace.ts';
-import { Metrics } from '../src/http/operations/metrics.ts';
+import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
 import { readinessOf } from '../src/http/operations/readiness.ts';
 import { RequestRate } from '../src/http/operations/request-rate.ts';
 import { HttpServer } from '../src/http/server.ts';
@@ -28,7 +28,7 @@ runProcess('web', async () => {
   const { tls, rateLimit, openRateLimit, frontLimits: limits } = settings;
   if (tls !== null) checkTlsFiles(tls);
   const id = `web-${randomBytes(4).toString('hex')}`;
-  const metrics = new Metrics(id);
+  const metrics = new FrontMetrics(id);
   collectProcessFigures(metrics.registry);
   const progress = new Progress(store);
   const autoFields = new AutoFields(store);
@@ -66,14 +66,16 @@ runProcess('web', async () => {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  metrics.partitionGauge('millrace_stream_backlog_entries', 'Stream entries that wait in a partition', () =>
-    progress.backlogs(),
+  metrics.gaugeOfPartitions(
+    'millrace_stream_backlog_entries',
+    'Stream entries that wait in a partition',
+    () => progress.backlogs(),
   );
   for (const name of ['entries', 'bytes'] as const) {
-    metrics.gauge(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
+    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
   }
   for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
-    metrics.total(
+    metrics.countOf(
       `millrace_delivery_cache_${name}_total`,
       `Delivery cache: ${name}`,
       () => cache.figures[name],
@@ -97,7 +99,7 @@ runProcess('web', async () => {
       waitingFor: [],
       requestsPerSecond,
     }),
-    metrics: () => metrics.ownText(),
+    metrics: () => metrics.text(),
   });
   configuration.onChange(() => heartbeat.tell());
 

@@ -184,7 +184,7 @@ export class Worker {
   async #metricsText(): Promise<string> {
     // A shard of a cluster that does not answer must not keep everything else from being told.
     await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
-    return await this.metrics.registry.metrics();
+    return await this.metrics.text();
   }
 
   #measureLagOnce(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Every error that a request can end with (specification "Errors", contract sections 3, 5–8): one catalogue.
- * How each interface writes one down is `src/http/problem-body.ts`.
+ * How each interface writes one down is `src/http/routing/problem-answer.ts`.
  */
 import {
   bulkBodyBytesMax,
@@ -12,10 +12,13 @@ import {
   retryAfterSeconds,
   routesPageMax,
   routesPageMin,
+  smallBodyBytesMax,
   urlCharactersMax,
 } from './limits.ts';
 
 export interface Problem {
+  /** Its key in the catalogue: stable, so that logs and documents can name it. */
+  readonly name: string;
   readonly status: number;
   /** Says what to change. */
   readonly message: string;
@@ -46,189 +49,277 @@ export class ProblemError extends Error {
   }
 }
 
+/** A problem, or how one is made of what is wrong in a request. */
+type ProblemGroup = Readonly<Record<string, Problem | ((...details: never[]) => Problem)>>;
+
 const count = (value: number) => value.toLocaleString('en-US');
 
-export const problems = {
+/** Of every interface. */
+const generalProblems = {
   keyMissing: {
+    name: 'keyMissing',
     status: 401,
     message: 'The X-Api-Key header is missing: send the API key of this interface in it',
   },
   metricsKeyNeeded: {
+    name: 'metricsKeyNeeded',
     status: 401,
     message: 'Send the key of the setting METRICS_KEY, as "Authorization: Bearer <key>" or in X-Api-Key',
   },
-  keyUnknown: { status: 401, message: 'The X-Api-Key header holds no known key' },
+  keyUnknown: { name: 'keyUnknown', status: 401, message: 'The X-Api-Key header holds no known key' },
   sourceKeyNeeded: {
+    name: 'sourceKeyNeeded',
     status: 403,
     message: 'This key may not ingest: use the API key of a data source',
   },
   clientKeyNeeded: {
+    name: 'clientKeyNeeded',
     status: 403,
     message: 'This key may not read: use the API key of an environment client',
   },
   scopeMissing: (scope: string): Problem => ({
+    name: 'scopeMissing',
     status: 403,
     message: `This key lacks the scope "${scope}"`,
   }),
   keyTooBusy: (retryAfter: number): Problem => ({
+    name: 'keyTooBusy',
     status: 429,
     message: 'This key sends more requests a second than it may: try again later',
     retryAfter,
   }),
   addressTooBusy: (retryAfter: number): Problem => ({
+    name: 'addressTooBusy',
     status: 429,
     message: 'This address sends more requests a second without a known API key than it may: try again later',
     retryAfter,
   }),
 
-  pathUnknown: { status: 404, message: 'Nothing is found at this path; /openapi.json lists every endpoint' },
+  pathUnknown: {
+    name: 'pathUnknown',
+    status: 404,
+    message: 'Nothing is found at this path; /openapi.json lists every endpoint',
+  },
   methodWrong: (allow: string): Problem => ({
+    name: 'methodWrong',
     status: 405,
     message: `This path does not know the method; use ${allow}`,
     allow,
   }),
   lengthRequired: {
+    name: 'lengthRequired',
     status: 411,
     message:
       'Send the Content-Length header with the byte length of the body; chunked bodies are not supported',
   },
   contentCodingUnknown: (coding: string): Problem => ({
+    name: 'contentCodingUnknown',
     status: 415,
     message: `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported: send the body as it is, without that header`,
   }),
   bodyStoodStill: {
+    name: 'bodyStoodStill',
     status: 408,
     message: 'The body stopped arriving before it was whole: send the request again',
   },
-  internal: { status: 500, message: 'Internal error' },
+  internal: { name: 'internal', status: 500, message: 'Internal error' },
   unavailable: {
+    name: 'unavailable',
     status: 503,
     message: 'The service cannot answer right now: try again later',
     retryAfter: retryAfterSeconds,
   },
   answersWaiting: {
+    name: 'answersWaiting',
     status: 503,
     message: 'Too many answers wait for clients that read slowly: try again later',
     retryAfter: retryAfterSeconds,
   },
   storeFull: {
+    name: 'storeFull',
     status: 503,
     message:
       'The store is full, so nothing new can be saved before there is space again: deletes and reads work, try again later',
     retryAfter: retryAfterSeconds,
   },
   ingestBusy: {
+    name: 'ingestBusy',
     status: 503,
     message: 'Too much accepted work is waiting: nothing of this request was accepted, try again later',
     retryAfter: retryAfterSeconds,
   },
   versionNotReached: {
+    name: 'versionNotReached',
     status: 503,
     message: 'The state that the Min-Version header asks for is not visible yet: try again later',
     retryAfter: retryAfterSeconds,
   },
+} as const satisfies ProblemGroup;
 
+/** Of the ingest interface. */
+const ingestProblems = {
   entityTooLarge: {
+    name: 'entityTooLarge',
     status: 413,
     message: `An entity may have at most ${count(entityBytesMax)} bytes`,
     errorCode: 's-1007',
   },
   bulkTooLarge: {
+    name: 'bulkTooLarge',
     status: 413,
     message: `A bulk request may have at most ${count(bulkBodyBytesMax)} bytes`,
     errorCode: 's-1007',
   },
+  bulkDeleteTooLarge: {
+    name: 'bulkDeleteTooLarge',
+    status: 413,
+    message: `The body may have at most ${smallBodyBytesMax} bytes`,
+    errorCode: 's-1007',
+  },
   bodyNotJson: {
+    name: 'bodyNotJson',
     status: 422,
     message: 'The body is not valid JSON in UTF-8',
     errorCode: 's-1001',
   },
   bulkNotArray: {
+    name: 'bulkNotArray',
     status: 422,
     message: `The body must be a JSON array of at most ${bulkEntitiesMax} source entities`,
     errorCode: 's-1001',
   },
   bulkTooMany: {
+    name: 'bulkTooMany',
     status: 422,
     message: `A bulk request may hold at most ${bulkEntitiesMax} entities: split it`,
     errorCode: 's-1001',
   },
   entityInvalid: (errors: Readonly<Record<string, string>>): Problem => ({
+    name: 'entityInvalid',
     status: 422,
     message: 'The entity is not valid',
     errorCode: 's-1001',
     errors,
   }),
   requestInvalid: (errors: Readonly<Record<string, string>>): Problem => ({
+    name: 'requestInvalid',
     status: 422,
     message: 'The request is not valid',
     errorCode: 's-1001',
     errors,
   }),
-  entityNotFound: { status: 404, message: 'This source has no entity with that originId' },
+  entityNotFound: {
+    name: 'entityNotFound',
+    status: 404,
+    message: 'This source has no entity with that originId',
+  },
+} as const satisfies ProblemGroup;
 
-  nothingAsked: { status: 422, message: 'Missing id, handle or url query parameter' },
-  severalUrls: { status: 422, message: 'Only one url query parameter is allowed' },
+/** Of the delivery interface. */
+const deliveryProblems = {
+  nothingAsked: { name: 'nothingAsked', status: 422, message: 'Missing id, handle or url query parameter' },
+  severalUrls: { name: 'severalUrls', status: 422, message: 'Only one url query parameter is allowed' },
   urlTooLong: {
+    name: 'urlTooLong',
     status: 422,
     message: `The url query parameter may have at most ${count(urlCharactersMax)} characters`,
   },
   urlInvalid: {
+    name: 'urlInvalid',
     status: 422,
     message: 'The url query parameter must begin with / or be an absolute http(s) URL',
   },
   handleTwice: (handle: string): Problem => ({
+    name: 'handleTwice',
     status: 422,
     message: `Handles must be unique, but ${JSON.stringify(handle.slice(0, 200))} is asked for twice`,
   }),
   tooManyKeys: {
+    name: 'tooManyKeys',
     status: 422,
     message: `At most ${count(deliveryKeysMax)} ids and handles together are allowed`,
   },
-  duplicatesFlagInvalid: { status: 422, message: 'includeDuplicateViews must be true or false' },
+  duplicatesFlagInvalid: {
+    name: 'duplicatesFlagInvalid',
+    status: 422,
+    message: 'includeDuplicateViews must be true or false',
+  },
   queryStringInvalid: {
+    name: 'queryStringInvalid',
     status: 422,
     message: 'The query string is not percent-encoded UTF-8',
   },
   deliveryBodyInvalid: (mistakes: readonly string[]): Problem => ({
+    name: 'deliveryBodyInvalid',
     status: 422,
     message: `The body is not valid: ${mistakes.join('; ')}`,
   }),
   tooManyReferences: {
+    name: 'tooManyReferences',
     status: 422,
     message: `The answer would hold more than ${count(deliveryReferencesMax)} references: ask for fewer views`,
   },
   answerTooLarge: {
+    name: 'answerTooLarge',
     status: 422,
     message: `The answer would be larger than ${count(deliveryBodyBytesMax)} bytes: ask for fewer views`,
   },
   versionInvalid: {
+    name: 'versionInvalid',
     status: 422,
     message: 'The Min-Version header holds no token that an ingest endpoint gave',
   },
+} as const satisfies ProblemGroup;
 
+/** Of the listings of routes. */
+const routesProblems = {
   pageSizeInvalid: {
+    name: 'pageSizeInvalid',
     status: 422,
     message: `Exactly one of first and last is required, a whole number from ${routesPageMin} to ${routesPageMax}`,
   },
-  severalCursors: { status: 422, message: 'Only one of after and before is allowed' },
+  severalCursors: { name: 'severalCursors', status: 422, message: 'Only one of after and before is allowed' },
   cursorInvalid: (parameter: string): Problem => ({
+    name: 'cursorInvalid',
     status: 422,
     message: `${parameter} holds no cursor that this endpoint gave`,
   }),
   continuationTokenInvalid: {
+    name: 'continuationTokenInvalid',
     status: 422,
     message: 'The continuation token is none that this endpoint gave',
   },
+} as const satisfies ProblemGroup;
 
+/** Of the query interface. */
+const queryProblems = {
   queryInvalid: (errors: readonly string[], status: 400 | 404 = 400): Problem => ({
+    name: 'queryInvalid',
     status,
     message: 'Query is not valid',
     errors,
   }),
   queriesInvalid: (queries: readonly QueryProblem[]): Problem => ({
+    name: 'queriesInvalid',
     status: 400,
     message: 'Query is not valid',
     queries,
   }),
-} as const satisfies Record<string, Problem | ((...details: never[]) => Problem)>;
+} as const satisfies ProblemGroup;
+
+/** By interface; `every`: whichever is asked. */
+export const problemGroups = {
+  every: generalProblems,
+  ingest: ingestProblems,
+  delivery: deliveryProblems,
+  routes: routesProblems,
+  query: queryProblems,
+} as const;
+
+export const problems = {
+  ...generalProblems,
+  ...ingestProblems,
+  ...deliveryProblems,
+  ...routesProblems,
+  ...queryProblems,
+} as const;

@@ -10,6 +10,8 @@ export interface Answer {
   readonly headers?: readonly HeaderField[];
   /** Status, headers and content type as they go out, for an answer that is written often; see `headOf`. */
   readonly head?: Uint8Array;
+  /** Name of the problem that it tells of, for the log. */
+  readonly problem?: string;
   /** Ends the connection behind the answer. */
   readonly close?: boolean;
   /** Of the body the length alone is told: a client that asked with HEAD takes what follows for the next answer. */

@@ -10,7 +10,7 @@ import type { AnswerCache } from './cache/answer-cache.ts';
 import type { LargeAnswers } from './delivery/large-answers.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
 import type { IngestPace } from './ingest/pace.ts';
-import type { Metrics } from './operations/metrics.ts';
+import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
 
 /** The part of the store's `Progress` that the front needs. */
@@ -32,7 +32,7 @@ export interface Services {
   readonly largeAnswers: LargeAnswers;
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
-  readonly metrics: Metrics;
+  readonly metrics: FrontMetrics;
   readonly limits: FrontLimits;
   /** Hashed form of the setting `METRICS_KEY`; null: the metrics are open. */
   readonly metricsKeyHash: string | null;

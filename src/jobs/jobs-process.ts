@@ -88,7 +88,7 @@ export class JobsProcess {
     );
     this.#heartbeat = new Heartbeat(store, {
       beat: () => this.#beat(),
-      metrics: () => this.metrics.registry.metrics(),
+      metrics: () => this.metrics.text(),
     });
     configuration.onChange(() => this.#heartbeat?.tell());
     this.#running = Promise.all([

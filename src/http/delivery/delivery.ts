@@ -130,7 +130,7 @@ function inItsForm(
   const tags = call.header(ifNoneMatch);
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
   const coding = codingFor(answer.body, call.header(acceptEncoding));
-  if (coding === 'identity') return answer;
+  if (coding === 'identity') return answer.identity();
   return answer.coded(coding, (bytes) => {
     if (key !== undefined) cache?.noteGrown(key, answer, bytes);
   });

@@ -17,12 +17,9 @@ const behindTag = {
   gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
 } as const;
 
-/** It is itself the answer with the body as it is, which is asked for most. */
-export class FinishedAnswer implements Answer {
-  readonly status = 200;
-  readonly contentType = jsonType;
+export class FinishedAnswer {
   #etag: string | null = null;
-  #head: Uint8Array | null = null;
+  #identity: Answer | null = null;
   /** A promise while it is being compressed: whoever asks meanwhile waits for the one that is under way. */
   readonly #coded: Record<Coding, Answer | Promise<Answer> | null> = { br: null, gzip: null };
 
@@ -34,9 +31,15 @@ export class FinishedAnswer implements Answer {
     return this.#etag;
   }
 
-  get head(): Uint8Array {
-    this.#head ??= this.#headOf(200, 'identity');
-    return this.#head;
+  /** The answer with the body as it is. */
+  identity(): Answer {
+    this.#identity ??= {
+      status: 200,
+      body: this.body,
+      contentType: jsonType,
+      head: this.#headOf(200, 'identity'),
+    };
+    return this.#identity;
   }
 
   /**

@@ -31,11 +31,7 @@ export function deleteEntity(services: Services): Handler {
   };
 }
 
-const tooLarge = new ProblemError({
-  status: 413,
-  message: `The body may have at most ${smallBodyBytesMax} bytes`,
-  errorCode: 's-1007',
-});
+const tooLarge = new ProblemError(problems.bulkDeleteTooLarge);
 
 export function deleteEntities(services: Services): Handler {
   return async (call) => {

@@ -22,7 +22,7 @@ export function metricsText({ metrics }: Services): Handler {
   return oneFlight(
     async (): Promise<Answer> => ({
       status: 200,
-      body: await metrics.text(),
+      body: await metrics.textOfAll(),
       contentType: metrics.contentType,
     }),
   );

@@ -3,7 +3,7 @@
  * `process` and `role`, which no metric has of its own.
  */
 
-export interface ProcessMetrics {
+export interface LabelledMetrics {
   /** Values of the labels. */
   readonly process: string;
   readonly role: string;
@@ -21,14 +21,14 @@ const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
 /** Samples of a histogram or summary belong to the metric without these endings. */
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
-export function mergeMetrics(parts: readonly ProcessMetrics[]): string {
+export function mergeMetrics(parts: readonly LabelledMetrics[]): string {
   const families = new Map<string, Family>();
   for (const part of parts) addText(families, part);
   const lines = [...families.values()].flatMap(({ comments, samples }) => [...comments, ...samples]);
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function addText(families: Map<string, Family>, { process, role, text }: ProcessMetrics): void {
+function addText(families: Map<string, Family>, { process, role, text }: LabelledMetrics): void {
   const own = `process=${JSON.stringify(process)},role=${JSON.stringify(role)}`;
   for (const line of text.split('\n')) {
     const commented = commentPattern.exec(line)?.[1];

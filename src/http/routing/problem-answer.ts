@@ -8,9 +8,15 @@ export type ProblemStyle = 'plain' | 'ingest' | 'delivery' | 'query' | 'multiQue
 export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   const headers = headersOf(problem);
   if (style === 'ingest' && problem.status === 500) {
-    return { status: 500, body: problem.message, contentType: 'text/plain; charset=utf-8', headers };
+    return {
+      status: 500,
+      body: problem.message,
+      contentType: 'text/plain; charset=utf-8',
+      headers,
+      problem: problem.name,
+    };
   }
-  return jsonAnswer(problem.status, problemBody(style, problem), headers);
+  return { ...jsonAnswer(problem.status, problemBody(style, problem), headers), problem: problem.name };
 }
 
 function problemBody(style: ProblemStyle, { status, message, errorCode, errors, queries }: Problem): unknown {

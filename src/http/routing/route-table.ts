@@ -16,3 +16,13 @@ export const routeTable: readonly RouteDefinition[] = [
   ...queryEndpoints,
   ...operationsEndpoints,
 ];
+
+/** The methods that each path knows, HEAD beside GET. */
+export function methodsByPath(): Map<string, string[]> {
+  const methodsOf = new Map<string, string[]>();
+  for (const { path, method } of routeTable) {
+    const names = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
+    methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...names]);
+  }
+  return methodsOf;
+}

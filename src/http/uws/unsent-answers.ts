@@ -5,27 +5,38 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { smallAnswerBytesMax } from '../../contract/limits.ts';
+import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
 import { ReadingPace } from './reading-pace.ts';
 
 const sweepMs = 1000;
 
-/** What is counted of them. */
-export interface UnsentEvents {
-  readonly refused: { inc(): void };
-  readonly cutOff: { inc(): void };
-}
-
 export class UnsentAnswers {
   readonly #waiting = new SlotMap<UnsentAnswer>();
+  readonly #refused;
+  readonly #cutOff;
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** @param bytesMax of all that wait, each counted for every client that it waits for */
   constructor(
     private readonly bytesMax: number,
-    private readonly events: UnsentEvents,
-  ) {}
+    metrics: ProcessMetrics,
+  ) {
+    this.#refused = metrics.counter(
+      'millrace_http_unsent_refused_total',
+      'Answers that were refused because too many others waited for their clients',
+    );
+    this.#cutOff = metrics.counter(
+      'millrace_http_unsent_cut_off_total',
+      'Clients that were cut off because they did not read their answers',
+    );
+    metrics.gaugeOf(
+      'millrace_http_unsent_bytes',
+      'Bytes of answers that wait for their clients to read them',
+      () => this.#bytes,
+    );
+  }
 
   /** That wait. */
   get bytes(): number {
@@ -36,7 +47,7 @@ export class UnsentAnswers {
   admit(bodyBytes: number): boolean {
     if (bodyBytes <= smallAnswerBytesMax || this.#bytes === 0) return true;
     if (this.#bytes + bodyBytes <= this.bytesMax) return true;
-    this.events.refused.inc();
+    this.#refused.inc();
     return false;
   }
 
@@ -61,7 +72,7 @@ export class UnsentAnswers {
   }
 
   noteCutOff(): void {
-    this.events.cutOff.inc();
+    this.#cutOff.inc();
   }
 
   leave(place: number): void {

@@ -6,8 +6,8 @@ import { LargeAnswers } from '../../../src/http/delivery/large-answers.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
 import { EntityReader } from '../../../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../../../src/http/ingest/pace.ts';
+import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
-import { Metrics } from '../../../src/http/operations/metrics.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
@@ -83,7 +83,7 @@ export async function startFront({
     largeAnswers: new LargeAnswers(),
     autoFields: new AutoFields(store),
     entityReader,
-    metrics: new Metrics('test'),
+    metrics: new FrontMetrics('test'),
     limits,
     metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],

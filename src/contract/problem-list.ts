@@ -1,0 +1,60 @@
+/** All errors as a list, for the page that documents them. */
+import { type Problem, problemGroups, problems } from './errors.ts';
+
+type Problems = typeof problems;
+/** Those that are made of what is wrong in a request. */
+type MadeName = { [Name in keyof Problems]: Problems[Name] extends Problem ? never : Name }[keyof Problems];
+
+/** Each with a placeholder for every detail. */
+const made: Readonly<Record<MadeName, Problem>> = {
+  scopeMissing: problems.scopeMissing('<scope>'),
+  keyTooBusy: problems.keyTooBusy(1),
+  addressTooBusy: problems.addressTooBusy(1),
+  methodWrong: problems.methodWrong('<methods>'),
+  contentCodingUnknown: problems.contentCodingUnknown('<coding>'),
+  entityInvalid: problems.entityInvalid({ '<field>': '<what is wrong>' }),
+  requestInvalid: problems.requestInvalid({ '<field>': '<what is wrong>' }),
+  handleTwice: problems.handleTwice('<handle>'),
+  deliveryBodyInvalid: problems.deliveryBodyInvalid(['<what is wrong>']),
+  cursorInvalid: problems.cursorInvalid('<parameter>'),
+  queryInvalid: problems.queryInvalid(['<what is wrong>']),
+  queriesInvalid: problems.queriesInvalid([{ name: '<name>', status: 400, errors: ['<what is wrong>'] }]),
+};
+
+export interface ListedProblem {
+  /** Stable: what logs and documents call it. */
+  readonly name: string;
+  readonly status: number;
+  /** What stands between `<` and `>` depends on the request. */
+  readonly message: string;
+  readonly errorCode: string | null;
+  /** Which interface answers so. */
+  readonly interface: keyof typeof problemGroups;
+}
+
+/** Every error that a request can end with, by interface. */
+export function listProblems(): ListedProblem[] {
+  return [
+    ...listed('every', problemGroups.every),
+    ...listed('ingest', problemGroups.ingest),
+    ...listed('delivery', problemGroups.delivery),
+    ...listed('routes', problemGroups.routes),
+    ...listed('query', problemGroups.query),
+  ];
+}
+
+function listed(where: ListedProblem['interface'], group: object): ListedProblem[] {
+  const all: Readonly<Record<string, Problem | undefined>> = { ...plain, ...made };
+  return Object.keys(group).map((key) => {
+    const problem = all[key];
+    if (problem === undefined) throw new Error(`the problem ${key} has no example`);
+    const { name, status, message, errorCode = null } = problem;
+    return { name, status, message, errorCode, interface: where };
+  });
+}
+
+const plain: Readonly<Record<string, Problem>> = Object.fromEntries(
+  Object.entries(problems).flatMap(([key, problem]) =>
+    typeof problem === 'function' ? [] : [[key, problem]],
+  ),
+);

@@ -1,0 +1,49 @@
+/** What `GET /metrics` shows. Labels come from the route table, so their number is bounded. */
+import { ProcessMetrics } from '../../lib/process-metrics.ts';
+import type { RouteDefinition } from '../routing/route-definition.ts';
+import { type LabelledMetrics, mergeMetrics } from './metrics-merge.ts';
+import { RouteTimes, requestText } from './request-times.ts';
+
+/** Metrics of other processes, which are asked for them. */
+export type MetricsCollector = () => Promise<readonly LabelledMetrics[]>;
+
+export class FrontMetrics extends ProcessMetrics {
+  readonly #collectors: MetricsCollector[] = [];
+  readonly #routes: RouteTimes[] = [];
+
+  /** @param process what the samples of this process are labelled with */
+  constructor(private readonly process: string) {
+    super();
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /** Requests that this process has answered. */
+  get requests(): number {
+    return this.#routes.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  addCollector(collector: MetricsCollector): void {
+    this.#collectors.push(collector);
+  }
+
+  forRoute({ tag, name }: Pick<RouteDefinition, 'tag' | 'name'>): RouteTimes {
+    const times = new RouteTimes(`interface="${tag}",endpoint="${name}"`);
+    this.#routes.push(times);
+    return times;
+  }
+
+  /** What this process measures. */
+  override async text(): Promise<string> {
+    return `${requestText(this.#routes)}${await super.text()}`;
+  }
+
+  /** What all processes measure. */
+  async textOfAll(): Promise<string> {
+    const others = await Promise.all(this.#collectors.map((collect) => collect()));
+    const own = { process: this.process, role: 'web', text: await this.text() };
+    return mergeMetrics([own, ...others.flat()]);
+  }
+}

@@ -1,0 +1,63 @@
+/** Who may be answered now: keys, scopes, and limits of requests a second. */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Principal } from '../../config/configuration.ts';
+import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
+import type { Services } from '../services.ts';
+import { headerBytes } from '../uws/header-bytes.ts';
+import { type Access, authorize, authorizeMetrics } from './access.ts';
+import { OpenRateLimit, RateLimit } from './rate-limit.ts';
+
+const apiKeyName = headerBytes('x-api-key');
+const authorizationName = headerBytes('authorization');
+
+export interface RateLimits {
+  /** Requests a second for each API key; absent or 0: no limit. */
+  readonly rateLimit?: number;
+  /** Requests a second without a known key for each address; absent or 0: no limit. */
+  readonly openRateLimit?: number;
+}
+
+export class Admission {
+  readonly #ofKeys: RateLimit | null;
+  readonly #ofAddresses: OpenRateLimit | null;
+
+  constructor(
+    private readonly services: Pick<Services, 'configuration' | 'metricsKeyHash'>,
+    { rateLimit = 0, openRateLimit = 0 }: RateLimits,
+  ) {
+    this.#ofKeys = rateLimit === 0 ? null : new RateLimit(rateLimit);
+    this.#ofAddresses = openRateLimit === 0 ? null : new OpenRateLimit(openRateLimit);
+  }
+
+  /** Whom the request speaks for; null at an endpoint that speaks for nobody. @throws ProblemError 401, 403, 429 */
+  admit(access: Access, res: HttpResponse, req: HttpRequest): Principal | null {
+    const { metricsKeyHash, configuration } = this.services;
+    if (access.kind === 'open' || (access.kind === 'metrics' && metricsKeyHash === null)) {
+      const problem = this.countKeyless(res);
+      if (problem !== null) throw new ProblemError(problem);
+      return null;
+    }
+    const apiKey = req.getHeader(apiKeyName);
+    try {
+      if (access.kind === 'metrics') {
+        authorizeMetrics(metricsKeyHash, req.getHeader(authorizationName), apiKey);
+        return null;
+      }
+      const principal = authorize(access, apiKey, configuration.current);
+      const waitSeconds = this.#ofKeys?.take(configuration.current, apiKey, performance.now()) ?? 0;
+      if (waitSeconds > 0) throw new ProblemError(problems.keyTooBusy(waitSeconds));
+      return principal;
+    } catch (error) {
+      const isUnknown = error instanceof ProblemError && error.problem.status === 401;
+      const tooBusy = isUnknown ? this.countKeyless(res) : null;
+      throw tooBusy === null ? error : new ProblemError(tooBusy);
+    }
+  }
+
+  /** Counts a request that shows no known key. @returns why it is not answered; null: it is */
+  countKeyless(res: HttpResponse): Problem | null {
+    if (this.#ofAddresses === null) return null;
+    const waitSeconds = this.#ofAddresses.take(res.getRemoteAddress(), performance.now());
+    return waitSeconds > 0 ? problems.addressTooBusy(waitSeconds) : null;
+  }
+}
