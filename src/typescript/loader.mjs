@@ -1,7 +1,6 @@
 /**
- * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. tsx compiles it, and what it made of a file is kept: a
- * process that finds everything compiled starts no compiler, which was half of the processor time of its start. Plain JavaScript,
- * because nothing else can run yet. A thread imports it too, since Node 20 gives it no loader.
+ * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. It is plain JavaScript, because nothing else can run yet.
+ * A thread imports it too, since Node 20 gives it no loader.
  */
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +17,6 @@ register('./hooks.mjs', {
   data: {
     cacheDir: pathOf('node_modules/.cache/millrace/'),
     tsconfigFile: pathOf('tsconfig.json'),
-    compilerFile: pathOf('node_modules/tsx/package.json'),
+    esbuildPackageFile: pathOf('node_modules/esbuild/package.json'),
   },
 });

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { Compiler } from '../../src/typescript/compile.mjs';
+import { CompiledFiles } from '../../src/typescript/compiled-files.mjs';
+
+const tsconfigFile = path.resolve('tsconfig.json');
+
+async function folder(context: TestContext): Promise<string> {
+  const made = await mkdtemp(path.join(tmpdir(), 'millrace-'));
+  context.after(() => rm(made, { recursive: true }));
+  return made;
+}
+
+/** The files of one process. @returns its reads, and how often it compiled */
+function processOf(cacheDir: string, esbuildPackageFile: string) {
+  const compiler = new Compiler(tsconfigFile, esbuildPackageFile);
+  let compiled = 0;
+  const files = new CompiledFiles(cacheDir, {
+    madeBy: compiler.madeBy,
+    compile: (url: string, source: Buffer) => {
+      compiled += 1;
+      return compiler.compile(url, source);
+    },
+  });
+  return {
+    read: async (file: string) => Buffer.from(await files.read(pathToFileURL(file).href)).toString(),
+    compiled: () => compiled,
+  };
+}
+
+test('a file is compiled once, and again when it or the compiler has changed or what was kept is broken', async (context) => {
+  const dir = await folder(context);
+  const file = path.join(dir, 'sum.ts');
+  const packageFile = path.join(dir, 'package.json');
+  const cacheDir = path.join(dir, 'cache');
+  await writeFile(packageFile, '{"version":"1"}');
+  await writeFile(file, 'export const sum: number = 1 + 2;');
+  const first = processOf(cacheDir, packageFile);
+  const source = await first.read(file);
+  assert.match(source, /^const sum = 1 \+ 2;\nexport/);
+  const second = processOf(cacheDir, packageFile);
+  assert.equal(await second.read(file), source);
+  assert.deepEqual([first.compiled(), second.compiled()], [1, 0]);
+
+  await writeFile(file, 'export const sum: number = 4;');
+  assert.match(await second.read(file), /^const sum = 4/);
+  assert.equal(second.compiled(), 1);
+  await writeFile(packageFile, '{"version":"2"}');
+  const upgraded = processOf(cacheDir, packageFile);
+  await upgraded.read(file);
+  assert.equal(upgraded.compiled(), 1);
+
+  const [kept = ''] = await readdir(cacheDir);
+  await writeFile(path.join(cacheDir, kept), 'const su');
+  assert.match(await upgraded.read(file), /^const sum = 4/);
+  assert.deepEqual(await readdir(cacheDir), [kept], 'one file, and no draft of it');
+});
+
+test('where nothing can be kept everything runs as well', async (context) => {
+  const dir = await folder(context);
+  const file = path.join(dir, 'one.ts');
+  const packageFile = path.join(dir, 'package.json');
+  await writeFile(packageFile, '{"version":"1"}');
+  await writeFile(file, 'export const one: number = 1;');
+  const files = processOf(path.join(file, 'no-folder'), packageFile);
+  await files.read(file);
+  await files.read(file);
+  assert.equal(files.compiled(), 2);
+});
