@@ -3,27 +3,27 @@
  * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
+import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
-import { parseDependent } from '../store/derived/dependents.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import { keys } from '../store/keys.ts';
 import { commit } from '../store/partitions/commit.ts';
 import { type IntakeEntry, IntakeReader } from '../store/partitions/intake.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import { encodePendingRebuild, readPendingRebuilds } from '../store/partitions/pending-rebuilds.ts';
-import { FencedError, StoreUnavailableError } from '../store/redis/errors.ts';
+import { FencedError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
-import { type BatchResult, processBatch } from './batch/batch.ts';
+import { type BatchResult, processSound } from './batch/batch.ts';
 import { Intents } from './batch/intents.ts';
 import type { Basis } from './batch/turn.ts';
 import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './batch/work.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
-import { RebuildQueue, type Waiting } from './rebuild/rebuild-queue.ts';
+import { LeaseLife } from './ownership/lease-life.ts';
+import { PendingRebuilds } from './rebuild/pending-rebuilds.ts';
+import { RebuildTurn } from './rebuild/rebuild-turn.ts';
 import { wholePartition } from './rebuild/rescan.ts';
 
 const entriesPerRead = 200;
@@ -51,7 +51,9 @@ export interface PartitionContext {
 }
 
 export class PartitionActor {
-  readonly #queue = new RebuildQueue();
+  readonly #life = new LeaseLife();
+  readonly #pending: PendingRebuilds;
+  readonly #rebuildTurn: RebuildTurn;
   readonly #reader: IntakeReader;
   readonly #namedFields = new NamedFields();
   #checkpoint: number;
@@ -60,31 +62,30 @@ export class PartitionActor {
   #intents: Intents | null = null;
   /** Rebuilds that wait, as the metrics have it; null before the first commit. */
   #shownWaiting: number | null = null;
-  #stopping = false;
-  #ended = false;
-  #loaded = false;
   /** What the batch under way works by; null between batches. */
   #batchBasis: ReturnType<PartitionContext['basis']> | null = null;
   #readable: Promise<IntakeEntry[]> | null = null;
-  /** Our place in the line for a rebuild, and what to call when the turn that came is over. */
-  #request: Promise<void> | null = null;
-  #granted: (() => void) | null = null;
-  #granting: Promise<void> | null = null;
   #endWait = () => {};
-  #wake = () => {};
 
   constructor(
     private readonly context: PartitionContext,
     readonly lease: TakenLease,
   ) {
+    const { store, streams, rebuildTurns } = context;
     this.#checkpoint = lease.checkpoint;
     this.#commits = lease.commits;
-    this.#reader = new IntakeReader(context.streams, lease.tag, lease.checkpoint);
+    this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
+    this.#pending = new PendingRebuilds(store, lease.tag);
+    this.#rebuildTurn = new RebuildTurn(
+      rebuildTurns,
+      (nowMs) => this.#pending.queue.readyInMs(nowMs),
+      () => this.#endWait(),
+    );
   }
 
   /** True once index items are loaded: the partition can answer queries. */
   get loaded(): boolean {
-    return this.#loaded;
+    return this.#life.isLoaded;
   }
 
   /** Sequence of the last entry that is taken in. */
@@ -100,23 +101,18 @@ export class PartitionActor {
   /** Runs until stopped or fenced. @throws FencedError when another worker owns the partition now; StoreUnavailableError */
   async run(): Promise<void> {
     const { store, items } = this.context;
-    const { partition, epoch, tag, commits } = this.lease;
+    const { partition, epoch, commits } = this.lease;
     try {
       if (!(await fenceOlderOwners(store, this.lease)))
         throw new FencedError('a newer owner is there already');
-      for (const [field, [first, last]] of await pendingRebuilds(store, tag)) {
-        const [tenant = '', ...rest] = field.split('|');
-        this.#queue.add(tenant, rest.join('|'), first, last);
-      }
+      await this.#pending.load();
       await items.open(partition, epoch, commits);
-      this.#loaded = true;
-      while (!this.#stopping) await this.#step();
+      this.#life.on('loaded');
+      while (this.#life.goesOn) await this.#step();
     } finally {
-      this.#loaded = false;
-      this.#ended = true;
-      this.#wake();
+      this.#life.on('ended');
+      this.#rebuildTurn.end();
       this.#reader.close();
-      void this.#request?.then(() => this.#granted?.());
       items.close(partition);
       this.context.metrics.rebuildsWaiting.remove({ partition });
     }
@@ -124,7 +120,7 @@ export class PartitionActor {
 
   /** Ends `run` after the batch under way. */
   stop(): void {
-    this.#stopping = true;
+    this.#life.on('stopped');
     this.#reader.close();
   }
 
@@ -134,18 +130,15 @@ export class PartitionActor {
    */
   async #step(): Promise<void> {
     const entries = await this.#nextEntries();
-    if (this.#stopping) return;
+    if (!this.#life.goesOn) return;
     if (entries !== null) await this.#takeIn(entries);
-    if (this.#granted !== null && !this.#stopping) await this.#rebuild(this.#granted);
+    if (this.#rebuildTurn.hasCome && this.#life.goesOn) await this.#rebuild();
   }
 
   /** Null when the turn of a rebuild came first. */
   async #nextEntries(): Promise<IntakeEntry[] | null> {
     this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
-    this.#granting ??= this.#rebuildGranted().then(() => {
-      this.#granting = null;
-      this.#endWait();
-    });
+    this.#rebuildTurn.await();
     try {
       const entries = await this.#firstOf(this.#readable);
       if (entries !== null) this.#readable = null;
@@ -169,36 +162,11 @@ export class PartitionActor {
     });
   }
 
-  /** One at a time: waits until a rebuild is ready, then in the line of the worker's partitions. */
-  async #rebuildGranted(): Promise<void> {
-    for (;;) {
-      const waitMs = this.#queue.readyInMs(performance.now());
-      if (waitMs === 0) break;
-      await this.#sleep(waitMs);
-      // A turn asked for after the end would never be given back.
-      if (this.#ended) return;
-    }
-    this.#request ??= this.context.rebuildTurns.acquire().then((release) => {
-      this.#granted = release;
-    });
-    await this.#request;
-  }
-
-  /** Until `#wake` is called, or the time is over; null sets none. */
-  async #sleep(waitMs: number | null): Promise<void> {
-    let timer: NodeJS.Timeout | null = null;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (waitMs !== null) timer = setTimeout(resolve, waitMs);
-    });
-    if (timer !== null) clearTimeout(timer);
-  }
-
   async #takeIn(entries: readonly IntakeEntry[]): Promise<void> {
     for (const portion of portionsOf(entries)) {
       const release = await this.context.batchSlots.acquire(portion.parts);
       try {
-        if (this.#stopping) return;
+        if (!this.#life.goesOn) return;
         await this.#process(portion);
       } finally {
         release();
@@ -206,44 +174,31 @@ export class PartitionActor {
     }
   }
 
-  async #process({ works, invalidations, sequence }: IntakePortion): Promise<void> {
-    const result = await this.#batch(works);
-    const key = keys.pendingRebuilds(this.lease.tag);
-    const whole = invalidations.length === 0 ? noNames : new Set(works.map(nameOfWork));
-    for (const { tenant, dependents, sequence: asked } of invalidations) {
-      for (const dependent of dependents) {
-        // A whole turn in this portion has seen the change that invalidated it.
-        if (isWholeTurn(tenant, dependent, whole)) continue;
-        const waiting = this.#queue.add(tenant, dependent, asked, asked);
-        result.writes.set(key, pendingField(waiting), encodePendingRebuild(waiting.first, waiting.last));
-      }
-    }
-    this.#wake();
-    await this.#commit(result, sequence);
-    this.context.metrics.entitiesProcessed.inc(result.counts.entities);
+  async #process(portion: IntakePortion): Promise<void> {
+    const result = await this.#batch(portion.works);
+    this.#pending.add(portion, result.changes.writes);
+    this.#rebuildTurn.wake();
+    await this.#commit(result, portion.sequence);
+    this.context.metrics.entitiesProcessed.inc(result.changes.counts.entities);
   }
 
-  async #rebuild(release: () => void): Promise<void> {
+  async #rebuild(): Promise<void> {
+    const { queue } = this.#pending;
+    const { metrics } = this.context;
     try {
       const startMs = performance.now();
-      const taken = this.#queue.take(startMs, rebuildBudgetMs);
+      const taken = queue.take(startMs, rebuildBudgetMs);
       if (taken.length === 0) return;
       const result = await this.#batch(rebuildWorks(taken));
-      for (const waiting of taken)
-        result.writes.delete(keys.pendingRebuilds(this.lease.tag), pendingField(waiting));
+      this.#pending.remove(taken, result.changes.writes);
       const endMs = performance.now();
-      this.#queue.done(
-        taken.map(({ dependent }) => dependent),
-        endMs,
-        endMs - startMs,
-      );
+      const dependents = taken.map(({ dependent }) => dependent);
+      queue.done(dependents, endMs, endMs - startMs);
       await this.#commit(result, this.#checkpoint);
-      this.context.metrics.rebuilds.inc(result.counts.built);
-      this.context.metrics.rebuildsUnchanged.inc(result.counts.unchanged);
+      metrics.rebuilds.inc(result.changes.counts.built);
+      metrics.rebuildsUnchanged.inc(result.changes.counts.unchanged);
     } finally {
-      this.#request = null;
-      this.#granted = null;
-      release();
+      this.#rebuildTurn.over();
     }
   }
 
@@ -254,63 +209,45 @@ export class PartitionActor {
 
   async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
     const { store, autoFields, claimsPerCommit } = this.context;
-    const intents = await this.#openIntents();
+    const { lease } = this;
+    const [intents, namedFields] = [await this.#openIntents(), this.#namedFields];
     const basis = this.context.basis();
-    const context = {
-      store,
-      lease: this.lease,
-      basis,
-      autoFields,
-      intents,
-      namedFields: this.#namedFields,
-      claimsPerCommit,
-    };
     this.#batchBasis = basis;
-    try {
-      return await processBatch(context, works);
-    } catch (error) {
-      if (error instanceof FencedError || error instanceof StoreUnavailableError) throw error;
-      // A mistake of ours that one entity brings out must not hold up the others of its partition.
-      const sound: EntityWork[] = [];
-      for (const work of works) {
-        await processBatch(context, [work]).then(
-          () => sound.push(work),
-          (cause: unknown) => {
-            if (cause instanceof FencedError || cause instanceof StoreUnavailableError) throw cause;
-            this.context.onTrouble(this.lease.partition, cause);
-          },
-        );
-      }
-      return await processBatch(context, sound);
-    }
+    return await processSound(
+      { store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
+      works,
+      (error) => this.context.onTrouble(lease.partition, error),
+    );
   }
 
   async #commit(result: BatchResult, checkpoint: number): Promise<void> {
+    assert(!this.#life.isEnded, 'a commit is made under a held lease');
+    assert(checkpoint >= this.#checkpoint, 'a checkpoint only grows');
     const { metrics, items, store } = this.context;
+    const { changes, claimWrites, downstream } = result;
+    const { writes, digests, itemChanges, counts } = changes;
     const announcement = {
       checkpoint,
-      pendingRebuilds: this.#queue.firstInvalidations(),
-      downstream: result.downstream,
-      digests: result.digests.bytes,
+      pendingRebuilds: this.#pending.queue.firstInvalidations(),
+      downstream,
+      digests: digests.bytes,
     };
-    const { writes, claimWrites } = result;
-    const commits = await commit(store, this.lease, writes, announcement, this.#commits, claimWrites);
+    this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, claimWrites);
     this.#checkpoint = checkpoint;
-    this.#commits = commits;
     this.#batchBasis = null;
     this.#intents?.settle();
     this.#namedFields.settle();
-    items.apply(this.lease.partition, commits, result.itemChanges);
+    items.apply(this.lease.partition, this.#commits, itemChanges);
     metrics.commits.inc();
-    metrics.outputsBuilt.inc(result.counts.built);
-    metrics.outputsUnchanged.inc(result.counts.unchanged);
-    for (const [kind, count] of result.counts.diagnostics) metrics.diagnostics.inc({ kind }, count);
+    metrics.outputsBuilt.inc(counts.built);
+    metrics.outputsUnchanged.inc(counts.unchanged);
+    for (const [kind, count] of counts.diagnostics) metrics.diagnostics.inc({ kind }, count);
     this.#showWaiting();
   }
 
   /** The gauge takes its time to find a partition. */
   #showWaiting(): void {
-    const { size } = this.#queue;
+    const { size } = this.#pending.queue;
     if (size === this.#shownWaiting) return;
     this.#shownWaiting = size;
     this.context.metrics.rebuildsWaiting.set({ partition: this.lease.partition }, size);
@@ -331,27 +268,4 @@ export class PartitionActor {
     await this.#commit(await this.#batch(intents.works), last);
     this.#reader.seek(last);
   }
-}
-
-const noNames: ReadonlySet<string> = new Set();
-
-function nameOfWork({ tenant, sourceId, originId }: EntityWork): string {
-  return `${tenant}:${sourceId}:${originId}`;
-}
-
-function isWholeTurn(tenant: string, dependent: string, whole: ReadonlySet<string>): boolean {
-  const parsed = parseDependent(dependent);
-  // A repair asks for more than a whole turn does.
-  if (parsed?.kind === 'repair') return false;
-  return parsed === null || whole.has(`${tenant}:${parsed.sourceId}:${parsed.originId}`);
-}
-
-/** Field of `keys.pendingRebuilds`: the tenant, then the dependent. */
-function pendingField({ tenant, dependent }: Pick<Waiting, 'tenant' | 'dependent'>): string {
-  return `${tenant}|${dependent}`;
-}
-
-async function pendingRebuilds(store: Store, tag: string): Promise<[string, readonly [number, number]][]> {
-  const pending = [...(await readPendingRebuilds(store, tag))];
-  return pending.sort(([, [a]], [, [b]]) => a - b);
 }

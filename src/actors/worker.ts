@@ -4,6 +4,8 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { leaseMs } from '../contract/limits.ts';
+import { oneFlight } from '../lib/one-flight.ts';
+import { repeat } from '../lib/repeat.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
@@ -18,8 +20,6 @@ import {
 import { LeaseEnds } from '../store/partitions/lease-ends.ts';
 import { readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import { heartbeatMs } from '../store/processes/heartbeat.ts';
-import type { ProcessBeat } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { FencedError, StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
@@ -31,6 +31,7 @@ import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keepe
 import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
 import { LeaseWatch } from './ownership/lease-watch.ts';
 import { PartitionActor } from './partition.ts';
+import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 
 const tickMs = 500;
 /** How soon a worker tells that it works by another configuration or other lookup layouts, or has other partitions: others wait for that word. */
@@ -45,7 +46,7 @@ const batchPatienceMs = 1000;
 /** Two of each entity of a full portion. */
 const claimsPerCommitDefault = 800;
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
@@ -54,12 +55,10 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** So many claims may move with a commit on one Redis; absent: those of most batches. */
   readonly claimsPerCommit?: number;
-  /** What index shards still have to load, for `/health/ready`. */
-  waitingFor(): readonly string[];
-  /** Where fronts of this host can ask it without Redis, as in its heartbeat; absent or null: nowhere. */
-  socketPath?(): string | null;
   /** What keeps its leases and its heartbeat going; absent: its own thread does. */
   readonly openKeeper?: OpenKeeper;
+  /** See `WorkerBeatSource`; absent: nowhere. */
+  socketPath?(): string | null;
   /** Told of partitions that it has taken, lost or given back. */
   onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
   onTrouble(message: string, error: unknown): void;
@@ -70,9 +69,6 @@ interface OwnedPartition {
   readonly ended: Promise<void>;
 }
 
-/** What a worker goes by, as others hear of it. */
-type Told = Pick<ProcessBeat, 'generation' | 'layouts'>;
-
 export class Worker {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   readonly metrics = new WorkerMetrics();
@@ -81,16 +77,14 @@ export class Worker {
   /** By this process' clock, a little before Redis ends the leases. */
   readonly #ends: LeaseEnds;
   readonly #keeper: Keeper;
+  readonly #beat: WorkerBeat;
   readonly #watch: LeaseWatch;
   readonly #news: LeaseNews;
   readonly #streams: StreamSource;
   readonly #rebuildTurns = new Semaphore(1);
   readonly #batchSlots = new Semaphore(batchesAtOnce * portionParts, batchPatienceMs);
-  #measuringLag: Promise<void> | null = null;
-  /** What of the last heartbeat others wait for, and when the next one is due. */
-  #told = '';
-  #nextBeatMs = 0;
-  #stopping = false;
+  readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
+  readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
@@ -106,6 +100,18 @@ export class Worker {
       trouble: onTrouble,
       metrics: () => this.#metricsText(),
     });
+    const { configuration, waitingFor, socketPath } = options;
+    this.#beat = new WorkerBeat(
+      {
+        id: this.id,
+        configuration,
+        bases: () => [...this.#owned.values()].map(({ actor }) => actor.basis),
+        covered: () => this.covered().keys(),
+        waitingFor,
+        socketPath: () => socketPath?.() ?? null,
+      },
+      this.#keeper,
+    );
   }
 
   /** Partitions that can answer queries now, with their epochs. */
@@ -120,14 +126,14 @@ export class Worker {
 
   start(): void {
     this.#running = Promise.all([
-      this.#every(newsMs, async () => this.#tellWhenDue()),
-      this.#every(tickMs, () => this.#rebalance()),
+      this.#repeat(newsMs, () => this.#beat.tellWhenDue()),
+      this.#repeat(tickMs, () => this.#rebalance()),
     ]);
   }
 
   /** Finishes the batches under way and gives the partitions back. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stop.abort();
     await this.#running;
     await Promise.all([...this.#owned.keys()].map((partition) => this.#giveBack(partition)));
     this.#streams.close();
@@ -135,65 +141,18 @@ export class Worker {
     await this.#keeper.close();
   }
 
-  async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
-    while (!this.#stopping) {
-      await act().catch((error: unknown) => {
-        // Whoever watches the connection tells of it, once.
-        if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('the worker stumbled', error);
-      });
-      await setTimeout(intervalMs);
-    }
-  }
-
-  #tellWhenDue(): void {
-    const nowMs = performance.now();
-    const worksBy = this.#worksBy();
-    const partitions = [...this.covered().keys()].sort((a, b) => a - b);
-    const told = JSON.stringify([worksBy, partitions]);
-    if (told === this.#told && nowMs < this.#nextBeatMs) return;
-    this.#told = told;
-    this.#nextBeatMs = nowMs + heartbeatMs;
-    this.#tell(worksBy, partitions);
-  }
-
-  /** A batch that began by what was before still counts. */
-  #worksBy(): Told {
-    const { configuration } = this.options;
-    const bases = configuration.loaded ? [...this.#owned.values()].map(({ actor }) => actor.basis) : [];
-    return {
-      generation: Math.min(configuration.generation, ...bases.map(({ generation }) => generation)),
-      layouts: Math.min(configuration.layouts.version, ...bases.map(({ layouts }) => layouts.version)),
+  #repeat(pauseMs: number, act: () => void | Promise<void>): Promise<void> {
+    const onError = (error: unknown) => {
+      // Whoever watches the connection tells of it, once.
+      if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('the worker stumbled', error);
     };
-  }
-
-  #tell(worksBy: Told, partitions: readonly number[]): void {
-    const { waitingFor, socketPath } = this.options;
-    this.#keeper.turn();
-    this.#keeper.tell({
-      id: this.id,
-      role: 'worker',
-      host: hostname(),
-      pid: process.pid,
-      ...worksBy,
-      partitions,
-      waitingFor: waitingFor(),
-      socketPath: socketPath?.() ?? null,
-    });
+    return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }
 
   async #metricsText(): Promise<string> {
     // A shard of a cluster that does not answer must not keep everything else from being told.
     await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
     return await this.metrics.text();
-  }
-
-  #measureLagOnce(): Promise<void> {
-    this.#measuringLag ??= this.#measureLag()
-      .catch(() => {})
-      .finally(() => {
-        this.#measuringLag = null;
-      });
-    return this.#measuringLag;
   }
 
   async #measureLag(): Promise<void> {
@@ -222,7 +181,7 @@ export class Worker {
     });
     await Promise.all(release.map((partition) => this.#giveBack(partition)));
     // Together: of a dead worker's partitions each is without an owner until it is taken.
-    const taken = take.filter((partition) => !this.#stopping && !this.#owned.has(partition));
+    const taken = take.filter((partition) => !this.#stop.signal.aborted && !this.#owned.has(partition));
     await Promise.all(taken.map((partition) => this.#take(partition, unrenewed.get(partition))));
   }
 

@@ -1,7 +1,6 @@
 /** Whether the outputs of an entity are those that the configuration of now would give. Pure. */
 
-import { buildersFor, placeOf } from '../actors/batch/builder.ts';
-import { outputKey } from '../actors/batch/output-key.ts';
+import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { Basis } from '../actors/batch/turn.ts';
 import type { ProcessedRecord } from '../store/derived/processed-record.ts';
 

@@ -1,17 +1,17 @@
 /** Compares the bytes of views and index items with those that are built now. */
 
-import { type AutoTypes, storedItem } from '../actors/batch/items.ts';
+import type { AutoTypes } from '../actors/batch/auto-types.ts';
+import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
-import { outputKey } from '../actors/batch/output-key.ts';
+import { storedOutput } from '../actors/batch/stored-output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
-import { encodeItem } from '../store/derived/items.ts';
-import { encodeBody, storedFields } from '../store/derived/stored-body.ts';
+import { storedFields } from '../store/derived/stored-body.ts';
 import { type Finding, finding, outputSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
 export function checkBytes(state: TurnState, output: Output, autoTypes: AutoTypes): Finding[] {
-  const expected = expectedBytes(output, autoTypes);
+  const expected = storedOutput(output, autoTypes).bytes;
   const subject = outputSubject(state.turn, output.builder);
   const former = state.former.get(outputKey(output.builder));
   const { key, field } = state.placeOf(output.builder);
@@ -30,13 +30,6 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   }
   if (former.schemaDigest === schemaDigest) return [];
   return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
-}
-
-function expectedBytes(output: Output, autoTypes: AutoTypes): Buffer {
-  if (output.result.kind === 'view') return encodeBody(output.result.view.body);
-  const stored = storedItem(output, autoTypes);
-  if (stored === null) throw new TypeError('not an item');
-  return encodeItem(stored.item);
 }
 
 /** Outputs that the record has and that nothing builds now. */

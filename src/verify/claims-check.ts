@@ -3,10 +3,9 @@
  * a claim is made cannot be told from the entity alone: that is taken from the record (contract section 5).
  */
 
-import { claimsOf } from '../actors/batch/claims.ts';
-import { formerClaims, sameClaim } from '../actors/batch/former.ts';
+import { outputKey } from '../actors/batch/builder.ts';
+import { claimKey, claimsOf, formerClaims, sameClaim } from '../actors/batch/claims.ts';
 import type { Output } from '../actors/batch/output.ts';
-import { claimKey, outputKey } from '../actors/batch/output-key.ts';
 import type { MadeClaim } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';

@@ -1,8 +1,9 @@
 /** Every finding about the data of a store (contract section 2), by making everything once more without storing it. */
 
+import { AutoTypes } from '../actors/batch/auto-types.ts';
 import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';
-import { AutoTypes, storedItem } from '../actors/batch/items.ts';
-import { buildOutputs, type Output, outputsOf } from '../actors/batch/output.ts';
+import { buildTurns, type Output } from '../actors/batch/output.ts';
+import { storedOutput } from '../actors/batch/stored-output.ts';
 import { loadTurns } from '../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../config/configuration.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
@@ -97,16 +98,13 @@ async function diagnosePortion(
   for (const { place, entity, originId } of turns) {
     if (place !== null && entity !== null) typeCounts.add(place.tenant, place.source, entity.type, originId);
   }
-  const asked = outputsOf(turns);
-  const autoTypes = new AutoTypes();
-  await autoTypes.read(autoFields, asked);
-  const outputs = asked.filter((output) => autoTypes.admits(output));
-  await buildOutputs(outputs, lookups);
+  const read = (asked: readonly Output[]) => AutoTypes.read(autoFields, asked);
+  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, read);
   const tell = (output: Output, diagnostic: Diagnostic) => onDiagnostic(locate(outputOf(output), diagnostic));
-  for (const output of asked) if (!autoTypes.admits(output)) tell(output, typeWithoutRoom(output));
+  for (const output of withoutRoom) tell(output, typeWithoutRoom(output));
   const current = outputs.filter(({ isDeferred }) => !isDeferred);
   for (const output of current) {
-    const misfits = storedItem(output, autoTypes)?.misfits ?? [];
+    const { misfits } = storedOutput(output, autoTypes);
     for (const diagnostic of diagnosticsOf(output, misfits, (demand) => lookups.isCut(demand))) {
       tell(output, diagnostic);
     }

@@ -3,8 +3,8 @@
  * Nothing is written and nothing registered.
  */
 
-import { AutoTypes } from '../actors/batch/items.ts';
-import { buildOutputs, type Output, outputsOf } from '../actors/batch/output.ts';
+import { AutoTypes } from '../actors/batch/auto-types.ts';
+import { buildTurns, type Output } from '../actors/batch/output.ts';
 import { loadTurns } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
@@ -58,12 +58,8 @@ export async function checkEntities(
     { configuration, layouts: await readLayouts(store) },
     works,
   );
-  const asked = outputsOf(turns);
-  const autoTypes = new AutoTypes();
-  await autoTypes.read(autoFields, asked);
-  const outputs = asked.filter((output) => autoTypes.admits(output));
-  await buildOutputs(outputs, lookups);
-
+  const read = (asked: readonly Output[]) => AutoTypes.read(autoFields, asked);
+  const { outputs, autoTypes } = await buildTurns(turns, lookups, read);
   const turnOf = new Map(
     turns.map((turn) => [`${turn.tenantAlias}:${turn.sourceId}:${turn.originId}`, turn]),
   );

@@ -1,7 +1,7 @@
 /** Compares the entries of an entity in the lookup indexes, and whom a change would rebuild, with what should be. */
+
+import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
-import { outputKey } from '../actors/batch/output-key.ts';
-import { indexEntriesOf } from '../actors/batch/publish.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup/layout.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
@@ -15,7 +15,7 @@ export function expectedEntries({
   turn,
 }: TurnState): (Place & { readonly lookupKey: string; readonly projection: string })[] {
   const { tenantAlias: tenant, sourceId, originId, entity, layouts } = turn;
-  return indexEntriesOf(turn).flatMap(({ layoutId, keys }) => {
+  return turn.indexEntries.flatMap(({ layoutId, keys }) => {
     const layout = layouts.find(({ id }) => id === layoutId);
     if (layout === undefined || entity === null) return [];
     const projection = JSON.stringify(project(layout, entity));
@@ -31,7 +31,7 @@ export function expectedEntries({
 export function checkEntries(state: TurnState, entries: ReturnType<typeof expectedEntries>): Finding[] {
   const { turn } = state;
   const subject = formatEntityId(turn);
-  const expected = indexEntriesText(indexEntriesOf(turn));
+  const expected = indexEntriesText(turn.indexEntries);
   const remembered = indexEntriesText(turn.former?.lookups ?? []);
   const findings =
     turn.former === null || remembered === expected

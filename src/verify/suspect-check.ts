@@ -1,5 +1,5 @@
 /** Something that is stored under an entity's name: does the entity's processed record account for it? */
-import { outputKey } from '../actors/batch/output-key.ts';
+import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { MadeClaim, ProcessedRecord } from '../store/derived/processed-record.ts';

@@ -1,5 +1,6 @@
 /** One entity's turn beside what is stored for it. */
-import { outputKey } from '../actors/batch/output-key.ts';
+import { type OutputName, outputKey } from '../actors/batch/builder.ts';
+import { outputField, outputHash } from '../actors/batch/stored-output.ts';
 import type { Turn } from '../actors/batch/turn.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
 import { type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
@@ -8,7 +9,7 @@ import { claimTag } from '../store/claims/read-claims.ts';
 import type { MadeClaim, MadeThing } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
 import { placeApart } from '../store/derived/views.ts';
-import { itemField, keys, viewField } from '../store/keys.ts';
+import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
 /** Where something is stored. */
@@ -32,16 +33,14 @@ export class TurnState {
     this.former = new Map(turn.former?.made.map((output) => [outputKey(output), output]));
   }
 
-  placeOf({ kind, environmentId, name }: Pick<MadeThing, 'kind' | 'environmentId' | 'name'>): Place {
-    const { tenantAlias: tenant, sourceId, originId } = this.turn;
+  placeOf(name: OutputName): Place {
+    const { tenantAlias, sourceId, originId } = this.turn;
     const tag = this.store.partitions.tag(this.store.partitions.ofEntity(sourceId, originId));
-    return kind === 'view'
-      ? { key: keys.views(tag, tenant, environmentId), field: viewField(sourceId, name, originId) }
-      : { key: keys.items(tag, tenant, environmentId, name), field: itemField(sourceId, originId) };
+    return { key: outputHash(tag, tenantAlias, name), field: outputField(name, this.turn) };
   }
 
   /** Wants all that may be stored of a view or an item. */
-  wantOutput(output: Pick<MadeThing, 'kind' | 'environmentId' | 'name'>): void {
+  wantOutput(output: OutputName): void {
     const place = this.placeOf(output);
     this.want(place);
     if (output.kind === 'view') this.want(placeApart(place));

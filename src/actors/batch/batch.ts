@@ -5,28 +5,28 @@
  * batch again from the checkpoint, which has not moved.
  */
 
+import { assert } from '../../lib/assert.ts';
 import { type ClaimWrite, writeClaims } from '../../store/claims/claims.ts';
-import type { DigestList } from '../../store/codec/digest.ts';
-import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { keys } from '../../store/keys.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
-import type { HashWrites } from '../../store/partitions/hash-writes.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
+import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { NamedFields } from '../named-fields.ts';
-import { Assembly, type BatchCounts } from './assembly.ts';
+import { AutoTypes } from './auto-types.ts';
+import { BatchChanges } from './changes.ts';
+import { Comparison } from './comparison.ts';
 import { typeWithoutRoom } from './diagnostics.ts';
 import type { IntentOwner, Intents } from './intents.ts';
-import { AutoTypes } from './items.ts';
 import { LookupSource } from './lookup-source.ts';
-import { buildOutputs, outputsOf } from './output.ts';
-import { DownstreamInvalidations, newEntries, publishTurns } from './publish.ts';
+import { buildTurns, type Output } from './output.ts';
+import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
 import { type Basis, loadTurns } from './turn.ts';
-import type { EntityWork } from './work.ts';
+import { type EntityWork, nameOfWork } from './work.ts';
 
 export interface BatchContext {
   readonly store: Store;
@@ -40,15 +40,11 @@ export interface BatchContext {
 
 /** What the commit has to store and to tell. */
 export interface BatchResult {
-  readonly writes: HashWrites;
+  readonly changes: BatchChanges;
   /** Those that have not been put: they move with the commit. */
   readonly claimWrites: readonly ClaimWrite[];
-  readonly itemChanges: ItemChange[];
-  /** Digests of what requests can see changed. */
-  readonly digests: DigestList;
-  /** The last invalidations that it sent. */
+  /** The last invalidations that the batch sent. */
   readonly downstream: readonly DownstreamInvalidation[];
-  readonly counts: BatchCounts;
 }
 
 /** @throws FencedError, StoreUnavailableError */
@@ -56,11 +52,43 @@ export async function processBatch(
   context: BatchContext,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
+  assert(new Set(works.map(nameOfWork)).size === works.length, 'an entity has one turn in a batch');
   for (;;) {
     const barrier = await ReplicationBarrier.open(context.store, context.lease);
     const result = await tryBatch(context, barrier, works);
     if (await barrier.confirmOutside()) return result;
   }
+}
+
+/**
+ * As `processBatch`, without the entities whose turns fail by a mistake of ours: one of them must not hold up the others
+ * of its partition. @throws FencedError, StoreUnavailableError
+ */
+export async function processSound(
+  context: BatchContext,
+  works: readonly EntityWork[],
+  onTrouble: (error: unknown) => void,
+): Promise<BatchResult> {
+  try {
+    return await processBatch(context, works);
+  } catch (error) {
+    if (isOfStore(error)) throw error;
+  }
+  const sound: EntityWork[] = [];
+  for (const work of works) {
+    try {
+      await processBatch(context, [work]);
+      sound.push(work);
+    } catch (error) {
+      if (isOfStore(error)) throw error;
+      onTrouble(error);
+    }
+  }
+  return await processBatch(context, sound);
+}
+
+function isOfStore(error: unknown): boolean {
+  return error instanceof FencedError || error instanceof StoreUnavailableError;
 }
 
 async function tryBatch(
@@ -72,35 +100,31 @@ async function tryBatch(
   intents.begin();
   namedFields.begin();
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
-  const downstream = new DownstreamInvalidations();
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await barrier.confirmInside();
-  await publishTurns(store, barrier.caller, turns, downstream);
+  const downstream = await publishTurns(store, barrier.caller, turns);
 
-  const asked = outputsOf(turns);
-  const autoTypes = new AutoTypes();
-  await autoTypes.decide(autoFields, asked);
-  const outputs = asked.filter((output) => autoTypes.admits(output));
   const lookups = new LookupSource(store, barrier.caller, basis.layouts);
-  await buildOutputs(outputs, lookups);
+  const decided = (asked: readonly Output[]) => AutoTypes.decide(autoFields, asked);
+  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, decided);
+  const changes = new BatchChanges(lease.tag, namedFields);
+  new Comparison(changes, autoTypes, lookups).compareTurns(turns, outputs);
+  changes.countFindings(withoutRoom.map(typeWithoutRoom));
 
-  const assembly = new Assembly(lease.tag, autoTypes, lookups, namedFields);
-  assembly.addTurns(turns, outputs);
-  assembly.countFindings(asked.filter((output) => !autoTypes.admits(output)).map(typeWithoutRoom));
-
-  const { writes, itemChanges, digests, counts } = assembly;
-  const [claimsBefore, claimWrites] = mayGoWithCommit(context, assembly.claimWrites)
-    ? [[], assembly.claimWrites]
-    : [assembly.claimWrites, []];
+  const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)
+    ? [[], changes.claimWrites]
+    : [changes.claimWrites, []];
   // Of dropped claims too: without a commit the record goes on saying that they are there.
   await intents.note(claimsBefore.map(intentOf));
   if (claimsBefore.length > 0) await barrier.confirmInside();
   await Promise.all([
     writeClaims(store, barrier.caller, claimsBefore),
-    registerDependents(store, barrier.caller, assembly.unregistrations),
+    registerDependents(store, barrier.caller, changes.unregistrations),
   ]);
-  for (const field of intents.settledBy(turns)) writes.delete(keys.intents(lease.tag), field);
-  return { writes, claimWrites, itemChanges, digests, downstream: downstream.list, counts };
+  for (const field of intents.settledBy(turns)) {
+    changes.writes.delete(keys.intents(lease.tag), field);
+  }
+  return { changes, claimWrites, downstream };
 }
 
 /**

@@ -1,20 +1,25 @@
 /** What makes the outputs of an entity: one view builder or item builder for each schema and environment. Pure. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { indexName } from '../../store/keys.ts';
-import { outputKey } from './output-key.ts';
 
-interface BuilderIdentity {
-  /** The `outputKey` of its output, which tells it from the other builders of an entity. */
-  readonly key: string;
+/** Which view or index item of an entity. */
+export interface OutputName {
+  readonly kind: 'view' | 'item';
   readonly environmentId: string;
   /** Schema alias, or index name: the name under which the output is stored. */
   readonly name: string;
+}
+
+interface BuilderIdentity extends OutputName {
+  /** The `outputKey` of its output, which tells it from the other builders of an entity. */
+  readonly key: string;
   /** Changes whenever the output of the same entity could differ. */
   readonly schemaDigest: string;
 }
@@ -23,6 +28,8 @@ export type Builder =
   | (BuilderIdentity & { readonly kind: 'view'; readonly schema: FullSchema })
   | (BuilderIdentity & { readonly kind: 'item'; readonly schema: IndexSchema | null });
 
+/** Schema digest of an output that no schema of now is known to have made. */
+export const outdatedDigest = '';
 /** An auto-indexed item is a function of the entity alone. */
 const autoIndexDigest = 'auto';
 
@@ -86,31 +93,26 @@ function resolutionDigest(tenant: Tenant, environmentId: string): string {
   return digestOf(resolved.join('|')).toString('base64url');
 }
 
+/** Tells the outputs of an entity apart. */
+export function outputKey({ kind, environmentId, name }: OutputName): string {
+  return `${kind}:${environmentId}:${name}`;
+}
+
 /** Name of an output of an entity, as lookups register it and invalidations carry it. */
 export function dependentOf(
-  { kind, environmentId, name }: Pick<Builder, 'kind' | 'environmentId' | 'name'>,
-  { sourceId, originId }: { sourceId: string; originId: string },
+  { kind, environmentId, name }: OutputName,
+  { sourceId, originId }: EntityRef,
 ): string {
   return formatDependent({ kind, environmentId, name, sourceId, originId });
 }
 
-type LookupAnswer = (query: LookupQuery) => readonly StoredEntity[] | undefined;
-
-export function buildInput(
-  tenant: Tenant,
-  entity: StoredEntity,
-  environmentId: string,
-  lookup: LookupAnswer,
-): BuildInput {
-  return new TenantInput(tenant, entity, environmentId, lookup);
-}
-
-class TenantInput implements BuildInput {
+/** What the schemas see of an entity in one environment. */
+export class TenantInput implements BuildInput {
   constructor(
     private readonly tenant: Tenant,
     readonly entity: StoredEntity,
     readonly environmentId: string,
-    readonly lookup: LookupAnswer,
+    readonly lookup: (query: LookupQuery) => readonly StoredEntity[] | undefined,
   ) {}
 
   resolveSource(sourceGroup: string): string | null {

@@ -1,11 +1,70 @@
-/** Which URLs, handles and redirects a view claims, and since when. Pure. */
+/** The claims of a view: on which URLs, handles and redirects, since when, and which it made before. Pure. */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
-import type { MadeClaim } from '../../store/derived/processed-record.ts';
+import type { MadeClaim, MadeThing, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import { claimField } from '../../store/keys.ts';
-import type { FormerClaims } from './former.ts';
-import { claimKey } from './output-key.ts';
+import type { OutputName } from './builder.ts';
+import type { Turn } from './turn.ts';
+
+/** Tells the claims of one view apart. */
+export function claimKey({ kind, host, field }: Pick<MadeClaim, 'kind' | 'host' | 'field'>): string {
+  return `${kind}:${host ?? ''}:${field}`;
+}
+
+/** What the entity claimed in the environment when it was processed last. */
+export interface FormerClaims {
+  /** Of the same view, by `claimKey`. */
+  readonly ofView: ReadonlyMap<string, MadeClaim>;
+  /** Of the entity's other views there; the oldest of equal ones. */
+  readonly ofOtherViews: ReadonlyMap<string, MadeClaim>;
+  /** What was processed last; null when that was before the entity was born, or nothing. */
+  readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
+}
+
+export function sameClaim(a: MadeClaim, b: MadeClaim | undefined): boolean {
+  if (b === undefined) return false;
+  return (
+    a.host === b.host && a.sinceStamp === b.sinceStamp && a.display === b.display && a.redirect === b.redirect
+  );
+}
+
+/**
+ * Claims that are listed already are not put again. A repair does not believe it; and what a restore has put says since
+ * when something is claimed, while nothing of it is there.
+ */
+export function isListed(turn: Turn, former: MadeThing | null): boolean {
+  return turn.repair === null && former !== null && former.bytesDigest.length > 0;
+}
+
+const noClaims: ReadonlyMap<string, MadeClaim> = new Map();
+const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
+
+/** What the entity claimed before in the environment of a builder, by its record alone: nothing else knows since when. */
+export function formerClaims(
+  { former, entity }: Turn,
+  builder: Pick<OutputName, 'environmentId' | 'name'>,
+): FormerClaims {
+  if (former === null) return noFormerClaims;
+  const views = former.made.filter(
+    ({ kind, environmentId }) => kind === 'view' && environmentId === builder.environmentId,
+  );
+  const isOfBuilder = ({ name }: MadeThing) => name === builder.name;
+  return {
+    ofView: oldestClaims(views.filter(isOfBuilder)),
+    ofOtherViews: oldestClaims(views.filter((view) => !isOfBuilder(view))),
+    processed: entity !== null && former.stamp >= entity.bornStamp ? former : null,
+  };
+}
+
+function oldestClaims(views: readonly MadeThing[]): Map<string, MadeClaim> {
+  const oldest = new Map<string, MadeClaim>();
+  for (const claim of views.flatMap(({ claims }) => claims)) {
+    const known = oldest.get(claimKey(claim));
+    if (known === undefined || claim.sinceStamp < known.sinceStamp) oldest.set(claimKey(claim), claim);
+  }
+  return oldest;
+}
 
 /**
  * The claims of a view. A claim that the entity made before keeps its age (contract section 5: a claim's age counts

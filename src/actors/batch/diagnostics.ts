@@ -6,7 +6,7 @@ import {
   lookupResultsMax,
   urlCharactersMax,
 } from '../../contract/limits.ts';
-import type { Misfit } from './items.ts';
+import type { Misfit } from './item.ts';
 import type { LookupDemand } from './lookup-source.ts';
 import { type Output, outcomeOf } from './output.ts';
 

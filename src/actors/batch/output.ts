@@ -6,7 +6,8 @@ import type { BuildInput } from '../../schemas/build/input.ts';
 import type { BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
-import { type Builder, buildersFor, buildInput, dependentOf } from './builder.ts';
+import type { AutoTypes } from './auto-types.ts';
+import { type Builder, buildersFor, dependentOf, TenantInput } from './builder.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import type { Turn } from './turn.ts';
 
@@ -70,9 +71,8 @@ export class Output {
 
   #input(place: NonNullable<Turn['place']>, entity: StoredEntity, lookups: LookupAnswers): BuildInput {
     const { environmentId } = this.builder;
-    return buildInput(place.tenant, entity, environmentId, (query) =>
-      lookups.known(this.#demand(place, query)),
-    );
+    const known = (query: LookupQuery) => lookups.known(this.#demand(place, query));
+    return new TenantInput(place.tenant, entity, environmentId, known);
   }
 
   #demand({ tenant, source }: NonNullable<Turn['place']>, query: LookupQuery): LookupDemand {
@@ -86,27 +86,44 @@ function keysByName(demands: readonly LookupDemand[]): Map<string, SourceKey> {
   return new Map(keys.map(({ sourceId, lookupKey }) => [`${sourceId}:${lookupKey}`, [sourceId, lookupKey]]));
 }
 
+/** The outputs of turns, in the order of their turns. */
+export interface BuiltTurns {
+  readonly outputs: readonly Output[];
+  /** Items of entity types that their source has no room for: they are not built. */
+  readonly withoutRoom: readonly Output[];
+  readonly autoTypes: AutoTypes;
+}
+
+/** Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @throws FencedError, StoreUnavailableError */
+export async function buildTurns(
+  turns: readonly Turn[],
+  lookups: LookupAnswers,
+  typesOf: (asked: readonly Output[]) => Promise<AutoTypes>,
+): Promise<BuiltTurns> {
+  const asked = turns.flatMap(outputsOf);
+  const autoTypes = await typesOf(asked);
+  const outputs = asked.filter((output) => autoTypes.admits(output));
+  await build(outputs, lookups);
+  return { outputs, withoutRoom: asked.filter((output) => !autoTypes.admits(output)), autoTypes };
+}
+
+function outputsOf(turn: Turn): Output[] {
+  const { place, entity, only } = turn;
+  if (place === null || entity === null) return [];
+  const outputs = buildersFor(place.tenant, place.source, entity.type).map(
+    (builder) => new Output(turn, builder),
+  );
+  return only === null ? outputs : outputs.filter(({ dependent }) => only.has(dependent));
+}
+
 /** Longest time without letting other work of the process run. */
 const sliceMs = 15;
 
-/** The outputs that the turns ask for, not yet built; those of one turn stand together, in the order of the turns. */
-export function outputsOf(turns: readonly Turn[]): Output[] {
-  const outputs: Output[] = [];
-  for (const turn of turns) {
-    const { place, entity, only } = turn;
-    if (place === null || entity === null) continue;
-    for (const builder of buildersFor(place.tenant, place.source, entity.type)) {
-      const output = new Output(turn, builder);
-      if (only === null || only.has(output.dependent)) outputs.push(output);
-    }
-  }
-  return outputs;
-}
-
 /**
  * Builds until no lookup is open. Each round answers at least one lookup of each open output, and an output has a
- * bounded number of them (`lookupsPerBuildMax`), so the rounds end. @throws FencedError, StoreUnavailableError */
-export async function buildOutputs(outputs: readonly Output[], lookups: LookupAnswers): Promise<void> {
+ * bounded number of them (`lookupsPerBuildMax`), so the rounds end.
+ */
+async function build(outputs: readonly Output[], lookups: LookupAnswers): Promise<void> {
   let open = outputs;
   let sliceStartMs = performance.now();
   while (open.length > 0) {

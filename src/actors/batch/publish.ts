@@ -3,44 +3,21 @@
  * A rebuild never publishes, since lookups see entities only: so no rebuild triggers another.
  */
 import { groupBy } from '../../lib/group-by.ts';
-import { entriesOf, project } from '../../schemas/lookup/layout.ts';
-import { formatDependent, parseDependent } from '../../store/derived/dependents.ts';
+import { project } from '../../schemas/lookup/layout.ts';
+import { formatDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
 import type { LookupStanding } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
-import { invalidate } from '../../store/partitions/intake.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { buildersFor, buildInput } from './builder.ts';
+import { buildersFor, TenantInput } from './builder.ts';
+import { DownstreamInvalidations } from './downstream.ts';
 import type { Turn } from './turn.ts';
-
-/** Dependents of one stream entry: a portion of the stream holds at least one entry whole. */
-const dependentsPerInvalidation = 1000;
-
-/** Asked for more than once in a turn. */
-const indexEntries = new WeakMap<Turn, readonly LookupStanding[]>();
-
-const noEntries: readonly LookupStanding[] = [];
-
-/** The entries of an entity in the lookup indexes of its source after this turn. */
-export function indexEntriesOf(turn: Turn): readonly LookupStanding[] {
-  const known = indexEntries.get(turn);
-  if (known !== undefined) return known;
-  const { layouts, entity } = turn;
-  if (layouts.length === 0) return noEntries;
-  const found = (entity === null ? [] : layouts).map((layout) => ({
-    layoutId: layout.id,
-    keys: entity === null ? [] : entriesOf(layout, entity),
-  }));
-  indexEntries.set(turn, found);
-  return found;
-}
 
 /** Lookup entries that this turn is about to publish and that its processed record does not have. */
 export function newEntries(turn: Turn): Suspect[] {
-  if (turn.only !== null) return [];
-  return indexEntriesOf(turn).flatMap(({ layoutId, keys }) => {
+  return turn.indexEntries.flatMap(({ layoutId, keys }) => {
     const known = new Set(keysIn(turn.former?.lookups, layoutId));
     return keys
       .filter((lookupKey) => !known.has(lookupKey))
@@ -52,30 +29,13 @@ function keysIn(entries: readonly LookupStanding[] | undefined, layoutId: string
   return entries?.find((entry) => entry.layoutId === layoutId)?.keys ?? [];
 }
 
-/** The last invalidations sent, by tenant and partition. */
-export class DownstreamInvalidations {
-  readonly #last = new Map<string, DownstreamInvalidation>();
-
-  note(tenant: string, partition: number, sequence: number): void {
-    const key = `${tenant}:${partition}`;
-    const known = this.#last.get(key);
-    if (known === undefined || known.sequence < sequence) {
-      this.#last.set(key, { tenant, partition, sequence });
-    }
-  }
-
-  get list(): DownstreamInvalidation[] {
-    return [...this.#last.values()];
-  }
-}
-
-/** Does it for a whole batch. @throws FencedError, StoreUnavailableError */
+/** Does it for a whole batch. @returns the last invalidations that it sent. @throws FencedError, StoreUnavailableError */
 export async function publishTurns(
   store: Store,
   caller: Caller,
   turns: readonly Turn[],
-  downstream: DownstreamInvalidations,
-): Promise<void> {
+): Promise<DownstreamInvalidation[]> {
+  const downstream = new DownstreamInvalidations(store, caller);
   const whole = turns.filter(({ only }) => only === null);
   for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
     const { writes, touched } = indexChanges(tenant, ofTenant);
@@ -85,11 +45,12 @@ export async function publishTurns(
     const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     if (writes.length > 0 || touched.length > 0) {
       for await (const dependents of touchKeys(store, caller, writes, touched)) {
-        await sendInvalidations(store, caller, tenant, dependents, inBatch, downstream);
+        await downstream.send(tenant, dependents, inBatch);
       }
     }
-    await sendInvalidations(store, caller, tenant, asked, inBatch, downstream);
+    await downstream.send(tenant, asked, inBatch);
   }
+  return downstream.list;
 }
 
 function indexChanges(
@@ -109,7 +70,7 @@ function indexChanges(
     }
     const isChange = turn.isChange || turn.repair !== null;
     const formers = turn.former?.lookups ?? [];
-    const now = indexEntriesOf(turn);
+    const now = turn.indexEntries;
     // An entity that comes under another layout is no change to those who look it up.
     if (isChange) for (const { keys } of [...formers, ...now]) for (const key of keys) touch(key);
     for (const { layoutId, keys } of formers) {
@@ -143,7 +104,7 @@ function actionDependents({ place, entity, isChange }: Turn): string[] {
   for (const builder of buildersFor(place.tenant, place.source, entity.type)) {
     if (builder.kind !== 'view') continue;
     const { environmentId } = builder;
-    const input = buildInput(place.tenant, entity, environmentId, () => []);
+    const input = new TenantInput(place.tenant, entity, environmentId, () => []);
     for (const { sourceId, originId, alias } of builder.schema.actions(input)) {
       dependents.add(
         alias === null
@@ -153,31 +114,4 @@ function actionDependents({ place, entity, isChange }: Turn): string[] {
     }
   }
   return [...dependents];
-}
-
-async function sendInvalidations(
-  store: Store,
-  caller: Caller,
-  tenant: string,
-  dependents: readonly string[],
-  inBatch: ReadonlySet<string>,
-  downstream: DownstreamInvalidations,
-): Promise<void> {
-  const byPartition = new Map<number, string[]>();
-  for (const dependent of new Set(dependents)) {
-    const parsed = parseDependent(dependent);
-    if (parsed === null || inBatch.has(`${parsed.sourceId}:${parsed.originId}`)) continue;
-    const partition = store.partitions.ofEntity(parsed.sourceId, parsed.originId);
-    const group = byPartition.get(partition);
-    if (group === undefined) byPartition.set(partition, [dependent]);
-    else group.push(dependent);
-  }
-  await Promise.all(
-    [...byPartition].map(async ([partition, group]) => {
-      for (let at = 0; at < group.length; at += dependentsPerInvalidation) {
-        const portion = group.slice(at, at + dependentsPerInvalidation);
-        downstream.note(tenant, partition, await invalidate(store, caller, partition, tenant, portion));
-      }
-    }),
-  );
 }

@@ -2,16 +2,22 @@
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import type { LookupLayout } from '../../schemas/lookup/layout.ts';
+import { entriesOf, type LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
-import type { ProcessedRecord } from '../../store/derived/processed-record.ts';
+import type {
+  LookupStanding,
+  MadeClaim,
+  MadeThing,
+  ProcessedRecord,
+} from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import type { Store } from '../../store/store.ts';
-import { placeOf } from './builder.ts';
+import { outdatedDigest, outputKey, placeOf } from './builder.ts';
+import { claimKey } from './claims.ts';
 import type { Intents } from './intents.ts';
 import type { EntityWork } from './work.ts';
 
@@ -32,6 +38,8 @@ export interface Turn {
   /** Null when the entity was deleted. */
   readonly entity: StoredEntity | null;
   readonly former: ProcessedRecord | null;
+  /** Its entries in the lookup indexes of its source, after this turn. */
+  readonly indexEntries: readonly LookupStanding[];
   /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
   /** Not null: write everything, and remove what is named here unless it is made now. */
@@ -41,6 +49,7 @@ export interface Turn {
 }
 
 const noIntents = { of: () => null };
+const noEntries: readonly LookupStanding[] = [];
 
 /** Reads what the turns of a batch need. @throws StoreUnavailableError */
 export async function loadTurns(
@@ -98,8 +107,45 @@ function turnOf(
     layouts,
     entity,
     former,
+    // A part does not move the entity in any index.
+    indexEntries: only === null ? indexEntriesOf(layouts, entity) : noEntries,
     only: only && new Set(only.map(formatDependent)),
     repair: work.repair,
     isChange: former?.stamp !== entity?.stamp,
   };
+}
+
+function indexEntriesOf(
+  layouts: readonly LookupLayout[],
+  entity: StoredEntity | null,
+): readonly LookupStanding[] {
+  if (layouts.length === 0 || entity === null) return noEntries;
+  return layouts.map((layout) => ({ layoutId: layout.id, keys: entriesOf(layout, entity) }));
+}
+
+const nothing: ReadonlyMap<string, MadeThing> = new Map();
+
+/** Former outputs by `outputKey`, with what a repair was told that may be there besides. */
+export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, MadeThing> {
+  if (former === null && repair === null) return nothing;
+  const outputs = new Map(former?.made.map((output) => [outputKey(output), output]));
+  for (const suspect of repair ?? []) {
+    if (suspect.kind === 'lookup') continue;
+    const output = suspectedOutput(suspect);
+    const known = outputs.get(outputKey(output));
+    // What the record has besides stays as it is; a claim that is made now is put after it was dropped.
+    const claims = [...(known?.claims ?? []), ...output.claims];
+    const unique = new Map(claims.reverse().map((claim) => [claimKey(claim), claim]));
+    outputs.set(outputKey(output), { ...(known ?? output), claims: [...unique.values()] });
+  }
+  return outputs;
+}
+
+function suspectedOutput(suspect: Exclude<Suspect, { kind: 'lookup' }>): MadeThing {
+  const none = { schemaDigest: outdatedDigest, bytesDigest: Buffer.alloc(0), claims: [], dependsOn: [] };
+  const { environmentId } = suspect;
+  if (suspect.kind !== 'claim') return { ...none, kind: suspect.kind, environmentId, name: suspect.name };
+  const { alias, claimKind, field, host, display } = suspect;
+  const claim: MadeClaim = { field, host, kind: claimKind, sinceStamp: 0, display, redirect: null };
+  return { ...none, kind: 'view', environmentId, name: alias, claims: [claim] };
 }

@@ -15,6 +15,14 @@ export interface EntityWork {
   repair: Suspect[] | null;
 }
 
+export function nameOfWork({
+  tenant,
+  sourceId,
+  originId,
+}: Pick<EntityWork, 'tenant' | 'sourceId' | 'originId'>): string {
+  return `${tenant}:${sourceId}:${originId}`;
+}
+
 /** The mailboxes of a batch: later changes of one entity merge into its one turn. */
 export class Mailboxes {
   readonly #works = new Map<string, EntityWork>();
@@ -44,7 +52,7 @@ export class Mailboxes {
   }
 
   #work(tenant: string, sourceId: string, originId: string): EntityWork {
-    const key = `${tenant}:${sourceId}:${originId}`;
+    const key = nameOfWork({ tenant, sourceId, originId });
     const known = this.#works.get(key);
     if (known !== undefined) return known;
     const work: EntityWork = { tenant, sourceId, originId, only: [], repair: null };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimsOf } from '../../../src/actors/batch/claims.ts';
-import { type FormerClaims, formerClaims } from '../../../src/actors/batch/former.ts';
+import { claimsOf, type FormerClaims, formerClaims } from '../../../src/actors/batch/claims.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { ViewClaims } from '../../../src/schemas/schema.ts';
 import type { MadeClaim, ProcessedRecord } from '../../../src/store/derived/processed-record.ts';

@@ -1,0 +1,75 @@
+/** Field types of the auto-indexed entity types that a batch meets. */
+import { groupBy } from '../../lib/group-by.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
+import { inferFieldType } from '../../search/fields/infer.ts';
+import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import type { Output } from './output.ts';
+
+type FieldTypes = ReadonlyMap<string, FieldType>;
+
+export class AutoTypes {
+  private constructor(private readonly types: ReadonlyMap<string, FieldTypes>) {}
+
+  /** Decides the types of fields that the outputs show for the first time. @throws StoreUnavailableError */
+  static decide(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
+    return AutoTypes.#of(outputs, (tenant, sourceId, type, ofType) => {
+      const known = autoFields.known(tenant, sourceId, type);
+      return autoFields.decide(tenant, sourceId, type, candidatesOf(ofType, known));
+    });
+  }
+
+  /** Takes the types as they are decided now, and decides none. @throws StoreUnavailableError */
+  static read(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
+    return AutoTypes.#of(outputs, (tenant, sourceId, type) => autoFields.read(tenant, sourceId, type));
+  }
+
+  static async #of(
+    outputs: readonly Output[],
+    typesOf: (
+      tenant: string,
+      sourceId: string,
+      type: string,
+      ofType: readonly Output[],
+    ) => Promise<FieldTypes | null>,
+  ): Promise<AutoTypes> {
+    const found = new Map<string, FieldTypes>();
+    for (const [key, ofType] of groupBy(outputs.filter(isAutoIndexed), typeKey)) {
+      const [first] = ofType;
+      if (first?.turn.entity == null) continue;
+      const { tenantAlias, sourceId, entity } = first.turn;
+      const types = await typesOf(tenantAlias, sourceId, entity.type, ofType);
+      if (types !== null) found.set(key, types);
+    }
+    return new AutoTypes(found);
+  }
+
+  /** False for an item of an entity type that the source has no room for: it is not built. */
+  admits(output: Output): boolean {
+    return !isAutoIndexed(output) || this.types.has(typeKey(output));
+  }
+
+  of(output: Output): FieldTypes {
+    return this.types.get(typeKey(output)) ?? new Map();
+  }
+}
+
+function isAutoIndexed({ builder }: Output): boolean {
+  return builder.kind === 'item' && builder.schema === null;
+}
+
+function typeKey({ turn }: Output): string {
+  return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
+}
+
+function candidatesOf(outputs: readonly Output[], known: FieldTypes | null): Map<string, FieldType> {
+  const candidates = new Map<string, FieldType>();
+  for (const { turn } of outputs) {
+    const properties = turn.entity?.properties ?? {};
+    for (const name of Object.keys(properties)) {
+      if (known?.has(name) || candidates.has(name)) continue;
+      const type = inferFieldType(properties[name] ?? null);
+      if (type !== null) candidates.set(name, type);
+    }
+  }
+  return candidates;
+}

@@ -1,0 +1,142 @@
+/** All that the commit of a batch stores and tells, gathered output by output. */
+import type { Diagnostic } from '../../contract/diagnostic.ts';
+import type { ClaimWrite } from '../../store/claims/claims.ts';
+import { DigestList } from '../../store/codec/digest.ts';
+import type { ItemChange } from '../../store/derived/item-sink.ts';
+import { itemIndexField, type StoredItem } from '../../store/derived/items.ts';
+import type { Registration } from '../../store/derived/lookups.ts';
+import { sourceField } from '../../store/derived/processed.ts';
+import type { MadeClaim, MadeThing } from '../../store/derived/processed-record.ts';
+import { storedFields } from '../../store/derived/stored-body.ts';
+import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
+import { keys, largeBodyField } from '../../store/keys.ts';
+import { type FieldWrites, HashWrites } from '../../store/partitions/hash-writes.ts';
+import type { NamedFields } from '../named-fields.ts';
+import type { Builder, OutputName } from './builder.ts';
+import { outputField, outputHash, type StoredOutput } from './stored-output.ts';
+import type { Turn } from './turn.ts';
+
+/** What happened, for the metrics. */
+export interface BatchCounts {
+  entities: number;
+  /** Views and items computed, and those of them whose bytes were as before. */
+  built: number;
+  unchanged: number;
+  /** Findings about the data, by kind. */
+  readonly diagnostics: Map<Diagnostic['kind'], number>;
+}
+
+export class BatchChanges {
+  readonly writes = new HashWrites();
+  readonly itemChanges: ItemChange[] = [];
+  /** Digests of what requests can see changed. */
+  readonly digests = new DigestList();
+  readonly claimWrites: ClaimWrite[] = [];
+  readonly unregistrations: Registration[] = [];
+  readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
+  /** Processed records, by the name of their source. */
+  readonly #records = new Map<string, FieldWrites>();
+  /** Views or items, by their builder. */
+  readonly #outputs = new Map<Builder, FieldWrites>();
+  /** Subjects of the indexes in `itemChanges`. */
+  readonly #changedIndexes = new Set<string>();
+
+  constructor(
+    private readonly tag: string,
+    private readonly namedFields: NamedFields,
+  ) {}
+
+  /** @param wasThere true when something may lie there, which may have been large */
+  putOutput(turn: Turn, builder: Builder, { bytes, item }: StoredOutput, wasThere: boolean): void {
+    const writes = this.#outputsOf(builder, turn.tenantAlias);
+    const field = outputField(builder, turn);
+    if (builder.kind === 'item') {
+      writes.set(field, bytes);
+      this.#tellItem(turn, builder, item);
+      return;
+    }
+    if (wasThere) writes.delete(largeBodyField(field));
+    for (const [name, part] of storedFields(field, bytes)) writes.set(name, part);
+    this.#tellView(turn, builder);
+  }
+
+  removeOutput(turn: Turn, name: OutputName): void {
+    const writes = this.writes.hash(outputHash(this.tag, turn.tenantAlias, name));
+    const field = outputField(name, turn);
+    writes.delete(field);
+    if (name.kind === 'item') {
+      this.#tellItem(turn, name, null);
+      return;
+    }
+    writes.delete(largeBodyField(field));
+    this.#tellView(turn, name);
+  }
+
+  moveClaim(action: ClaimWrite['action'], turn: Turn, view: OutputName, claim: MadeClaim): void {
+    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const scope = { tenant, environmentId: view.environmentId };
+    const { field, ...what } = claim;
+    const claimed = { ...what, view: { sourceId, originId, alias: view.name } };
+    this.claimWrites.push({ action, scope, field, claim: claimed });
+    // The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
+    // request with `Min-Version` waits for.
+    this.digests.add(claimSubject(scope, field));
+  }
+
+  unregister({ tenantAlias: tenant }: Turn, dependent: string, keysOfLookups: MadeThing['dependsOn']): void {
+    for (const [sourceId, lookupKey] of keysOfLookups) {
+      this.unregistrations.push({ action: 'drop', tenant, sourceId, lookupKey, member: dependent });
+    }
+  }
+
+  putRecord({ tenantAlias: tenant, sourceId, originId }: Turn, encoded: Buffer): void {
+    this.#recordsOf(tenant, sourceId).set(originId, encoded);
+  }
+
+  removeRecord({ tenantAlias: tenant, sourceId, originId }: Turn): void {
+    this.writes.delete(keys.processed(this.tag, tenant, sourceId), originId);
+  }
+
+  countFindings(findings: readonly Diagnostic[]): void {
+    const { diagnostics } = this.counts;
+    for (const { kind } of findings) diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
+  }
+
+  #tellView({ tenantAlias: tenant, sourceId, originId }: Turn, { environmentId, name }: OutputName): void {
+    this.digests.add(viewSubject({ tenant, environmentId }, { sourceId, originId, alias: name }));
+  }
+
+  #tellItem(turn: Turn, { environmentId, name: index }: OutputName, item: StoredItem | null): void {
+    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const scope = { tenant, environmentId };
+    this.itemChanges.push({ scope, index, sourceId, originId, item });
+    const subject = itemsSubject(scope, index);
+    if (this.#changedIndexes.has(subject)) return;
+    this.#changedIndexes.add(subject);
+    this.digests.add(subject);
+  }
+
+  #outputsOf(builder: Builder, tenant: string): FieldWrites {
+    const known = this.#outputs.get(builder);
+    if (known !== undefined) return known;
+    const writes = this.writes.hash(outputHash(this.tag, tenant, builder));
+    this.#outputs.set(builder, writes);
+    if (builder.kind === 'item') {
+      const { environmentId, name: index } = builder;
+      const field = itemIndexField({ scope: { tenant, environmentId }, index });
+      this.namedFields.add(this.writes, keys.itemIndexes(this.tag), field);
+    }
+    return writes;
+  }
+
+  /** A source counts as processed here from the first of its records on. */
+  #recordsOf(tenant: string, sourceId: string): FieldWrites {
+    const name = sourceField(tenant, sourceId);
+    const known = this.#records.get(name);
+    if (known !== undefined) return known;
+    const records = this.writes.hash(keys.processed(this.tag, tenant, sourceId));
+    this.#records.set(name, records);
+    this.namedFields.add(this.writes, keys.sources(this.tag), name);
+    return records;
+  }
+}

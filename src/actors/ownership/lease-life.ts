@@ -1,0 +1,41 @@
+/** The life of a partition at its owner, under one lease. */
+import { assert } from '../../lib/assert.ts';
+
+/** `withdrawn`: to be given up before its items are loaded. `draining`: to be given up after the batch under way. */
+type State = 'opening' | 'serving' | 'withdrawn' | 'draining' | 'ended';
+
+/** `stopped`: the lease is lost, or asked back. `ended`: nothing is done here any more. */
+type Event = 'loaded' | 'stopped' | 'ended';
+
+/** Null: it cannot come to that. */
+const after: Readonly<Record<State, Readonly<Record<Event, State | null>>>> = {
+  opening: { loaded: 'serving', stopped: 'withdrawn', ended: 'ended' },
+  serving: { loaded: null, stopped: 'draining', ended: 'ended' },
+  withdrawn: { loaded: 'draining', stopped: 'withdrawn', ended: 'ended' },
+  draining: { loaded: null, stopped: 'draining', ended: 'ended' },
+  ended: { loaded: null, stopped: 'ended', ended: null },
+};
+
+export class LeaseLife {
+  #state: State = 'opening';
+
+  on(event: Event): void {
+    const next = after[this.#state][event];
+    assert(next !== null, `a partition that is ${this.#state} is not ${event}`);
+    this.#state = next;
+  }
+
+  /** It can answer queries. */
+  get isLoaded(): boolean {
+    return this.#state === 'serving' || this.#state === 'draining';
+  }
+
+  /** It takes up new work. */
+  get goesOn(): boolean {
+    return this.#state === 'opening' || this.#state === 'serving';
+  }
+
+  get isEnded(): boolean {
+    return this.#state === 'ended';
+  }
+}

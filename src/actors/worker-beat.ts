@@ -1,0 +1,64 @@
+/** What others hear of a worker: by which configuration it works, which partitions it covers, that it lives. */
+import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
+import { heartbeatMs } from '../store/processes/heartbeat.ts';
+import type { ProcessBeat } from '../store/processes/process-messages.ts';
+import type { Basis } from './batch/turn.ts';
+import type { Keeper } from './ownership/keeper.ts';
+
+export interface WorkerBeatSource {
+  readonly id: string;
+  readonly configuration: ActiveConfiguration;
+  /** What each of its partitions works by. */
+  bases(): readonly (Basis & { readonly generation: number })[];
+  /** Partitions that can answer queries now. */
+  covered(): Iterable<number>;
+  /** What index shards still have to load, for `/health/ready`. */
+  waitingFor(): readonly string[];
+  /** Where fronts of this host can ask it without Redis; null: nowhere. */
+  socketPath(): string | null;
+}
+
+export class WorkerBeat {
+  /** What others wait for, as it was told last. */
+  #told = '';
+  #nextMs = 0;
+
+  constructor(
+    private readonly source: WorkerBeatSource,
+    private readonly keeper: Pick<Keeper, 'turn' | 'tell'>,
+  ) {}
+
+  /** Tells when it is due, or at once when there is news. */
+  tellWhenDue(): void {
+    const nowMs = performance.now();
+    const worksBy = this.#worksBy();
+    const partitions = [...this.source.covered()].sort((a, b) => a - b);
+    const news = JSON.stringify([worksBy, partitions]);
+    if (news === this.#told && nowMs < this.#nextMs) return;
+    this.#told = news;
+    this.#nextMs = nowMs + heartbeatMs;
+    this.keeper.turn();
+    this.keeper.tell({
+      id: this.source.id,
+      role: 'worker',
+      host: hostname(),
+      pid: process.pid,
+      ...worksBy,
+      partitions,
+      waitingFor: this.source.waitingFor(),
+      socketPath: this.source.socketPath(),
+    });
+  }
+
+  /** A batch that began by an earlier configuration still counts. */
+  #worksBy(): Pick<ProcessBeat, 'generation' | 'layouts'> {
+    const { configuration } = this.source;
+    const bases = configuration.loaded ? this.source.bases() : [];
+    return {
+      generation: Math.min(configuration.generation, ...bases.map(({ generation }) => generation)),
+      layouts: Math.min(configuration.layouts.version, ...bases.map(({ layouts }) => layouts.version)),
+    };
+  }
+}
