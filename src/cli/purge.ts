@@ -7,13 +7,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { environmentWithFile } from '../config/settings/environment.ts';
 import { readSettings } from '../config/settings/settings.ts';
-import {
-  enqueuePurge,
-  type PurgeCounts,
-  type PurgeJobs,
-  purgeJobs,
-  purgeState,
-} from '../jobs/purge-queue.ts';
+import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-queue.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
@@ -102,7 +96,7 @@ async function finish(store: Store, token: string): Promise<void> {
   const queue = purgeJobs(store);
   const bar = new PercentBar();
   try {
-    await enqueuePurge(store, queue, token);
+    await queue.addAll({ token });
     const counts = await untilPurged(store, queue, token, bar);
     bar.stop();
     console.log(summary(counts));
@@ -118,9 +112,9 @@ async function untilPurged(
   token: string,
   bar: PercentBar,
 ): Promise<PurgeCounts> {
-  let state = await purgeState(store, queue, token);
+  let state = await purgeState(queue, token);
   await waitForJobs(store, 'purge', bar, async () => {
-    state = await purgeState(store, queue, token);
+    state = await purgeState(queue, token);
     const { counts, total, isDone, failure } = state;
     const percent = isDone ? 100 : Math.min(99, Math.floor((100 * counts.entities) / Math.max(1, total)));
     bar.show(percent, `${counts.entities.toLocaleString('en-US')} entities purged`);

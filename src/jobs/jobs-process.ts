@@ -1,9 +1,9 @@
 /** One jobs process: puts the rebuild of every new configuration into the queue, does jobs, tells how they are. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../config/configuration.ts';
 import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
+import { repeat } from '../lib/repeat.ts';
 import { countClashes } from '../store/claims/read-claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { JobRunner } from '../store/configuration/jobs-queue.ts';
@@ -92,9 +92,9 @@ export class JobsProcess {
     });
     configuration.onChange(() => this.#heartbeat?.tell());
     this.#running = Promise.all([
-      this.#every(enqueueTickMs, () => this.#enqueue()),
-      this.#every(measureMs, () => this.#measure()),
-      this.#every(clashesMs, () => this.#countClashes()),
+      this.#repeat(enqueueTickMs, () => this.#enqueue()),
+      this.#repeat(measureMs, () => this.#measure()),
+      this.#repeat(clashesMs, () => this.#countClashes()),
     ]);
   }
 
@@ -107,15 +107,12 @@ export class JobsProcess {
     await this.#heartbeat?.close();
   }
 
-  async #every(intervalMs: number, act: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await act().catch((error: unknown) => {
-        // Whoever watches the connection tells of it, once.
-        if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('jobs stumbled', error);
-      });
-      await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
-    }
+  #repeat(pauseMs: number, act: () => Promise<void>): Promise<void> {
+    const onError = (error: unknown) => {
+      // Whoever watches the connection tells of it, once.
+      if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('jobs stumbled', error);
+    };
+    return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }
 
   #beat(): ProcessBeat {

@@ -1,12 +1,11 @@
 /** The queue of purge jobs: one job for each partition and purge. */
-import { JobQueue } from '../store/configuration/jobs-queue.ts';
 import type { Store } from '../store/store.ts';
+import { PartitionJobs, type PartitionTask, sumOf } from './partition-jobs.ts';
 
 export const purgeQueueName = 'purge';
 
-export interface PurgeTask {
+export interface PurgeTask extends PartitionTask {
   readonly token: string;
-  readonly partition: number;
 }
 
 /** What was purged so far. */
@@ -27,23 +26,10 @@ export interface PurgeProgress extends PurgeCounts {
   readonly total: number;
 }
 
-export type PurgeJobs = JobQueue<PurgeTask, PurgeProgress>;
+export type PurgeJobs = PartitionJobs<Pick<PurgeTask, 'token'>, PurgeProgress>;
 
 export function purgeJobs(store: Store): PurgeJobs {
-  return new JobQueue(store, purgeQueueName);
-}
-
-function jobId({ token, partition }: PurgeTask): string {
-  return `purge-${token}-${partition}`;
-}
-
-function tasksOf(store: Store, token: string): PurgeTask[] {
-  return store.partitions.tags.map((_, partition) => ({ token, partition }));
-}
-
-/** Adds the jobs of a purge; those that are there already stay as they are. @throws StoreUnavailableError */
-export async function enqueuePurge(store: Store, queue: PurgeJobs, token: string): Promise<void> {
-  await queue.add(tasksOf(store, token).map((task) => ({ id: jobId(task), task })));
+  return new PartitionJobs(store, purgeQueueName, ({ token }) => token);
 }
 
 /** How far a purge is, over all partitions. */
@@ -56,20 +42,18 @@ export interface PurgeState {
 }
 
 /** @throws StoreUnavailableError */
-export async function purgeState(store: Store, queue: PurgeJobs, token: string): Promise<PurgeState> {
-  const statuses = await queue.statuses(tasksOf(store, token).map(jobId));
-  const sum = (of: (progress: PurgeProgress) => number) =>
-    statuses.reduce((total, status) => total + (status?.progress ? of(status.progress) : 0), 0);
+export async function purgeState(queue: PurgeJobs, token: string): Promise<PurgeState> {
+  const statuses = await queue.statusesOf({ token });
   return {
     counts: {
-      entities: sum(({ entities }) => entities),
-      views: sum(({ views }) => views),
-      items: sum(({ items }) => items),
-      claims: sum(({ claims }) => claims),
-      lookups: sum(({ lookups }) => lookups),
-      fieldTypes: sum(({ fieldTypes }) => fieldTypes),
+      entities: sumOf(statuses, ({ entities }) => entities),
+      views: sumOf(statuses, ({ views }) => views),
+      items: sumOf(statuses, ({ items }) => items),
+      claims: sumOf(statuses, ({ claims }) => claims),
+      lookups: sumOf(statuses, ({ lookups }) => lookups),
+      fieldTypes: sumOf(statuses, ({ fieldTypes }) => fieldTypes),
     },
-    total: sum(({ total }) => total),
+    total: sumOf(statuses, ({ total }) => total),
     isDone: statuses.every((status) => status?.state === 'done'),
     failure: statuses.find((status) => status?.state === 'failed')?.failure ?? null,
   };

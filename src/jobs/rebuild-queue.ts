@@ -1,15 +1,15 @@
 /** The queue of rebuild jobs: one job for each partition and configuration generation. */
 
-import { JobQueue, type JobStatus } from '../store/configuration/jobs-queue.ts';
+import type { JobStatus } from '../store/configuration/jobs-queue.ts';
 import { noteEnqueued, readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
+import { PartitionJobs, type PartitionTask, sumOf } from './partition-jobs.ts';
 
 export const rebuildQueueName = 'rebuild';
 
-export interface RebuildTask {
+export interface RebuildTask extends PartitionTask {
   readonly generation: number;
-  readonly partition: number;
 }
 
 /** Where a pass over a partition goes on. */
@@ -40,14 +40,10 @@ export interface RebuildProgress {
   readonly done: boolean;
 }
 
-export type RebuildJobs = JobQueue<RebuildTask, RebuildProgress>;
+export type RebuildJobs = PartitionJobs<Pick<RebuildTask, 'generation'>, RebuildProgress>;
 
 export function rebuildJobs(store: Store): RebuildJobs {
-  return new JobQueue(store, rebuildQueueName);
-}
-
-export function jobId({ generation, partition }: RebuildTask): string {
-  return `rebuild-${generation}-${partition}`;
+  return new PartitionJobs(store, rebuildQueueName, ({ generation }) => String(generation));
 }
 
 /**
@@ -55,8 +51,7 @@ export function jobId({ generation, partition }: RebuildTask): string {
  * @throws StoreUnavailableError
  */
 export async function enqueueRebuild(store: Store, queue: RebuildJobs, generation: number): Promise<void> {
-  const tasks = store.partitions.tags.map((_, partition) => ({ generation, partition }));
-  await queue.add(tasks.map((task) => ({ id: jobId(task), task })));
+  await queue.addAll({ generation });
   await noteEnqueued(store, generation);
 }
 
@@ -85,17 +80,15 @@ export async function rebuildState(
   generation: number,
 ): Promise<RebuildState> {
   const { enqueued } = await readGenerations(store);
-  const statuses = await queue.statuses(
-    store.partitions.tags.map((_, partition) => jobId({ generation, partition })),
-  );
+  const statuses = await queue.statusesOf({ generation });
   const isEnqueued = enqueued >= generation;
   const percents = statuses.map((status) => percentOf(status, isEnqueued));
   const isDone = percents.every((percent) => percent === 100);
   const mean = percents.reduce((sum, percent) => sum + percent, 0) / percents.length;
   return {
     percent: isDone ? 100 : Math.min(99, Math.floor(mean)),
-    scanned: statuses.reduce((sum, status) => sum + (status?.progress?.scanned ?? 0), 0),
-    marked: statuses.reduce((sum, status) => sum + (status?.progress?.marked ?? 0), 0),
+    scanned: sumOf(statuses, ({ scanned }) => scanned),
+    marked: sumOf(statuses, ({ marked }) => marked),
     isDone,
     isEnqueued,
     failures: statuses.flatMap((status, partition) =>

@@ -1,7 +1,7 @@
 /** What a removed tenant or source leaves is removed for good, and nothing else is. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { enqueuePurge, purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
+import { purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
 import { ConfigurationRefusedError } from '../../src/store/configuration/published-configuration.ts';
 import { beginPurge, readPurge } from '../../src/store/configuration/purge.ts';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
@@ -113,11 +113,11 @@ test('what was made of the entities goes with them where no rebuild came to it, 
   assert.ok(token !== null);
   const queue = purgeJobs(store);
   context.after(() => queue.close());
-  await enqueuePurge(store, queue, token);
+  await queue.addAll({ token });
   await platform.startJobs();
-  await until('it is purged', async () => (await purgeState(store, queue, token)).isDone);
+  await until('it is purged', async () => (await purgeState(queue, token)).isDone);
   await platform.rebuilt(generation);
-  assert.equal((await purgeState(store, queue, token)).counts.entities, 150);
+  assert.equal((await purgeState(queue, token)).counts.entities, 150);
   assert.deepEqual(await keysOf('twin'), []);
   assert.equal(await readPurge(store), null);
 });
@@ -131,14 +131,14 @@ test('a purge whose process stops goes on in the next one, and every entity is c
   assert.ok(token !== null);
   const queue = purgeJobs(store);
   context.after(() => queue.close());
-  await enqueuePurge(store, queue, token);
+  await queue.addAll({ token });
   await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < 130);
   await first.stop();
   const left = await entitiesIn(platform, 'twin');
   assert.ok(left > 0, 'it was stopped before its end');
   await platform.startJobs();
-  await until('it is purged', async () => (await purgeState(store, queue, token)).isDone);
-  assert.deepEqual((await purgeState(store, queue, token)).counts, {
+  await until('it is purged', async () => (await purgeState(queue, token)).isDone);
+  assert.deepEqual((await purgeState(queue, token)).counts, {
     entities: 150,
     views: 0,
     items: 0,

@@ -1,0 +1,87 @@
+/** The frame of a job that goes through a partition: its progress, its slot with the owner, what it waits for. */
+import { performance } from 'node:perf_hooks';
+import type { JobRun } from '../store/configuration/jobs-queue.ts';
+import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { readOwner } from '../store/partitions/owners.ts';
+import type { Store } from '../store/store.ts';
+import type { FrontLoad } from './front-load.ts';
+import type { OwnerSlots } from './owner-slots.ts';
+import type { PartitionTask } from './partition-jobs.ts';
+import { RebuildWaits } from './rebuild-waits.ts';
+import type { Throttle } from './throttle.ts';
+
+const saveEveryMs = 500;
+
+/** What all jobs of a process share. */
+export interface JobContext {
+  readonly store: Store;
+  readonly autoFields: AutoFields;
+  readonly throttle: Throttle;
+  readonly slots: OwnerSlots;
+  readonly fronts: FrontLoad;
+}
+
+export class PartitionJob<Task extends PartitionTask, Progress extends object> {
+  readonly partition: number;
+  readonly tag: string;
+  readonly waits: RebuildWaits;
+  readonly signal: AbortSignal;
+  readonly task: Task;
+  #progress: Progress;
+  #savedMs = performance.now();
+
+  constructor(
+    private readonly context: JobContext,
+    private readonly run: JobRun<Task, Progress>,
+    beginning: Progress,
+  ) {
+    const { store, fronts } = context;
+    this.task = run.task;
+    this.signal = run.signal;
+    this.partition = run.task.partition;
+    this.tag = store.partitions.tag(this.partition);
+    this.waits = new RebuildWaits(store, this.partition, fronts, run.signal);
+    this.#progress = run.progress ?? beginning;
+  }
+
+  get progress(): Progress {
+    return this.#progress;
+  }
+
+  /** To be saved with what comes. */
+  note(change: Partial<Progress>): void {
+    this.#progress = { ...this.#progress, ...change };
+  }
+
+  /** Notes it, and saves all that was noted at least each half second. @throws AbortError, StoreUnavailableError */
+  async reach(change: Partial<Progress>): Promise<void> {
+    this.signal.throwIfAborted();
+    this.note(change);
+    if (performance.now() - this.#savedMs >= saveEveryMs) await this.save({});
+  }
+
+  /** @throws StoreUnavailableError */
+  async save(change: Partial<Progress>): Promise<void> {
+    this.note(change);
+    this.#savedMs = performance.now();
+    await this.run.save(this.#progress);
+  }
+
+  /** One partition of each worker at a time; jobs that only wait for others hold no slot. @throws StoreUnavailableError */
+  async inSlot<T>(work: () => Promise<T>): Promise<T> {
+    const { store, slots } = this.context;
+    const { workerId } = await readOwner(store, this.partition);
+    const release = await slots.take(workerId);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Waits until so many entities may be done, over all jobs of the process. @throws AbortError */
+  async take(count: number): Promise<void> {
+    this.signal.throwIfAborted();
+    await this.context.throttle.take(count, this.signal);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * A pass over a partition: finds the entities that must be rebuilt, a portion at a time, and asks the owner for it. It
+ * goes on where an earlier run was broken off.
+ */
+import { portions } from '../lib/portions.ts';
+import { formatDependent } from '../store/derived/dependents.ts';
+import { type ProcessedPortion, processedPortion, readProcessed } from '../store/derived/processed.ts';
+import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities/entities.ts';
+import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
+import { lastSequence } from '../store/partitions/partition-state.ts';
+import type { ScanPlace } from '../store/redis/scan.ts';
+import type { Store } from '../store/store.ts';
+import type { PartitionJob } from './partition-job.ts';
+import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
+
+/** Entities that one stream entry invalidates: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
+const entitiesPerInvalidation = 20;
+
+export interface PassSource {
+  /** `<tenant>|<sourceId>`; sources are passed in the order of these texts. */
+  readonly key: string;
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+export type ProcessedEntity = ProcessedPortion['records'][number];
+
+/** Those of the records whose entities must be rebuilt. */
+export type Criterion = (
+  source: PassSource,
+  records: readonly ProcessedEntity[],
+) => readonly ProcessedEntity[] | Promise<readonly ProcessedEntity[]>;
+
+export class RebuildPass {
+  constructor(
+    private readonly store: Store,
+    private readonly job: PartitionJob<RebuildTask, RebuildProgress>,
+    private readonly criterion: Criterion,
+    private readonly isSuperseded: () => boolean,
+    private readonly onInvalidated: (count: number) => void,
+  ) {}
+
+  /** @throws AbortError, StoreUnavailableError */
+  async run(sources: readonly PassSource[]): Promise<void> {
+    const from = this.job.progress.place;
+    for (const source of sources) {
+      if (from !== null && source.key < from.source) continue;
+      const place = from?.source === source.key ? from : null;
+      if (place?.scan !== 'entities') await this.#scanRecords(source, place?.at ?? null);
+      await this.#scanEntities(source, place?.scan === 'entities' ? place.at : null);
+      if (this.isSuperseded()) return;
+    }
+  }
+
+  async #scanRecords(source: PassSource, from: ScanPlace | null): Promise<void> {
+    const { key, tenant, sourceId } = source;
+    const { job, store } = this;
+    let at = from;
+    do {
+      const portion: ProcessedPortion = await processedPortion(store, job.tag, tenant, sourceId, at);
+      const { records } = portion;
+      const asked = records.length === 0 ? [] : await this.criterion(source, records);
+      await this.#invalidate(
+        source,
+        asked.map(({ originId }) => originId),
+      );
+      at = portion.next;
+      const scanned = job.progress.scanned + (job.progress.pass === 1 ? records.length : 0);
+      await job.reach({ scanned, place: { source: key, scan: at === null ? 'entities' : 'records', at } });
+    } while (at !== null && !this.isSuperseded());
+  }
+
+  async #scanEntities(source: PassSource, from: ScanPlace | null): Promise<void> {
+    const { key, tenant, sourceId } = source;
+    let at = from;
+    do {
+      const portion: OriginIdsPortion = await originIdsPortion(
+        this.store,
+        this.job.partition,
+        tenant,
+        sourceId,
+        at,
+      );
+      await this.#invalidate(source, await this.#unprocessed(source, portion.originIds));
+      at = portion.next;
+      await this.job.reach({ place: { source: key, scan: 'entities', at } });
+    } while (at !== null && !this.isSuperseded());
+  }
+
+  /** Entities without a record, though the stream entry that announced them is taken in. */
+  async #unprocessed(source: PassSource, originIds: readonly string[]): Promise<string[]> {
+    const { tenant, sourceId } = source;
+    const waiting = await this.#withoutRecord(source, originIds);
+    if (waiting.length === 0) return [];
+    await this.job.waits.untilCheckpoint(await lastSequence(this.store, this.job.tag));
+    const missing = await this.#withoutRecord(source, waiting);
+    const refs = missing.map((originId) => ({ sourceId, originId }));
+    const entities = await readEntities(this.store, tenant, refs);
+    return missing.filter((_, index) => entities[index] !== null);
+  }
+
+  async #withoutRecord(
+    { tenant, sourceId }: PassSource,
+    originIds: readonly string[],
+  ): Promise<readonly string[]> {
+    if (originIds.length === 0) return [];
+    const records = await readProcessed(this.store, this.job.tag, tenant, sourceId, originIds);
+    return originIds.filter((_, index) => records[index] === null);
+  }
+
+  async #invalidate({ tenant, sourceId }: PassSource, originIds: readonly string[]): Promise<void> {
+    const { job, store } = this;
+    for (const portion of portions(originIds, entitiesPerInvalidation)) {
+      await job.take(portion.length);
+      await job.waits.untilRoom(job.progress.lastMarks);
+      const dependents = portion.map((originId) =>
+        formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
+      );
+      const sequence = await invalidate(store, outsideCaller, job.partition, tenant, dependents);
+      const { marked, markedInPass, lastMarks } = job.progress;
+      job.note({
+        marked: marked + portion.length,
+        markedInPass: markedInPass + portion.length,
+        lastMarks: [...new Map(lastMarks).set(tenant, sequence)],
+      });
+      this.onInvalidated(portion.length);
+      await job.waits.rest(tenant, sequence);
+    }
+  }
+}
