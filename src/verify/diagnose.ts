@@ -5,9 +5,11 @@ import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';
 import { buildTurns, type Output } from '../actors/batch/output.ts';
 import { storedOutput } from '../actors/batch/stored-output.ts';
 import { loadTurns } from '../actors/batch/turn.ts';
+import { wholeTurn } from '../actors/batch/work.ts';
 import type { Configuration, Environment, Tenant } from '../config/configuration.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatViewId } from '../contract/ids.ts';
+import { portions } from '../lib/portions.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
 import { readClaimFields } from '../store/claims/read-claims.ts';
 import { type LayoutStates, readLayouts } from '../store/configuration/layouts.ts';
@@ -59,8 +61,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<number> {
   let done = 0;
   for (const { tenant, sourceId, partition } of places) {
     for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
-      for (let at = 0; at < originIds.length; at += entitiesPerPortion) {
-        const portion = originIds.slice(at, at + entitiesPerPortion);
+      for (const portion of portions(originIds, entitiesPerPortion)) {
         await diagnosePortion(
           options,
           { layouts, lookups, autoFields, typeCounts, partition, tenant, sourceId },
@@ -93,7 +94,7 @@ async function diagnosePortion(
   originIds: readonly string[],
 ): Promise<void> {
   lookups.beginPortion();
-  const works = originIds.map((originId) => ({ tenant, sourceId, originId, only: null, repair: null }));
+  const works = originIds.map((originId) => wholeTurn({ tenant, sourceId, originId }));
   const turns = await loadTurns(store, store.partitions.tag(partition), { configuration, layouts }, works);
   for (const { place, entity, originId } of turns) {
     if (place !== null && entity !== null) typeCounts.add(place.tenant, place.source, entity.type, originId);

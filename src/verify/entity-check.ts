@@ -6,6 +6,7 @@
 import { AutoTypes } from '../actors/batch/auto-types.ts';
 import { buildTurns, type Output } from '../actors/batch/output.ts';
 import { loadTurns } from '../actors/batch/turn.ts';
+import { wholeTurn } from '../actors/batch/work.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
@@ -37,6 +38,10 @@ export interface CheckCounts {
   claims: number;
 }
 
+export function noCounts(): CheckCounts {
+  return { entities: 0, views: 0, items: 0, claims: 0 };
+}
+
 /** Findings for each target, in their order; all targets are of one partition. @throws StoreUnavailableError */
 export async function checkEntities(
   { store, configuration, autoFields, lookups }: CheckContext,
@@ -45,18 +50,11 @@ export async function checkEntities(
   counts: CheckCounts,
 ): Promise<Finding[][]> {
   lookups.beginPortion();
-  const works = targets.map(({ tenant, sourceId, originId }) => ({
-    tenant,
-    sourceId,
-    originId,
-    only: null,
-    repair: null,
-  }));
   const turns = await loadTurns(
     store,
     store.partitions.tag(partition),
     { configuration, layouts: await readLayouts(store) },
-    works,
+    targets.map(wholeTurn),
   );
   const read = (asked: readonly Output[]) => AutoTypes.read(autoFields, asked);
   const { outputs, autoTypes } = await buildTurns(turns, lookups, read);

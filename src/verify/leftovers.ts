@@ -4,6 +4,7 @@
  */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
+import { portions } from '../lib/portions.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
 import { unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
 import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
@@ -23,8 +24,7 @@ const keysAtOnce = 32;
 export async function* leftovers(store: Store, tenant: string | null): AsyncGenerator<Target[]> {
   for await (const keys of scanStoredKeys(store)) {
     const asked = keys.filter((key) => tenant === null || key.tenant === tenant);
-    for (let at = 0; at < asked.length; at += keysAtOnce) {
-      const portion = asked.slice(at, at + keysAtOnce);
+    for (const portion of portions(asked, keysAtOnce)) {
       const found = await Promise.all(
         portion.filter(({ kind }) => kind === 'lookup').map((key) => allOf(store, key)),
       );

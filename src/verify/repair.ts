@@ -1,5 +1,7 @@
 /** Has the owners of partitions write anew what differs: they alone can do so without racing against themselves. */
 import { normalizeUrl } from '../config/urls/url.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { portions } from '../lib/portions.ts';
 import { type ClaimWrite, writeClaims } from '../store/claims/claims.ts';
 import { type RankedClaim, readCompetingClaims } from '../store/claims/competing-claims.ts';
 import { formatDependent } from '../store/derived/dependents.ts';
@@ -13,18 +15,13 @@ const targetsPerEntry = 100;
 
 /** Returns when the repairs are done. @throws StandstillError, StoreUnavailableError */
 export async function repairTargets(store: Store, targets: readonly Target[]): Promise<void> {
-  const groups = new Map<string, EntityTarget[]>();
-  for (const target of targets) {
-    if (target.kind === 'route') continue;
-    const key = `${store.partitions.ofEntity(target.sourceId, target.originId)}:${target.tenant}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [target]);
-    else group.push(target);
-  }
+  const entities = targets.filter((target) => target.kind === 'entity');
+  const groups = groupBy(
+    entities,
+    ({ tenant, sourceId, originId }) => `${store.partitions.ofEntity(sourceId, originId)}:${tenant}`,
+  );
   for (const group of groups.values()) {
-    for (let at = 0; at < group.length; at += targetsPerEntry) {
-      await invalidatePortion(store, group.slice(at, at + targetsPerEntry));
-    }
+    for (const portion of portions(group, targetsPerEntry)) await invalidatePortion(store, portion);
   }
   // Routes follow from claims: first those have to be right.
   for (const target of targets) if (target.kind === 'route') await repairRoutes(store, target);

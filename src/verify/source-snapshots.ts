@@ -4,6 +4,7 @@
  */
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
+import { portions } from '../lib/portions.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import { entriesOf, project } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
@@ -83,8 +84,8 @@ export class SourceSnapshots implements CandidateSource {
     layout: LookupLayout,
     originIds: readonly string[],
   ): Promise<void> {
-    for (let at = 0; at < originIds.length; at += entitiesPerRead) {
-      const refs = originIds.slice(at, at + entitiesPerRead).map((originId) => ({ sourceId, originId }));
+    for (const portion of portions(originIds, entitiesPerRead)) {
+      const refs = portion.map((originId) => ({ sourceId, originId }));
       for (const entity of await readEntities(this.store, tenant, refs)) {
         if (entity === null) continue;
         const candidate = { originId: entity.originId, values: project(layout, entity) };

@@ -3,14 +3,14 @@
  * work. What differs at first may only be under way: it is looked at again after everything announced by then was
  * processed, and counts as a difference when the very same stored state then stands against the very same expected one.
  */
-import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { portions } from '../lib/portions.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
-import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
-import { type CheckCounts, checkEntities } from './entity-check.ts';
+import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';
+import { countTargets, entitiesPerCheck, entityTargets, placesOf } from './entity-targets.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
 import { leftovers } from './leftovers.ts';
 import { ReadOnlyLookups } from './read-only-lookups.ts';
@@ -18,8 +18,6 @@ import { repairTargets } from './repair.ts';
 import { checkRoutes } from './route-check.ts';
 import { SourceSnapshots } from './source-snapshots.ts';
 
-/** Entities that are made again at a time; each may have megabytes. */
-const entitiesPerCheck = 50;
 /** Suspicions that are held before they are looked at again. */
 const suspectedMax = 2000;
 const roundsMax = 6;
@@ -63,7 +61,7 @@ export async function verify(options: VerifyOptions): Promise<VerifyResult> {
 }
 
 class Verification {
-  readonly #counts: CheckCounts = { entities: 0, views: 0, items: 0, claims: 0 };
+  readonly #counts = noCounts();
   readonly #notes = new Set<string>();
   readonly #autoFields: AutoFields;
   #lookups: ReadOnlyLookups;
@@ -83,7 +81,7 @@ class Verification {
     await this.#compareEntities();
     this.#tell('leftovers');
     for await (const targets of leftovers(this.options.store, this.options.tenant)) {
-      await this.#compare(targets, { entities: 0, views: 0, items: 0, claims: 0 });
+      await this.#compare(targets);
     }
     await this.#settle();
     const repaired = await this.#repair();
@@ -107,57 +105,21 @@ class Verification {
   }
 
   async #compareEntities(): Promise<void> {
-    const { store, configuration, tenant: asked } = this.options;
-    const perPartition = await Promise.all(
-      store.partitions.tags.map(async (tag, partition) => {
-        const sources = await knownSources(store, tag, configuration);
-        return sources
-          .filter(({ tenant }) => asked === null || tenant === asked)
-          .map((source) => ({ ...source, partition, tag }));
-      }),
-    );
-    const sources = perPartition.flat();
-    const counts = await Promise.all(
-      sources.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
-    );
-    this.#total = counts.reduce((sum, count) => sum + count, 0);
+    const { store, configuration, tenant } = this.options;
+    const places = await placesOf(store, configuration, tenant);
+    this.#total = await countTargets(store, places);
     this.#tell('comparing');
-    for (const { tag, partition, tenant, sourceId } of sources) {
-      for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
-        await this.#compareIds(tenant, sourceId, originIds);
+    for (const place of places) {
+      for await (const targets of entityTargets(store, place)) {
+        await this.#compare(targets, this.#counts);
+        this.#done += targets.length;
+        this.#tell('comparing');
       }
-      for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
-        const originIds = records.map(({ originId }) => originId);
-        await this.#compareIds(tenant, sourceId, await this.#withoutEntity(tenant, sourceId, originIds));
-      }
-    }
-  }
-
-  async #withoutEntity(tenant: string, sourceId: string, originIds: readonly string[]): Promise<string[]> {
-    const gone: string[] = [];
-    for (let at = 0; at < originIds.length; at += entitiesPerCheck) {
-      const portion = originIds.slice(at, at + entitiesPerCheck);
-      const refs = portion.map((originId) => ({ sourceId, originId }));
-      const entities = await readEntities(this.options.store, tenant, refs);
-      gone.push(...portion.filter((_, index) => entities[index] === null));
-    }
-    return gone;
-  }
-
-  async #compareIds(tenant: string, sourceId: string, originIds: readonly string[]): Promise<void> {
-    for (let at = 0; at < originIds.length; at += entitiesPerCheck) {
-      const portion = originIds.slice(at, at + entitiesPerCheck);
-      const targets = portion.map(
-        (originId): EntityTarget => ({ kind: 'entity', tenant, sourceId, originId, suspects: [] }),
-      );
-      await this.#compare(targets, this.#counts);
-      this.#done += portion.length;
-      this.#tell('comparing');
     }
   }
 
   /** A first look at targets. */
-  async #compare(targets: readonly Target[], counts: CheckCounts): Promise<void> {
+  async #compare(targets: readonly Target[], counts = noCounts()): Promise<void> {
     for (const { target, findings } of await this.#look(targets, counts)) {
       if (findings.length === 0) continue;
       const known = this.#suspected.get(targetKey(target));
@@ -169,19 +131,16 @@ class Verification {
     if (this.#suspected.size > suspectedMax) await this.#settle();
   }
 
-  async #look(targets: readonly Target[], counts: CheckCounts): Promise<Suspicion[]> {
+  /** @param counts of what was looked at; absent: nobody counts it */
+  async #look(targets: readonly Target[], counts = noCounts()): Promise<Suspicion[]> {
     const { store, configuration } = this.options;
     const context = { store, configuration, autoFields: this.#autoFields, lookups: this.#lookups };
     const looked: Suspicion[] = [];
-    const byPartition = new Map<number, EntityTarget[]>();
-    for (const target of targets) {
-      if (target.kind !== 'entity') continue;
-      const partition = store.partitions.ofEntity(target.sourceId, target.originId);
-      byPartition.set(partition, [...(byPartition.get(partition) ?? []), target]);
-    }
-    for (const [partition, all] of byPartition) {
-      for (let at = 0; at < all.length; at += entitiesPerCheck) {
-        const portion = all.slice(at, at + entitiesPerCheck);
+    const entities = targets.filter((target) => target.kind === 'entity');
+    const partitionOf = ({ sourceId, originId }: EntityTarget) =>
+      store.partitions.ofEntity(sourceId, originId);
+    for (const [partition, all] of groupBy(entities, partitionOf)) {
+      for (const portion of portions(all, entitiesPerCheck)) {
         const found = await checkEntities(context, partition, portion, counts);
         looked.push(...portion.map((target, index) => ({ target, findings: found[index] ?? [] })));
       }
@@ -208,12 +167,7 @@ class Verification {
   async #lookAgain(open: ReadonlyMap<string, Suspicion>): Promise<Map<string, Suspicion>> {
     const still = new Map<string, Suspicion>();
     const targets = [...open.values()].map(({ target }) => target);
-    for (const { target, findings } of await this.#look(targets, {
-      entities: 0,
-      views: 0,
-      items: 0,
-      claims: 0,
-    })) {
+    for (const { target, findings } of await this.#look(targets)) {
       const before = new Set(open.get(targetKey(target))?.findings.map(({ fingerprint }) => fingerprint));
       const certain = findings.filter(({ fingerprint }) => before.has(fingerprint));
       if (certain.length > 0) this.#confirm(target, certain);
@@ -236,12 +190,7 @@ class Verification {
     await repairTargets(this.options.store, this.#confirmed);
     this.#lookups = this.#freshLookups();
     let left = 0;
-    for (const { findings } of await this.#look(this.#confirmed, {
-      entities: 0,
-      views: 0,
-      items: 0,
-      claims: 0,
-    })) {
+    for (const { findings } of await this.#look(this.#confirmed)) {
       left += findings.length;
     }
     return Math.max(0, found - left);

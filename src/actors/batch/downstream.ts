@@ -1,4 +1,5 @@
 /** Asks for the rebuilds that a batch's changes make necessary, wherever their entities are. */
+import { portions } from '../../lib/portions.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import { invalidate } from '../../store/partitions/intake.ts';
@@ -36,8 +37,7 @@ export class DownstreamInvalidations {
   }
 
   async #sendTo(tenant: string, partition: number, dependents: readonly string[]): Promise<void> {
-    for (let at = 0; at < dependents.length; at += dependentsPerInvalidation) {
-      const portion = dependents.slice(at, at + dependentsPerInvalidation);
+    for (const portion of portions(dependents, dependentsPerInvalidation)) {
       this.#note(tenant, partition, await invalidate(this.store, this.caller, partition, tenant, portion));
     }
   }

@@ -10,7 +10,7 @@ import {
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { EntityWork } from './work.ts';
+import { type EntityWork, wholeTurn } from './work.ts';
 
 /** The entity that an intent is about. */
 export interface IntentOwner {
@@ -59,7 +59,7 @@ export class Intents {
   /** Turns of the entities in notes that are left: of one that is gone nothing else may tell what was put for it. */
   get works(): EntityWork[] {
     const names = new Set([...this.left.values()].flatMap((note) => [...note.keys()]));
-    return [...names].map((name) => ({ ...intentOwner(name), only: null, repair: null }));
+    return [...names].map((name) => wholeTurn(intentOwner(name)));
   }
 
   /** Notes what the batch is about to put for its entities. @throws FencedError, StoreUnavailableError */

@@ -4,23 +4,28 @@ import { parseDependent } from '../../store/derived/dependents.ts';
 import { type Suspect, suspectOf } from '../../store/derived/suspects.ts';
 import type { IntakeEntry } from '../../store/partitions/intake.ts';
 
-/** One entity's turn: all it makes, or only the views and items named. */
-export interface EntityWork {
+/** Which entity, of all in a store. */
+interface EntityName {
   readonly tenant: string;
   readonly sourceId: string;
   readonly originId: string;
+}
+
+/** One entity's turn: all its outputs, or only those that are named. */
+export interface EntityWork extends EntityName {
   /** Null: everything. */
   only: Dependent[] | null;
   /** A repair: all is written as if nothing were stored, and what is named here goes unless it is made now. */
   repair: Suspect[] | null;
 }
 
-export function nameOfWork({
-  tenant,
-  sourceId,
-  originId,
-}: Pick<EntityWork, 'tenant' | 'sourceId' | 'originId'>): string {
+export function nameOfWork({ tenant, sourceId, originId }: EntityName): string {
   return `${tenant}:${sourceId}:${originId}`;
+}
+
+/** A turn for all outputs of an entity. */
+export function wholeTurn({ tenant, sourceId, originId }: EntityName): EntityWork {
+  return { tenant, sourceId, originId, only: null, repair: null };
 }
 
 /** The mailboxes of a batch: later changes of one entity merge into its one turn. */

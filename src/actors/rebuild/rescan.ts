@@ -1,10 +1,11 @@
 /** Every entity of a partition, those that are gone but were processed included. */
 import type { Configuration } from '../../config/configuration.ts';
+import { portions } from '../../lib/portions.ts';
 import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
 import { scanOriginIds } from '../../store/entities/entities.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { EntityWork } from '../batch/work.ts';
+import { type EntityWork, wholeTurn } from '../batch/work.ts';
 
 const entitiesPerPortion = 100;
 
@@ -13,20 +14,15 @@ export async function* wholePartition(
   store: Store,
   { partition, tag }: Pick<Lease, 'partition' | 'tag'>,
   configuration: Configuration,
-): AsyncGenerator<EntityWork[]> {
+): AsyncGenerator<readonly EntityWork[]> {
   for (const { tenant, sourceId } of await knownSources(store, tag, configuration)) {
-    const workOf = (originId: string): EntityWork => ({
-      tenant,
-      sourceId,
-      originId,
-      only: null,
-      repair: null,
-    });
+    const turnsOf = (originIds: readonly string[]) =>
+      [...new Set(originIds)].map((originId) => wholeTurn({ tenant, sourceId, originId }));
     for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
-      yield* portionsOf(unique(originIds).map(workOf));
+      yield* portions(turnsOf(originIds), entitiesPerPortion);
     }
     for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
-      yield* portionsOf(unique(records.map(({ originId }) => originId)).map(workOf));
+      yield* portions(turnsOf(records.map(({ originId }) => originId)), entitiesPerPortion);
     }
   }
 }
@@ -42,13 +38,4 @@ export async function knownSources(
     for (const sourceId of tenant.sources.keys()) sources.push({ tenant: tenant.alias, sourceId });
   }
   return [...new Map(sources.map((source) => [`${source.tenant}|${source.sourceId}`, source])).values()];
-}
-
-function* portionsOf(works: readonly EntityWork[]): Generator<EntityWork[]> {
-  for (let at = 0; at < works.length; at += entitiesPerPortion)
-    yield works.slice(at, at + entitiesPerPortion);
-}
-
-function unique(originIds: readonly string[]): string[] {
-  return [...new Set(originIds)];
 }

@@ -1,0 +1,65 @@
+/** All entities that are stored, and those that are gone but were processed, as targets of a check. */
+import { knownSources } from '../actors/rebuild/rescan.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { portions } from '../lib/portions.ts';
+import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
+import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import type { Store } from '../store/store.ts';
+import type { EntityTarget } from './finding.ts';
+
+/** Entities that are built again at a time; each may have megabytes. */
+export const entitiesPerCheck = 50;
+
+/** The entities of one source in one partition. */
+interface Place {
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly partition: number;
+  readonly tag: string;
+}
+
+/** @param tenant null for all. @throws StoreUnavailableError */
+export async function placesOf(
+  store: Store,
+  configuration: Configuration,
+  tenant: string | null,
+): Promise<Place[]> {
+  const places = await Promise.all(
+    store.partitions.tags.map(async (tag, partition) => {
+      const sources = await knownSources(store, tag, configuration);
+      return sources.map((source) => ({ ...source, partition, tag }));
+    }),
+  );
+  return places.flat().filter((place) => tenant === null || place.tenant === tenant);
+}
+
+/** About how many entities there are. @throws StoreUnavailableError */
+export async function countTargets(store: Store, places: readonly Place[]): Promise<number> {
+  const counts = await Promise.all(
+    places.map(({ tag, tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Portions of at most `entitiesPerCheck`. @throws StoreUnavailableError */
+export async function* entityTargets(store: Store, place: Place): AsyncGenerator<EntityTarget[]> {
+  const { tenant, sourceId, partition, tag } = place;
+  const targetOf = (originId: string): EntityTarget => ({
+    kind: 'entity',
+    tenant,
+    sourceId,
+    originId,
+    suspects: [],
+  });
+  for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
+    for (const portion of portions(originIds, entitiesPerCheck)) yield portion.map(targetOf);
+  }
+  for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
+    const refs = records.map(({ originId }) => ({ sourceId, originId }));
+    for (const portion of portions(refs, entitiesPerCheck)) {
+      const entities = await readEntities(store, tenant, portion);
+      const gone = portion.filter((_, index) => entities[index] === null);
+      if (gone.length > 0) yield gone.map(({ originId }) => targetOf(originId));
+    }
+  }
+}
