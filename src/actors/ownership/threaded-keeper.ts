@@ -22,8 +22,18 @@ interface Kept {
   readonly askedMs: number;
 }
 
+const threadScript = new URL('./keeper-thread-start.mjs', import.meta.url);
+
+export interface ThreadOptions {
+  /** A main thread that has not turned for so long counts as dead; absent: as in the contract. */
+  readonly stuckMs?: number;
+  /** What the thread runs; absent: `keeper-thread-start.mjs`. */
+  readonly script?: URL;
+}
+
 export class ThreadedKeeper implements Keeper {
   readonly #start: KeeperStart;
+  readonly #script: URL;
   #thread: Worker;
   #starting: NodeJS.Timeout | null = null;
   /** What another thread needs to know. */
@@ -31,13 +41,13 @@ export class ThreadedKeeper implements Keeper {
   #beat: ProcessBeat | null = null;
   #isClosing = false;
 
-  /** @param stuckMs a main thread that has not turned for so long counts as dead */
   constructor(
     { address, channels }: ProcessHost,
     { leaseMs, ends }: KeeperTerms,
     private readonly events: KeeperEvents,
-    stuckMs = mainThreadStuckMs,
+    { stuckMs = mainThreadStuckMs, script = threadScript }: ThreadOptions = {},
   ) {
+    this.#script = script;
     const clockOffsetMs = performance.now() - sharedClockMs();
     this.#start = { address, channels, leaseMs, ends: ends.shared, stuckMs, clockOffsetMs };
     this.#thread = this.#startThread();
@@ -76,7 +86,7 @@ export class ThreadedKeeper implements Keeper {
   }
 
   #startThread(): Worker {
-    const thread = new Worker(new URL('./keeper-thread-start.mjs', import.meta.url), {
+    const thread = new Worker(this.#script, {
       workerData: this.#start,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });

@@ -19,7 +19,7 @@ const worker = new Worker({
   autoFields: new AutoFields(store),
   items: new RecordingSink(store),
   leaseMs: Number(leaseMs),
-  openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events, Number(stuckMs)),
+  openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events, { stuckMs: Number(stuckMs) }),
   waitingFor: () => [],
   onTrouble: (message, error) => console.error(message, error),
 });

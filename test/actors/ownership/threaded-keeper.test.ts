@@ -1,0 +1,87 @@
+/** What becomes of a worker's leases and heartbeat when the thread that keeps them ends. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { BroadcastChannel } from 'node:worker_threads';
+import { ThreadedKeeper } from '../../../src/actors/ownership/threaded-keeper.ts';
+import { takeLease } from '../../../src/store/partitions/lease.ts';
+import { LeaseEnds } from '../../../src/store/partitions/lease-ends.ts';
+import { readOwner } from '../../../src/store/partitions/owners.ts';
+import { liveProcesses } from '../../../src/store/processes/registry.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = await TestRedis.start();
+const leaseMs = 1_500;
+const workerId = 'kept';
+const script = new URL('../support/ending-keeper-thread.mjs', import.meta.url);
+const beat = {
+  id: workerId,
+  role: 'worker' as const,
+  host: 'here',
+  pid: process.pid,
+  generation: 1,
+  layouts: 0,
+  partitions: [0],
+  waitingFor: [],
+};
+
+/** A keeper of one lease, whose thread ends when the channel says so. */
+async function keepOne(context: TestContext) {
+  const store = await redis.openEmptyStore(1);
+  const troubles: string[] = [];
+  const keeper = new ThreadedKeeper(
+    store,
+    { leaseMs, ends: LeaseEnds.ofPartitions(1) },
+    {
+      lost: (lease) => troubles.push(`lost ${lease.partition}`),
+      trouble: (message, error) => troubles.push(`${message}: ${String(error)}`),
+      metrics: async () => 'its metrics',
+    },
+    { script },
+  );
+  const askedMs = performance.now();
+  const lease = await takeLease(store, 0, workerId, leaseMs);
+  assert.ok(lease !== null);
+  keeper.keep(lease, askedMs);
+  keeper.tell(beat);
+  const channel = new BroadcastChannel('end-keeper-thread');
+  context.after(async () => {
+    channel.close();
+    await keeper.close();
+  });
+  return { store, keeper, troubles, endThread: () => channel.postMessage('end') };
+}
+
+/** Renewed at least once more than a lease lasts. */
+async function untilRenewed(store: Store): Promise<void> {
+  const before = await readOwner(store, 0);
+  await until('the lease is renewed for longer than it lasts', async () => {
+    const { leaseUntilMs, holds, workerId: owner } = await readOwner(store, 0);
+    return holds && owner === workerId && leaseUntilMs > before.leaseUntilMs + leaseMs;
+  });
+}
+
+test('a thread that ended is replaced by one that keeps the same leases and tells the same', async (context) => {
+  const { store, troubles, endThread } = await keepOne(context);
+  await untilRenewed(store);
+  const { epoch } = await readOwner(store, 0);
+  endThread();
+  await until('its end is told of', () => troubles.length > 0);
+  await untilRenewed(store);
+  assert.equal((await readOwner(store, 0)).epoch, epoch);
+  await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
+  assert.deepEqual(troubles, [
+    'leases are renewed by another thread from now on: Error: the thread that renews the leases ended',
+  ]);
+});
+
+test('a lease that was let go is not taken over by the next thread', async (context) => {
+  const { store, keeper, troubles, endThread } = await keepOne(context);
+  await untilRenewed(store);
+  keeper.letGo(0);
+  endThread();
+  await until('its end is told of', () => troubles.length > 0);
+  await until('the lease ends', async () => !(await readOwner(store, 0)).holds);
+  assert.equal(troubles.length, 1);
+});

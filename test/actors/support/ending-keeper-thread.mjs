@@ -1,0 +1,6 @@
+/** The thread of a keeper as it is, which ends when it is told so over the channel `end-keeper-thread`. */
+import { BroadcastChannel } from 'node:worker_threads';
+
+const channel = new BroadcastChannel('end-keeper-thread');
+channel.onmessage = () => process.exit();
+await import('../../../src/actors/ownership/keeper-thread-start.mjs');
