@@ -1,0 +1,124 @@
+/** The files of docs/operations do what the page on deployment says: requests go through nginx, the unit runs the Procfile. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { freePort } from '../../src/cli/start/ports.ts';
+import { run, temporaryFolder } from '../cli/support/command.ts';
+import { Platform } from '../cli/support/platform.ts';
+import { isAlive, until } from '../cli/support/wait.ts';
+import { textOf } from './support/markdown.ts';
+
+const nginxSkip = spawnSync('nginx', ['-v']).error !== undefined && 'nginx is not installed';
+const sourceKey = 'source-atlas-demo';
+const temporaryKinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+/** nginx with the documented file, on a port of its own, before one front. @returns its address */
+async function startNginx(context: TestContext, frontUrl: string): Promise<string> {
+  const folder = await temporaryFolder(context);
+  const port = await freePort('127.0.0.1');
+  const site = textOf('docs/operations/nginx.conf')
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+    .replace('127.0.0.1:4000', new URL(frontUrl).host);
+  await writeFile(path.join(folder, 'millrace.conf'), site);
+  const main = [
+    'daemon off;',
+    // Its workers take a body into a folder that this user alone may enter.
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    `pid ${folder}/pid; error_log ${folder}/error.log;`,
+    'events {}',
+    'http { access_log off;',
+    ...temporaryKinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`),
+    `include ${folder}/millrace.conf; }`,
+  ].join('\n');
+  const file = path.join(folder, 'nginx.conf');
+  await writeFile(file, main);
+  const words = ['-p', folder, '-c', file];
+  const { code, stderr } = await run('nginx', [...words, '-t']);
+  assert.equal(code, 0, stderr);
+  const nginx: ChildProcess = spawn('nginx', words, { stdio: 'ignore' });
+  context.after(async () => {
+    nginx.kill('SIGTERM');
+    await until('nginx has ended', () => nginx.pid === undefined || !isAlive(nginx.pid));
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until('nginx answers', () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return url;
+}
+
+/** A body without a length, as a program sends one that it still writes. */
+function chunkedBody(text: string): ReadableStream {
+  return new Blob([text]).stream();
+}
+
+test('through nginx chunked and large bodies come in, and paths without a key do not', {
+  skip: nginxSkip,
+}, async (context) => {
+  const platform = await Platform.start(context);
+  await platform.ready();
+  const url = await startNginx(context, platform.url);
+
+  const continent = { type: 'continent', url: '/atlantis', properties: { code: 'XX', name: 'Atlantis' } };
+  const chunked: RequestInit & { duplex: 'half' } = {
+    method: 'POST',
+    headers: { 'X-Api-Key': sourceKey },
+    body: chunkedBody(JSON.stringify(continent)),
+    duplex: 'half',
+  };
+  assert.equal((await fetch(`${url}/ingest/v2/continent-XX`, chunked)).status, 200);
+
+  const large = Array.from({ length: 3 }, (_, index) => ({
+    originId: `note-${index}`,
+    type: 'note',
+    properties: { text: 'x'.repeat(2_000_000) },
+  }));
+  const saved = await fetch(`${url}/ingest/v2`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': sourceKey },
+    body: JSON.stringify(large),
+  });
+  assert.equal(saved.status, 200);
+
+  const page = await fetch(`${url}/v2?url=/atlantis`, {
+    headers: {
+      'X-Api-Key': 'environment-atlas-demo',
+      'X-Service-Min-Version': saved.headers.get('X-Service-Version') ?? '',
+    },
+  });
+  assert.equal(JSON.parse(await page.text()).route.name, 'Atlantis');
+
+  for (const inside of ['/health/live', '/health/ready', '/metrics', '/openapi.json']) {
+    assert.equal((await fetch(url + inside)).status, 404, inside);
+  }
+  await platform.stop();
+});
+
+/** A line of a unit as systemd hands it on. */
+function asSystemdFillsIn(line: string, instance: string): string {
+  const texts: Readonly<Record<string, string>> = { '%%': '%', '%i': instance, $$: '$' };
+  return line.replaceAll(/%%|%i|\$\$/g, (sign) => texts[sign] ?? '');
+}
+
+test('an instance of the unit runs the line of the Procfile that its name begins with', async () => {
+  const [, script = ''] =
+    /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(textOf('docs/operations/millrace@.service')) ?? [];
+  assert.match(script, /\bexec\b/);
+  const procfile = new Map(
+    textOf('Procfile')
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
+  for (const [instance, role] of Object.entries({ web: 'web', 'worker-2': 'worker', jobs: 'jobs' })) {
+    // Told in place of being run.
+    const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
+    const { stdout } = await run('sh', ['-c', told]);
+    assert.equal(stdout.trim(), procfile.get(role));
+  }
+});
