@@ -6,7 +6,7 @@ import { Batch, bulkBody } from './batches.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
 import type { FailureFile } from './failure-file.ts';
 import { readLineGroups } from './lines.ts';
-import { brokenRecord, type EntityRecord, type Failure, isFailure, readRecord, refused } from './records.ts';
+import { type EntityRecord, isFailure, readRecord, refused } from './records.ts';
 
 export interface ImportOptions {
   readonly baseUrl: string;
@@ -113,8 +113,6 @@ export class Importer {
     const answer = await this.send(records);
     const outcome = readBulkAnswer(answer, records);
     if (!('refusal' in outcome)) return this.count(outcome);
-    const sound = this.withoutBroken(records);
-    if (sound.length < records.length) return sound.length === 0 ? undefined : this.deliver(sound);
     const [only] = records;
     if (only !== undefined && records.length === 1) {
       return this.count({ changed: 0, unchanged: 0, failures: [refused(only, [outcome.refusal])] });
@@ -123,19 +121,6 @@ export class Importer {
     const middle = records.length >> 1;
     await this.deliver(records.slice(0, middle));
     await this.deliver(records.slice(middle));
-  }
-
-  /** Those that are JSON throughout; the others have failed. */
-  private withoutBroken(records: readonly EntityRecord[]): EntityRecord[] {
-    const sound: EntityRecord[] = [];
-    const failures: Failure[] = [];
-    for (const record of records) {
-      const failure = brokenRecord(record);
-      if (failure === null) sound.push(record);
-      else failures.push(failure);
-    }
-    if (failures.length > 0) this.count({ changed: 0, unchanged: 0, failures });
-    return sound;
   }
 
   private async send(records: readonly EntityRecord[]) {

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { leadingOriginId } from './leading-origin-id.ts';
 import { type Line, lineBytesMax } from './lines.ts';
 
 /** A line that may be sent. Its bytes travel as they are, so that no digit and no escape is changed on the way. */
@@ -28,28 +27,17 @@ export function readRecord(line: Line): EntityRecord | Failure {
   const bytes = line.number === 1 ? withoutByteOrderMark(line.bytes) : line.bytes;
   if (line.isTooLong) return unreadable(line.number, bytes, `The line is longer than ${lineBytesMax} bytes`);
   if (!isUtf8(bytes)) return unreadable(line.number, bytes, 'The line is not UTF-8 text');
-  const seen = leadingOriginId(bytes);
-  return seen === null ? readWhole(line.number, bytes) : { line: line.number, bytes, originId: seen };
-}
-
-/** A line whose originId stands in front is sent without parsing it, so it may be no JSON within. Null when it is. */
-export function brokenRecord({ line, bytes }: EntityRecord): Failure | null {
-  const outcome = readWhole(line, bytes);
-  return isFailure(outcome) ? outcome : null;
-}
-
-function readWhole(line: number, bytes: Buffer): EntityRecord | Failure {
   let entity: Json;
   try {
     entity = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    return unreadable(line, bytes, `The line is not JSON: ${errorText(error)}`);
+    return unreadable(line.number, bytes, `The line is not JSON: ${errorText(error)}`);
   }
   if (!isJsonObject(entity)) {
-    return { line, originId: null, errors: ['The line is not a JSON object'], entity };
+    return { line: line.number, originId: null, errors: ['The line is not a JSON object'], entity };
   }
   const originId = getOwn(entity, 'originId');
-  return { line, bytes, originId: typeof originId === 'string' ? originId : null };
+  return { line: line.number, bytes, originId: typeof originId === 'string' ? originId : null };
 }
 
 export function isFailure(outcome: EntityRecord | Failure): outcome is Failure {
@@ -58,8 +46,6 @@ export function isFailure(outcome: EntityRecord | Failure): outcome is Failure {
 
 /** The failure of a record that was sent. */
 export function refused(record: EntityRecord, errors: readonly string[]): Failure {
-  const broken = brokenRecord(record);
-  if (broken !== null) return broken;
   const { line, originId, bytes } = record;
   return { line, originId, errors, entity: JSON.parse(bytes.toString('utf8')) };
 }

@@ -7,7 +7,6 @@ import { Batch, bulkBody } from '../../../src/cli/import/batches.ts';
 import { PlatformAway, readRetryAfterMs } from '../../../src/cli/import/bulk-client.ts';
 import { FailureFile } from '../../../src/cli/import/failure-file.ts';
 import { Importer } from '../../../src/cli/import/importer.ts';
-import { leadingOriginId } from '../../../src/cli/import/leading-origin-id.ts';
 import { readLines } from '../../../src/cli/import/lines.ts';
 import { formatSeconds, ImportClock } from '../../../src/cli/import/progress.ts';
 import { isFailure, readRecord } from '../../../src/cli/import/records.ts';
@@ -74,26 +73,6 @@ test('bytes that are not UTF-8 and values that are not objects are failures; a b
   assert.ok(!isFailure(marked));
   assert.equal(bulkBody([marked]).toString(), '[{"originId":"a"}]');
   assert.ok(isFailure(read(Buffer.from('\ufeff{}'), 2)));
-});
-
-test('the originId of a line is found without parsing it only where it can be no other', () => {
-  const found = (text: string) => leadingOriginId(Buffer.from(text));
-  assert.equal(found('{"originId":"a é","type":"t","properties":{"n":"\\"}","l":[{}]}}'), 'a é');
-  for (const text of [
-    '{"originId":"a","originId":"b"}',
-    '{"originId":"a","origin\\u0049d":"b"}',
-    '{"originId":"a\\n"}',
-    '{"originId":"a"},{"type":"t"}',
-    '{"originId":"a"}]',
-    '{"originId":"a"',
-    '{"originId":"a","p":"}',
-    '{"originId":7}',
-    '{"type":"t","originId":"a"}',
-    '{"originId":"',
-    '{}',
-  ]) {
-    assert.equal(found(text), null, text);
-  }
 });
 
 test('a batch holds at most 50 records, at most about 8 MB, and no entity twice', () => {
