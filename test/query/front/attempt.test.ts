@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Attempt, type GatheredReply } from '../../../src/query/front/attempt.ts';
+import { encodeReply } from '../../../src/query/protocol/shard-reply.ts';
+import type { MessageBody, Reply } from '../../../src/store/streams/message-body.ts';
+
+const lost: Reply = { kind: 'lost', reason: 'gone' };
+
+/** A worker's reply for partitions, each under epoch 1. */
+function replyFor(partitions: readonly number[], answers: readonly MessageBody[] | null = ['answer']): Reply {
+  const covers = new Map(partitions.map((partition) => [partition, 1]));
+  const snapshot = { covers, applied: covers, configuration: null };
+  return { kind: 'answer', body: encodeReply({ snapshot, answers }) };
+}
+
+/** An attempt with two workers at two partitions. @returns what it ended with, an entry an end */
+function begin(): { attempt: Attempt; ends: (readonly string[] | null)[] } {
+  const ends: (readonly string[] | null)[] = [];
+  const idsOf = (cover: GatheredReply[] | null) => cover?.map(({ workerId }) => workerId) ?? null;
+  return { attempt: new Attempt(2, 2, (cover) => ends.push(idsOf(cover))), ends };
+}
+
+test('an attempt ends with the reply that completes the cover', () => {
+  const { attempt, ends } = begin();
+  attempt.take('a', replyFor([0]));
+  assert.deepEqual(ends, []);
+  attempt.take('b', replyFor([1]));
+  assert.deepEqual(ends, [['a', 'b']]);
+});
+
+test('it waits for nobody once every partition is covered', () => {
+  const { attempt, ends } = begin();
+  attempt.take('a', replyFor([0, 1]));
+  attempt.take('b', lost);
+  assert.deepEqual(ends, [['a']]);
+});
+
+test('without a complete cover it ends with nothing when all have replied', () => {
+  for (const last of [
+    lost,
+    null,
+    replyFor([1], null),
+    { kind: 'answer', body: 'of another version' } as const,
+  ]) {
+    const { attempt, ends } = begin();
+    attempt.take('a', replyFor([0]));
+    attempt.take('b', last);
+    assert.deepEqual(ends, [null]);
+  }
+});
+
+test('an attempt that was given up takes replies no more', () => {
+  const { attempt, ends } = begin();
+  attempt.end(null);
+  attempt.take('a', replyFor([0, 1]));
+  attempt.end(null);
+  assert.deepEqual(ends, [null]);
+});

@@ -1,0 +1,115 @@
+/** The forms in which a worker answers: rows for the merge, the whole result, counts and texts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  decodeCounts,
+  decodeTexts,
+  encodeCounts,
+  encodeTexts,
+} from '../../../src/query/protocol/further-answers.ts';
+import {
+  encodeRefusal,
+  facetsTooLarge,
+  pageTooLarge,
+  RefusedQueryError,
+} from '../../../src/query/protocol/refusal.ts';
+import { decodeAnswer, encodeAnswer, facetsLength } from '../../../src/query/protocol/row-answer.ts';
+import { decodeWholeAnswer, encodeWholeAnswer } from '../../../src/query/protocol/whole-answer.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
+import { pack, unpack } from '../../../src/store/codec/pack.ts';
+import type { MessageBody } from '../../../src/store/streams/message-body.ts';
+import { everything, facetOf, shardOf, whole } from '../support/queries.ts';
+
+const index = 'schema:things';
+const shard = shardOf(
+  { name: 'keyword', size: 'integer' },
+  { a: { name: 'river', size: 1 }, b: { name: 'mill', size: 2 }, 'c\ud800': { name: 'mill', size: 3 } },
+);
+const paged: CheckedQuery = { ...everything, offset: 1, pageSize: 1, facets: [facetOf('name')] };
+const seal = () => 'token';
+
+function sent(body: MessageBody): MessageBody {
+  return unpack(pack(body));
+}
+
+function rowsOf(query: CheckedQuery, isWhole: boolean) {
+  return decodeAnswer(sent(whole(encodeAnswer(shard.query(query), { index, query, isWhole }))));
+}
+
+test('rows travel with their places, their texts and all groups', () => {
+  const { total, rows, facets } = rowsOf(paged, false);
+  assert.equal(total, 3);
+  assert.deepEqual(
+    rows.map(({ place }) => place),
+    shard.query(paged).rows.map(({ place }) => place),
+  );
+  assert.equal(JSON.parse(rows[1]?.text?.toString() ?? '').name, 'mill');
+  assert.deepEqual(facets, shard.query(paged).facets);
+});
+
+test('a worker that is alone leaves out the rows before the page', () => {
+  assert.deepEqual(
+    rowsOf(paged, true).rows.map(({ place }) => place.originId),
+    ['b'],
+  );
+});
+
+test('long texts of several workers are left to be asked for', () => {
+  const items = Object.fromEntries([1, 2, 3].map((n) => [`long-${n}`, { name: 'x'.repeat(500_000) }]));
+  const long = shardOf({ name: 'keyword' }, items);
+  const answer = long.query(everything);
+  const terms = { index, query: everything };
+  const ofSeveral = decodeAnswer(sent(whole(encodeAnswer(answer, { ...terms, isWhole: false }))));
+  assert.deepEqual(
+    ofSeveral.rows.map(({ text }) => text),
+    [null, null, null],
+  );
+  assert.ok(ofSeveral.rows.every(({ textBytes }) => textBytes > 500_000));
+  const texts = answer.rows.map(({ fieldsBytes }) => fieldsBytes);
+  assert.deepEqual(decodeTexts(sent(encodeTexts([...texts, null]))), [...texts, null]);
+});
+
+test('the whole result is what its rows make, with a token behind a full page', () => {
+  const text = decodeWholeAnswer(
+    sent(whole(encodeWholeAnswer(shard.query(paged), { index, query: paged }, seal))),
+  );
+  const { rows } = rowsOf(paged, true);
+  assert.equal(
+    text?.toString(),
+    `{"status":200,"totalResults":3,"results":[${rows.map((row) => row.text).join()}],"facets":[` +
+      '{"name":"name","field":"name","groups":[{"value":"mill","count":2},{"value":"river","count":1}],' +
+      '"isValid":true}],"nextPageToken":"token"}',
+  );
+  assert.equal(decodeWholeAnswer(encodeRefusal('why')), null);
+});
+
+test('a page that is not full has no token', () => {
+  const body = whole(encodeWholeAnswer(shard.query(everything), { index, query: everything }, seal));
+  assert.equal(JSON.parse(decodeWholeAnswer(body)?.toString() ?? '').nextPageToken, null);
+});
+
+test('counts travel, and a refusal is thrown where an answer is read', () => {
+  const counts = [shard.facetCounts({ ...everything, facets: [facetOf('name')] }, 0, ['mill'])];
+  assert.deepEqual(decodeCounts(sent(whole(encodeCounts(counts)))), counts);
+  for (const decode of [decodeAnswer, decodeCounts]) {
+    assert.throws(() => decode(sent(encodeRefusal('too much'))), new RefusedQueryError('too much'));
+  }
+  assert.equal(facetsLength(encodeRefusal('too much')), 0);
+});
+
+test('more than a page may hold is refused, whichever way it is answered', () => {
+  const items = Object.fromEntries(
+    Array.from({ length: 45 }, (_, n) => [`large-${n}`, { name: `${n}`.repeat(500_000) }]),
+  );
+  const large = shardOf({ name: 'keyword' }, items);
+  const facets = { ...everything, pageSize: 0, facets: [facetOf('name', 100)] };
+  for (const [query, why] of [
+    [everything, pageTooLarge],
+    [facets, facetsTooLarge],
+  ] as const) {
+    const answer = large.query(query);
+    const alone = { index, query, isWhole: true };
+    assert.deepEqual(whole(encodeAnswer(answer, alone)), encodeRefusal(why));
+    assert.deepEqual(whole(encodeWholeAnswer(answer, alone, seal)), encodeRefusal(why));
+  }
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  decodeRequest,
+  encodeRequest,
+  type ShardRequest,
+} from '../../../src/query/protocol/shard-request.ts';
+import { pack, unpack } from '../../../src/store/codec/pack.ts';
+import { everything } from '../support/queries.ts';
+
+const scope = { tenant: 'acme', environmentId: 'env' };
+
+test('a request comes as it was sent, with lone surrogates and names that JavaScript knows', () => {
+  const condition = (value: string) =>
+    ({
+      kind: 'condition',
+      field: '__proto__',
+      operator: 'equals',
+      value: { ['__proto__']: value, constructor: 1 },
+      caseInsensitive: false,
+    }) as const;
+  const query = { ...everything, filter: condition('\ud800'), search: null };
+  const request: ShardRequest = {
+    needs: [0, 7, 2 ** 40],
+    queries: [
+      { scope, index: 'schema:pages', question: { kind: 'answer', query, isText: true } },
+      {
+        scope,
+        index: 'auto:cms:page',
+        question: { kind: 'counts', query, facets: [{ facetIndex: 0, values: ['\udc00', 1, true] }] },
+      },
+      { scope, index: 'schema:pages', question: { kind: 'texts', rows: [{ sourceId: 's', originId: 'ö' }] } },
+    ],
+  };
+  assert.deepEqual(decodeRequest(unpack(pack(encodeRequest(request)))), request);
+});
+
+test('what is no request of this version is refused', () => {
+  for (const body of [null, 7, ['0,1', '[]'], Buffer.from('{}')]) {
+    assert.throws(() => decodeRequest(body), TypeError);
+  }
+  assert.throws(() => decodeRequest('{'), SyntaxError);
+});

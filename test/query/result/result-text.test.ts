@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { facetsOf, resultsText, resultText } from '../../../src/query/result/result-text.ts';
+import { everything, facetOf } from '../support/queries.ts';
+
+const facet = { name: 'n', field: 'f', groups: [{ value: 'a', count: 2 }], isValid: true };
+const rows = [{ _originId: 'ä' }, { _originId: 'b' }];
+const texts = rows.map((row) => Buffer.from(JSON.stringify(row)));
+
+test('a result is JSON with its members in their order', () => {
+  for (const count of [0, 1, 2]) {
+    const tail = { facets: [facet], nextPageToken: count === 2 ? 'token' : null };
+    assert.equal(
+      resultText(7, texts.slice(0, count), tail).toString(),
+      JSON.stringify({ status: 200, totalResults: 7, results: rows.slice(0, count), ...tail }),
+    );
+  }
+});
+
+test('of several results each has the members of its own behind the status', () => {
+  const one = resultText(1, [], { facets: [], nextPageToken: null });
+  const list = resultsText([one, one, one], ['{"name":"a","x":1}', null, '{}']).toString();
+  const plain = JSON.parse(one.toString());
+  assert.deepEqual(JSON.parse(list), [{ ...plain, name: 'a', x: 1 }, plain, plain]);
+  assert.ok(list.startsWith('[{"status":200,"name":"a","x":1,"totalResults":1'));
+  assert.equal(resultsText([], []).toString(), '[]');
+});
+
+test('a facet has as many groups as were asked for', () => {
+  const query = { ...everything, facets: [facetOf('f', 1), { ...facetOf('g'), isValid: false }] };
+  const groups = [
+    { value: 'a', count: 2 },
+    { value: 'b', count: 1 },
+  ];
+  assert.deepEqual(facetsOf(query, [{ groups }]), [
+    { name: 'f', field: 'f', groups: [groups[0]], isValid: true },
+    { name: 'g', field: 'g', groups: [], isValid: false },
+  ]);
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeRefusal, notRun } from '../../../src/query/protocol/refusal.ts';
+import { Evaluation } from '../../../src/query/worker/evaluation.ts';
+import { chain, type Maybe, pace, repeat } from '../../../src/search/pace.ts';
+import type { MessageBody } from '../../../src/store/streams/message-body.ts';
+
+/** Takes so much processor time, in steps that look at the clock. */
+function spend(ms: number): Maybe<MessageBody> {
+  let spentMs = 0;
+  const work = repeat(() => {
+    const startedMs = performance.now();
+    while (performance.now() < startedMs + 0.5);
+    spentMs += 0.5;
+    pace.units += pace.unitsPerLook;
+    return spentMs < ms;
+  });
+  return chain(work, () => `spent ${ms}`);
+}
+
+function toTheEnd(evaluation: Evaluation<number>): { answers: readonly MessageBody[]; slices: number } {
+  for (let slices = 1; ; slices += 1) {
+    const nowMs = performance.now();
+    const answers = evaluation.run(nowMs, nowMs + 2, Number.POSITIVE_INFINITY);
+    if (answers !== null) return { answers, slices };
+  }
+}
+
+test('queries are answered in their order, in as many slices as they take', () => {
+  const { answers, slices } = toTheEnd(new Evaluation([0, 10, 0], spend, 60_000));
+  assert.deepEqual(answers, ['spent 0', 'spent 10', 'spent 0']);
+  assert.ok(slices >= 3, `${slices} slices`);
+});
+
+test('a query beyond its budget is refused, and those behind it are not run', () => {
+  const evaluation = new Evaluation([0, 10_000, 0], spend, 20);
+  const { answers } = toTheEnd(evaluation);
+  assert.equal(answers[0], 'spent 0');
+  assert.match(JSON.stringify(answers[1]), /^\[false,"filters: the query was stopped after 20 ms/);
+  assert.deepEqual(answers[2], encodeRefusal(notRun));
+  assert.equal(evaluation.refused, 1);
+});
+
+test('all queries of a request together have a budget too', () => {
+  const queries = Array.from({ length: 20 }, () => 60);
+  const { answers } = toTheEnd(new Evaluation(queries, spend, 200));
+  const refusal = answers.find((answer) => Array.isArray(answer));
+  assert.match(
+    JSON.stringify(refusal),
+    /the queries of this request were stopped after .* send them in several/,
+  );
+});
+
+test('what is abandoned begins again', () => {
+  const evaluation = new Evaluation([5], spend, 60_000);
+  const nowMs = performance.now();
+  assert.equal(evaluation.run(nowMs, nowMs + 1, Number.POSITIVE_INFINITY), null);
+  evaluation.abandon();
+  assert.deepEqual(toTheEnd(evaluation).answers, ['spent 5']);
+});

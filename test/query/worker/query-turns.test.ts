@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { QueryTurns } from '../../../src/query/worker/query-turns.ts';
+
+const request = (tenant: string, number = 0) => ({ tenant, number });
+
+test('tenants take turns, each with its oldest request first', () => {
+  const turns = new QueryTurns();
+  const [first, second, third] = [request('a', 1), request('a', 2), request('a', 3)];
+  const other = request('b');
+  for (const one of [first, second, third, other]) turns.add(one);
+  const taken = [1, 2, 3, 4].map(() => turns.takeFresh());
+  assert.deepEqual(taken, [first, other, second, third]);
+  assert.equal(turns.takeFresh(), null);
+  assert.ok(turns.isEmpty);
+});
+
+test('of a tenant one paused request keeps its work; the next begins when that has ended', () => {
+  const turns = new QueryTurns();
+  const [first, second] = [request('a', 1), request('a', 2)];
+  assert.equal(turns.pause(first), true);
+  assert.equal(turns.pause(second), false);
+  assert.equal(turns.pause(first), true);
+  assert.equal(turns.takeLong(), first);
+  turns.end(first);
+  assert.equal(turns.takeLong(), second);
+  assert.ok(turns.isEmpty);
+});
+
+test('eight requests keep their work, and they go on one slice after the other', () => {
+  const turns = new QueryTurns();
+  const requests = Array.from({ length: 9 }, (_, n) => request(`tenant-${n}`));
+  assert.deepEqual(
+    requests.map((one) => turns.pause(one)),
+    requests.map((_, n) => n < 8),
+  );
+  const round = Array.from({ length: 8 }, () => turns.takeLong());
+  assert.deepEqual(round, requests.slice(0, 8));
+  turns.end(requests[0] ?? request('none'));
+  assert.equal(turns.takeLong(), requests[8]);
+});
+
+test('what nobody waits for is dropped, and all that takes long can be taken out', () => {
+  const turns = new QueryTurns();
+  const [kept, gone, parked] = [request('a', 1), request('a', 2), request('a', 3)];
+  for (const one of [kept, gone, parked]) turns.pause(one);
+  turns.dropParked((one) => one === gone);
+  assert.deepEqual(turns.takeAllLong(), [kept, parked]);
+  assert.equal(turns.hasLong, false);
+});
