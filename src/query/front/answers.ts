@@ -2,10 +2,11 @@
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { RefusedQueryError } from '../protocol/refusal.ts';
+import type { ShardQuery } from '../protocol/shard-request.ts';
 import { decodeWholeAnswer } from '../protocol/whole-answer.ts';
 import type { GatheredReply } from './attempt.ts';
-import type { ConsistentScatter } from './consistent-scatter.ts';
 import { type MergedRows, mergedRows, type WorkerAnswer } from './merged-rows.ts';
+import type { Scatter } from './scatter.ts';
 
 export interface AnswerableQuery {
   readonly index: ScopedIndex;
@@ -22,15 +23,21 @@ export type QueryAnswer =
   /** It would be more than may be, or take longer. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Answers in the order of the queries. @throws UnavailableError */
+/**
+ * Answers in the order of the queries.
+ * @param deadlineMs on the clock of `performance.now()`
+ * @throws UnavailableError
+ */
 export async function answersTo(
-  scatter: ConsistentScatter,
+  scatter: Scatter,
   queries: readonly AnswerableQuery[],
+  deadlineMs: number,
 ): Promise<QueryAnswer[]> {
-  const replies = await scatter.gather(
-    queries.map(({ index, query, isText }) => ({ ...index, question: { kind: 'answer', query, isText } })),
-  );
-  return Promise.all(queries.map((one, at) => answerTo(scatter, one, answersAt(replies, at))));
+  const asked = queries.map(({ index, query, isText }): ShardQuery => {
+    return { ...index, question: { kind: 'answer', query, isText } };
+  });
+  const replies = await scatter.gather(asked, deadlineMs);
+  return Promise.all(queries.map((one, at) => answerTo(scatter, one, answersAt(replies, at), deadlineMs)));
 }
 
 function answersAt(replies: readonly GatheredReply[], at: number): WorkerAnswer[] {
@@ -39,23 +46,24 @@ function answersAt(replies: readonly GatheredReply[], at: number): WorkerAnswer[
 
 /** @throws UnavailableError */
 async function answerTo(
-  scatter: ConsistentScatter,
+  scatter: Scatter,
   one: AnswerableQuery,
   answers: readonly WorkerAnswer[],
+  deadlineMs: number,
 ): Promise<QueryAnswer> {
   const configuration = commonConfiguration(answers);
   const [only] = answers;
   const text = answers.length === 1 && only !== undefined ? decodeWholeAnswer(only.body) : null;
   if (text !== null) return { kind: 'text', text, configuration };
   try {
-    const merged = await mergedRows(scatter, one, answers);
+    const merged = await mergedRows(scatter, one, answers, deadlineMs);
     if (merged !== null) return { kind: 'rows', ...merged, configuration };
   } catch (error) {
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
   // An item of the page went away while its text was fetched: the page is another one now.
-  const [again] = await answersTo(scatter, [one]);
+  const [again] = await answersTo(scatter, [one], deadlineMs);
   if (again === undefined) throw new TypeError('a query has no answer');
   return again;
 }

@@ -12,7 +12,7 @@ import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import { isScored, joinedRows, rowText } from '../result/row-text.ts';
-import type { ConsistentScatter } from './consistent-scatter.ts';
+import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */
 export interface WorkerAnswer {
@@ -32,29 +32,40 @@ export interface MergedRows {
   readonly facets: readonly MergedFacet[];
 }
 
+/** What each worker of a complete cover answers to a further question about the index. */
+type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
+
 /**
  * @param answers of a complete cover
+ * @param deadlineMs on the clock of `performance.now()`
  * @returns null when a row of the page went away before its text was fetched
  * @throws RefusedQueryError, UnavailableError
  */
 export async function mergedRows(
-  scatter: ConsistentScatter,
+  scatter: Scatter,
   { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
   answers: readonly WorkerAnswer[],
+  deadlineMs: number,
 ): Promise<MergedRows | null> {
+  const askWorkers: AskWorkers = async (question) => {
+    const replies = await scatter.gather([{ ...index, question }], deadlineMs);
+    return replies.map(({ answers: [body = null] }) => body);
+  };
   boundFacets(answers.map(({ body }) => facetsLength(body)));
   const decoded = answers.map(({ body }) => decodeAnswer(body));
   // A worker that has all partitions leaves out the rows before the page.
   const mergedQuery = decoded.length === 1 ? { ...query, offset: 0 } : query;
   let merged = mergeAnswers(mergedQuery, decoded);
   if (merged.needs.length > 0) {
-    const counts = await countedFacets(scatter, index, query, merged.needs);
+    const counts = await countedFacets(askWorkers, query, merged.needs);
     merged = mergeAnswers(mergedQuery, decoded, counts);
   }
   const { total, rows, facets } = merged;
   assertOrder(query, rows);
   boundPage(rows, facets);
-  const whole = rows.every(hasText) ? rows : await withTexts(scatter, index, rows);
+  const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, index.index, rows);
+  if (whole === null && performance.now() > deadlineMs)
+    throw new UnavailableError('items change faster than they are read');
   return whole && { total, rows: whole, facets };
 }
 
@@ -93,12 +104,11 @@ function hasText(row: SentRow): row is MergedRow {
 }
 
 async function countedFacets(
-  scatter: ConsistentScatter,
-  index: ScopedIndex,
+  askWorkers: AskWorkers,
   query: CheckedQuery,
   facets: readonly FacetNeed[],
 ): Promise<FacetCounts> {
-  const bodies = await bodiesOf(scatter, index, { kind: 'counts', query, facets });
+  const bodies = await askWorkers({ kind: 'counts', query, facets });
   boundFacets(bodies.map(countsLength));
   const ofWorkers = bodies.map(decodeCounts);
   return new Map(
@@ -106,36 +116,23 @@ async function countedFacets(
   );
 }
 
-/** @returns null when one of the rows is nowhere any more. @throws UnavailableError when that is so until the time is over */
+/** @returns null when one of the rows is nowhere any more */
 async function withTexts(
-  scatter: ConsistentScatter,
-  index: ScopedIndex,
+  askWorkers: AskWorkers,
+  index: string,
   rows: readonly SentRow[],
 ): Promise<MergedRow[] | null> {
   const refs = rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId }));
-  const ofWorkers = (await bodiesOf(scatter, index, { kind: 'texts', rows: refs })).map(decodeTexts);
-  const isWithScore = isScored(index.index);
+  const ofWorkers = (await askWorkers({ kind: 'texts', rows: refs })).map(decodeTexts);
+  const isWithScore = isScored(index);
   const whole: MergedRow[] = [];
   for (const [at, row] of rows.entries()) {
     const fieldsBytes = ofWorkers.find((texts) => texts[at] != null)?.[at] ?? null;
-    if (fieldsBytes === null) {
-      if (scatter.isOver) throw new UnavailableError('items change faster than they are read');
-      return null;
-    }
+    if (fieldsBytes === null) return null;
     const { place, updatedAtMs, score } = row;
     const { originId, sourceId } = place;
     const text = rowText({ originId, sourceId, updatedAtMs, score, fieldsBytes }, isWithScore);
     whole.push({ ...row, text: joinedRows([text]) });
   }
   return whole;
-}
-
-/** What each worker of a complete cover answers to one question. */
-async function bodiesOf(
-  scatter: ConsistentScatter,
-  index: ScopedIndex,
-  question: ShardQuestion,
-): Promise<MessageBody[]> {
-  const replies = await scatter.gather([{ ...index, question }]);
-  return replies.map(({ answers: [body = null] }) => body);
 }

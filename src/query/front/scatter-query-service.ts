@@ -16,7 +16,6 @@ import {
 } from '../query-service.ts';
 import { FrontTransport } from '../transport/front-transport.ts';
 import { answersTo } from './answers.ts';
-import { ConsistentScatter } from './consistent-scatter.ts';
 import { outcomeOf } from './outcome.ts';
 import { QueryChecker } from './query-checker.ts';
 import { Scatter } from './scatter.ts';
@@ -62,7 +61,7 @@ export class ScatterQueryService implements QueryService {
     this.#checker = new QueryChecker(autoFields, store.secret);
     this.#transport = new FrontTransport(store.messages, processId);
     this.#workers = new WorkerList(store);
-    this.#scatter = new Scatter(this.#transport, this.#workers, store.partitions.count);
+    this.#scatter = new Scatter(this.#transport, this.#workers, progress, store.partitions.count);
   }
 
   /** @throws StoreUnavailableError */
@@ -107,8 +106,7 @@ export class ScatterQueryService implements QueryService {
     const checked = await this.#checker.check(principal, requests, this.#progress.commits);
     if (!checked.ok) return checked.outcomes;
     if (checked.queries.length === 0) return [];
-    const scatter = new ConsistentScatter(this.#scatter, this.#progress, deadlineMs);
-    const answers = await answersTo(scatter, checked.queries);
+    const answers = await answersTo(this.#scatter, checked.queries, deadlineMs);
     return checked.queries.map((query, at) => {
       const answer = answers[at];
       assert(answer !== undefined, 'each query has an answer');

@@ -1,12 +1,16 @@
 /**
  * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
  * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
+ *
+ * Of two answers of this front the later is never of the older state: what the front has seen committed before, every
+ * shard must have, and an answer waits until the front has heard of all that it shows.
  */
 import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { encodeRequest, type ShardRequest } from '../protocol/shard-request.ts';
+import type { Progress } from '../../store/visibility/progress.ts';
+import { encodeRequest, type ShardQuery } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Attempt, type GatheredReply } from './attempt.ts';
@@ -36,6 +40,7 @@ export class Scatter {
   constructor(
     private readonly transport: Transport,
     private readonly workers: WorkerList,
+    private readonly progress: Progress,
     private readonly partitionCount: number,
   ) {
     // A partition that moved away from a worker that is waited for is answered by its new owner only.
@@ -55,15 +60,20 @@ export class Scatter {
   /**
    * @param deadlineMs on the clock of `performance.now()`
    * @returns replies that together cover every partition exactly once
-   * @throws UnavailableError when no complete cover came in time
+   * @throws UnavailableError when no complete or no current cover came in time
    */
-  async gather(request: ShardRequest, deadlineMs: number): Promise<GatheredReply[]> {
+  async gather(queries: readonly ShardQuery[], deadlineMs: number): Promise<GatheredReply[]> {
     this.#scatters += 1;
     this.#watch ??= setInterval(() => this.#suspect(), suspicionMs);
-    const gathering = { body: encodeRequest(request), startedMs: performance.now(), deadlineMs };
+    const needs = this.progress.commits;
+    const gathering = { body: encodeRequest({ needs, queries }), startedMs: performance.now(), deadlineMs };
     const place = this.#gatherings.add(gathering);
     try {
-      return await this.#cover(gathering);
+      const cover = await this.#cover(gathering);
+      for (const { applied } of cover) {
+        if (isNews(applied, needs)) await this.#untilHeard(applied, deadlineMs);
+      }
+      return cover;
     } finally {
       this.#gatherings.remove(place);
     }
@@ -107,6 +117,12 @@ export class Scatter {
     });
   }
 
+  /** @throws UnavailableError when that takes too long */
+  async #untilHeard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
+    if (await this.progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
+    throw new UnavailableError('what the workers have is not announced yet');
+  }
+
   #suspect(): void {
     if (this.#gatherings.size === 0) {
       if (this.#watch !== null) clearInterval(this.#watch);
@@ -119,4 +135,10 @@ export class Scatter {
     });
     if (performance.now() - oldestMs >= suspicionMs) void this.workers.refresh();
   }
+}
+
+/** Whether there are commits that this front had not heard of when it asked. */
+function isNews(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {
+  for (const [partition, commit] of applied) if (commit > (needs[partition] ?? 0)) return true;
+  return false;
 }

@@ -12,7 +12,7 @@ import { Cost } from './cost.ts';
 /** A refusal has to reach the front before it gives up, and others have their turns in between. */
 const replyMs = 200;
 
-export class Evaluation<Query> {
+export class Evaluation {
   readonly #answers: MessageBody[] = [];
   /** Of the query under way; null before it began. */
   #left: Unfinished<MessageBody> | null = null;
@@ -29,10 +29,9 @@ export class Evaluation<Query> {
   #lookedMs = 0;
   #endsMs = 0;
 
-  /** @param answer to a query, by its place @param budgetMs processor time that each of them has */
+  /** @param answerers of the queries, in their order @param budgetMs processor time that each query has */
   constructor(
-    private readonly queries: readonly Query[],
-    private readonly answer: (query: Query, at: number) => Maybe<MessageBody>,
+    private readonly answerers: readonly (() => Maybe<MessageBody>)[],
     private readonly budgetMs: number,
   ) {}
 
@@ -56,9 +55,9 @@ export class Evaluation<Query> {
     pace.units = 0;
     pace.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
-    while (this.#answers.length < this.queries.length) {
+    while (this.#answers.length < this.answerers.length) {
       const answer = this.#goOn();
-      const isLast = this.#answers.length + 1 === this.queries.length;
+      const isLast = this.#answers.length + 1 === this.answerers.length;
       // What nothing comes after is not counted.
       if (!(answer instanceof Unfinished) && isLast) {
         this.#answers.push(answer);
@@ -90,10 +89,9 @@ export class Evaluation<Query> {
   /** The next answer, or what is left of it. */
   #goOn(): Maybe<MessageBody> {
     if (this.#left === null) {
-      const at = this.#answers.length;
-      const query = this.queries[at];
-      assert(query !== undefined, 'a query is left to be answered');
-      const answer = this.answer(query, at);
+      const begin = this.answerers[this.#answers.length];
+      assert(begin !== undefined, 'a query is left to be answered');
+      const answer = begin();
       if (!(answer instanceof Unfinished)) return answer;
       // Not all that is unfinished has to pause.
       this.#left = answer;
@@ -145,7 +143,7 @@ export class Evaluation<Query> {
       ),
     );
     // One bad query makes the whole request a bad one: what the others would answer is for nobody.
-    while (this.#answers.length < this.queries.length) this.#settle(encodeRefusal(notRun));
+    while (this.#answers.length < this.answerers.length) this.#settle(encodeRefusal(notRun));
   }
 
   #settle(answer: MessageBody): void {

@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { encodeReply, type ShardReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
-import type { ShardQuery, ShardRequest } from '../protocol/shard-request.ts';
+import type { ShardRequest } from '../protocol/shard-request.ts';
 import type { InboundRequest } from '../transport/transport.ts';
 import { type AnswerOptions, answerQuestion } from './answer-question.ts';
 import { Evaluation } from './evaluation.ts';
@@ -10,7 +10,7 @@ import type { ShardState } from './shard-state.ts';
 
 /** What was done so far. */
 interface Work {
-  readonly evaluation: Evaluation<ShardQuery>;
+  readonly evaluation: Evaluation;
   /** When it began: what the answers are of. */
   readonly snapshot: ShardSnapshot;
   /** In the order of the queries, as they were then; null: no item is here. */
@@ -57,9 +57,12 @@ export class RunningRequest {
   begin({ isWhole, snapshot, shardOf }: ShardState): void {
     const { queries } = this.request;
     const shards = queries.map(shardOf);
-    const answer = ({ question, ...index }: ShardQuery, at: number) =>
-      answerQuestion(question, index, shards[at]?.shard ?? null, { ...this.terms, isWhole });
-    this.#work = { evaluation: new Evaluation(queries, answer, this.terms.queryCpuMs), snapshot, shards };
+    const answerers = queries.map(
+      ({ question, ...index }, at) =>
+        () =>
+          answerQuestion(question, index, shards[at]?.shard ?? null, { ...this.terms, isWhole }),
+    );
+    this.#work = { evaluation: new Evaluation(answerers, this.terms.queryCpuMs), snapshot, shards };
   }
 
   /** Goes on until a time on the clock of `performance.now()`. @returns all answers; null when there is more to do */

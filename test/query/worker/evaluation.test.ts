@@ -18,7 +18,13 @@ function spend(ms: number): Maybe<MessageBody> {
   return chain(work, () => `spent ${ms}`);
 }
 
-function toTheEnd(evaluation: Evaluation<number>): { answers: readonly MessageBody[]; slices: number } {
+/** Of queries that take so much processor time each. */
+function evaluationOf(timesMs: readonly number[], budgetMs: number): Evaluation {
+  const answerers = timesMs.map((ms) => () => spend(ms));
+  return new Evaluation(answerers, budgetMs);
+}
+
+function toTheEnd(evaluation: Evaluation): { answers: readonly MessageBody[]; slices: number } {
   for (let slices = 1; ; slices += 1) {
     const nowMs = performance.now();
     const answers = evaluation.run(nowMs, nowMs + 2, Number.POSITIVE_INFINITY);
@@ -27,13 +33,13 @@ function toTheEnd(evaluation: Evaluation<number>): { answers: readonly MessageBo
 }
 
 test('queries are answered in their order, in as many slices as they take', () => {
-  const { answers, slices } = toTheEnd(new Evaluation([0, 10, 0], spend, 60_000));
+  const { answers, slices } = toTheEnd(evaluationOf([0, 10, 0], 60_000));
   assert.deepEqual(answers, ['spent 0', 'spent 10', 'spent 0']);
   assert.ok(slices >= 3, `${slices} slices`);
 });
 
 test('a query beyond its budget is refused, and those behind it are not run', () => {
-  const evaluation = new Evaluation([0, 10_000, 0], spend, 20);
+  const evaluation = evaluationOf([0, 10_000, 0], 20);
   const { answers } = toTheEnd(evaluation);
   assert.equal(answers[0], 'spent 0');
   assert.match(JSON.stringify(answers[1]), /^\[false,"filters: the query was stopped after 20 ms/);
@@ -43,7 +49,7 @@ test('a query beyond its budget is refused, and those behind it are not run', ()
 
 test('all queries of a request together have a budget too', () => {
   const queries = Array.from({ length: 20 }, () => 60);
-  const { answers } = toTheEnd(new Evaluation(queries, spend, 200));
+  const { answers } = toTheEnd(evaluationOf(queries, 200));
   const refusal = answers.find((answer) => Array.isArray(answer));
   assert.match(
     JSON.stringify(refusal),
@@ -52,7 +58,7 @@ test('all queries of a request together have a budget too', () => {
 });
 
 test('what is abandoned begins again', () => {
-  const evaluation = new Evaluation([5], spend, 60_000);
+  const evaluation = evaluationOf([5], 60_000);
   const nowMs = performance.now();
   assert.equal(evaluation.run(nowMs, nowMs + 1, Number.POSITIVE_INFINITY), null);
   evaluation.abandon();
