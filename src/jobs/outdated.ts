@@ -13,7 +13,7 @@ export function isOutdated(
   { configuration, layouts }: Basis,
   tenantAlias: string,
   sourceId: string,
-  { type, lookups, made }: ProcessedRecord,
+  { type, lookups, outputs }: ProcessedRecord,
   hasNoRoom: (type: string) => boolean,
 ): boolean {
   const place = placeOf(configuration, tenantAlias, sourceId);
@@ -29,9 +29,9 @@ export function isOutdated(
   const builders = (place === null ? [] : buildersFor(place.tenant, place.source, type)).filter(
     ({ kind, schema }) => kind === 'view' || schema !== null || !hasNoRoom(type),
   );
-  if (builders.length !== made.length) return true;
+  if (builders.length !== outputs.length) return true;
   const digests = new Map(builders.map((builder) => [outputKey(builder), builder.schemaDigest]));
-  return made.some((output) => digests.get(outputKey(output)) !== output.schemaDigest);
+  return outputs.some((output) => digests.get(outputKey(output)) !== output.schemaDigest);
 }
 
 function sameNames(a: readonly string[], b: readonly string[]): boolean {

@@ -101,7 +101,7 @@ class PurgeRun {
     const records = await readProcessed(store, job.tag, tenant, sourceId, originIds);
     const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds });
     const gone = records.filter((record, at) => record !== null && removed[at] === true);
-    const outputs = gone.flatMap((record) => record?.made ?? []);
+    const outputs = gone.flatMap((record) => record?.outputs ?? []);
     const indexEntries = gone.flatMap((record) => record?.lookups ?? []);
     const { entities, views, items, claims, lookups } = job.progress;
     await job.save({

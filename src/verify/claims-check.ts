@@ -6,28 +6,28 @@
 import { outputKey } from '../actors/batch/builder.ts';
 import { claimKey, claimsOf, formerClaims, sameClaim } from '../actors/batch/claims.ts';
 import type { Output } from '../actors/batch/output.ts';
-import type { MadeClaim } from '../store/derived/processed-record.ts';
+import type { ProcessedClaim } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
-export function expectedClaims({ turn }: TurnState, { result, builder }: Output): MadeClaim[] {
+export function expectedClaims({ turn }: TurnState, { result, builder }: Output): ProcessedClaim[] {
   if (result.kind !== 'view' || turn.entity === null) return [];
   return claimsOf(turn.entity, result.claims, formerClaims(turn, builder));
 }
 
-export function wantClaims(state: TurnState, output: Output, claims: readonly MadeClaim[]): void {
+export function wantClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): void {
   const { environmentId, name } = output.builder;
   for (const claim of claims) state.wantClaim(environmentId, name, claim);
 }
 
-export function checkClaims(state: TurnState, output: Output, claims: readonly MadeClaim[]): Finding[] {
+export function checkClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): Finding[] {
   return [...checkRemembered(state, output, claims), ...checkListed(state, output, claims)];
 }
 
 function checkRemembered(
   { turn, former }: TurnState,
   { builder }: Output,
-  claims: readonly MadeClaim[],
+  claims: readonly ProcessedClaim[],
 ): Finding[] {
   const recorded = former.get(outputKey(builder));
   if (recorded === undefined) return [];
@@ -53,7 +53,7 @@ function checkRemembered(
   return findings;
 }
 
-function checkListed(state: TurnState, { builder }: Output, claims: readonly MadeClaim[]): Finding[] {
+function checkListed(state: TurnState, { builder }: Output, claims: readonly ProcessedClaim[]): Finding[] {
   const { turn } = state;
   return claims.flatMap((claim) => {
     const stored = state.listedClaim(builder.environmentId, builder.name, claim);
@@ -70,7 +70,11 @@ function checkListed(state: TurnState, { builder }: Output, claims: readonly Mad
   });
 }
 
-export function shownClaim({ kind, field, display }: Pick<MadeClaim, 'kind' | 'field' | 'display'>): string {
+export function shownClaim({
+  kind,
+  field,
+  display,
+}: Pick<ProcessedClaim, 'kind' | 'field' | 'display'>): string {
   const what = field.startsWith('h:') ? 'the handle' : kind === 'page' ? 'the URL' : 'the redirect URL';
   return `${what} ${JSON.stringify(display)}`;
 }

@@ -10,7 +10,7 @@ import { wholeTurn } from '../actors/batch/work.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
-import type { MadeClaim } from '../store/derived/processed-record.ts';
+import type { ProcessedClaim } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
@@ -74,7 +74,7 @@ export async function checkEntities(
 
 /** Names what it will read when it is made, and compares once that is loaded. */
 class EntityCheck {
-  readonly #claims: ReadonlyMap<Output, readonly MadeClaim[]>;
+  readonly #claims: ReadonlyMap<Output, readonly ProcessedClaim[]>;
   readonly #entries;
 
   constructor(

@@ -5,7 +5,7 @@ import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { project } from '../schemas/lookup/layout.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
-import type { LookupStanding } from '../store/derived/processed-record.ts';
+import type { IndexEntries } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { Place, TurnState } from './turn-state.ts';
 
@@ -48,7 +48,7 @@ export function checkEntries(state: TurnState, entries: ReturnType<typeof expect
   return findings;
 }
 
-function indexEntriesText(indexEntries: readonly LookupStanding[]): string {
+function indexEntriesText(indexEntries: readonly IndexEntries[]): string {
   return JSON.stringify(indexEntries.map(({ layoutId, keys }) => [layoutId, [...keys].sort()]).sort());
 }
 

@@ -2,7 +2,7 @@
 import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
-import type { MadeClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
+import type { ProcessedClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import { placeApart } from '../store/derived/views.ts';
 import { shownClaim } from './claims-check.ts';
@@ -19,7 +19,9 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
   const { environmentId } = suspect;
   const [kind, name] =
     suspect.kind === 'claim' ? (['view', suspect.alias] as const) : [suspect.kind, suspect.name];
-  const recorded = former.made.find((made) => outputKey(made) === outputKey({ kind, environmentId, name }));
+  const recorded = former.outputs.find(
+    (made) => outputKey(made) === outputKey({ kind, environmentId, name }),
+  );
   if (recorded === undefined || suspect.kind !== 'claim') return recorded !== undefined;
   return recorded.claims.some(
     ({ field, host, kind: claimKind }) =>
@@ -34,7 +36,7 @@ export function wantSuspect(state: TurnState, suspect: Suspect): void {
 
 type SuspectedClaim = Extract<Suspect, { kind: 'claim' }>;
 
-function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): MadeClaim {
+function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): ProcessedClaim {
   return { field, host, kind, sinceStamp: 0, display, redirect: null };
 }
 

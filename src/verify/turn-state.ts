@@ -6,7 +6,7 @@ import type { Claim } from '../store/claims/claim-records.ts';
 import { type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
 import { competingClaimField, type RankedClaim, rankMember } from '../store/claims/competing-claims.ts';
 import { claimTag } from '../store/claims/read-claims.ts';
-import type { MadeClaim, MadeThing } from '../store/derived/processed-record.ts';
+import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
 import { placeApart } from '../store/derived/views.ts';
 import { keys } from '../store/keys.ts';
@@ -18,11 +18,11 @@ export interface Place {
   readonly field: string;
 }
 
-type ClaimOfView = Pick<MadeClaim, 'field' | 'kind' | 'host' | 'sinceStamp'>;
+type ClaimOfView = Pick<ProcessedClaim, 'field' | 'kind' | 'host' | 'sinceStamp'>;
 
 export class TurnState {
   /** The outputs of the processed record, by `outputKey`. */
-  readonly former: ReadonlyMap<string, MadeThing>;
+  readonly former: ReadonlyMap<string, ProcessedOutput>;
 
   constructor(
     readonly store: Store,
@@ -30,7 +30,7 @@ export class TurnState {
     readonly stored: StoredState,
     readonly turn: Turn,
   ) {
-    this.former = new Map(turn.former?.made.map((output) => [outputKey(output), output]));
+    this.former = new Map(turn.former?.outputs.map((output) => [outputKey(output), output]));
   }
 
   placeOf(name: OutputName): Place {

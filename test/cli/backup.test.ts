@@ -405,7 +405,7 @@ test('what is known of claims comes back without results, and never stands for a
     display: 'x',
     redirect: null,
   } as const;
-  const made = (kind: 'view' | 'item', claims: readonly (typeof claim)[]) => ({
+  const output = (kind: 'view' | 'item', claims: readonly (typeof claim)[]) => ({
     kind,
     environmentId,
     name: kind,
@@ -418,13 +418,13 @@ test('what is known of claims comes back without results, and never stands for a
     stamp: 5_000,
     type: 'page',
     lookups: [{ layoutId: 'layout', keys: ['key'] }],
-    made: [made('view', [claim]), made('item', [])],
+    outputs: [output('view', [claim]), output('item', [])],
   };
   await restoreSnapshots(store, 'token', tenant, sourceId, [{ entity, processed }]);
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, 'a'));
   const [record] = await readProcessed(store, tag, tenant, sourceId, ['a']);
-  const bare = { ...made('view', [claim]), schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] };
-  const expected = { stamp: 5_000.5, type: 'page', lookups: [], made: [bare] };
+  const bare = { ...output('view', [claim]), schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] };
+  const expected = { stamp: 5_000.5, type: 'page', lookups: [], outputs: [bare] };
   assert.ok(record);
   assert.deepEqual(encodeProcessed(record), encodeProcessed(expected));
 });

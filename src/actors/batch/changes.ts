@@ -6,7 +6,7 @@ import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { itemIndexField, type StoredItem } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { sourceField } from '../../store/derived/processed.ts';
-import type { MadeClaim, MadeThing } from '../../store/derived/processed-record.ts';
+import type { ProcessedClaim, ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
@@ -72,7 +72,7 @@ export class BatchChanges {
     this.#tellView(turn, name);
   }
 
-  moveClaim(action: ClaimWrite['action'], turn: Turn, view: OutputName, claim: MadeClaim): void {
+  moveClaim(action: ClaimWrite['action'], turn: Turn, view: OutputName, claim: ProcessedClaim): void {
     const { tenantAlias: tenant, sourceId, originId } = turn;
     const scope = { tenant, environmentId: view.environmentId };
     const { field, ...what } = claim;
@@ -83,7 +83,11 @@ export class BatchChanges {
     this.digests.add(claimSubject(scope, field));
   }
 
-  unregister({ tenantAlias: tenant }: Turn, dependent: string, keysOfLookups: MadeThing['dependsOn']): void {
+  unregister(
+    { tenantAlias: tenant }: Turn,
+    dependent: string,
+    keysOfLookups: ProcessedOutput['dependsOn'],
+  ): void {
     for (const [sourceId, lookupKey] of keysOfLookups) {
       this.unregistrations.push({ action: 'drop', tenant, sourceId, lookupKey, member: dependent });
     }

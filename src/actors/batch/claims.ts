@@ -2,27 +2,31 @@
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
-import type { MadeClaim, MadeThing, ProcessedRecord } from '../../store/derived/processed-record.ts';
+import type {
+  ProcessedClaim,
+  ProcessedOutput,
+  ProcessedRecord,
+} from '../../store/derived/processed-record.ts';
 import { claimField } from '../../store/keys.ts';
 import type { OutputName } from './builder.ts';
 import type { Turn } from './turn.ts';
 
 /** Tells the claims of one view apart. */
-export function claimKey({ kind, host, field }: Pick<MadeClaim, 'kind' | 'host' | 'field'>): string {
+export function claimKey({ kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>): string {
   return `${kind}:${host ?? ''}:${field}`;
 }
 
 /** What the entity claimed in the environment when it was processed last. */
 export interface FormerClaims {
   /** Of the same view, by `claimKey`. */
-  readonly ofView: ReadonlyMap<string, MadeClaim>;
+  readonly ofView: ReadonlyMap<string, ProcessedClaim>;
   /** Of the entity's other views there; the oldest of equal ones. */
-  readonly ofOtherViews: ReadonlyMap<string, MadeClaim>;
+  readonly ofOtherViews: ReadonlyMap<string, ProcessedClaim>;
   /** What was processed last; null when that was before the entity was born, or nothing. */
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
 }
 
-export function sameClaim(a: MadeClaim, b: MadeClaim | undefined): boolean {
+export function sameClaim(a: ProcessedClaim, b: ProcessedClaim | undefined): boolean {
   if (b === undefined) return false;
   return (
     a.host === b.host && a.sinceStamp === b.sinceStamp && a.display === b.display && a.redirect === b.redirect
@@ -33,11 +37,11 @@ export function sameClaim(a: MadeClaim, b: MadeClaim | undefined): boolean {
  * Claims that are listed already are not put again. A repair does not believe it; and what a restore has put says since
  * when something is claimed, while nothing of it is there.
  */
-export function isListed(turn: Turn, former: MadeThing | null): boolean {
+export function isListed(turn: Turn, former: ProcessedOutput | null): boolean {
   return turn.repair === null && former !== null && former.bytesDigest.length > 0;
 }
 
-const noClaims: ReadonlyMap<string, MadeClaim> = new Map();
+const noClaims: ReadonlyMap<string, ProcessedClaim> = new Map();
 const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
 
 /** What the entity claimed before in the environment of a builder, by its record alone: nothing else knows since when. */
@@ -46,10 +50,10 @@ export function formerClaims(
   builder: Pick<OutputName, 'environmentId' | 'name'>,
 ): FormerClaims {
   if (former === null) return noFormerClaims;
-  const views = former.made.filter(
+  const views = former.outputs.filter(
     ({ kind, environmentId }) => kind === 'view' && environmentId === builder.environmentId,
   );
-  const isOfBuilder = ({ name }: MadeThing) => name === builder.name;
+  const isOfBuilder = ({ name }: ProcessedOutput) => name === builder.name;
   return {
     ofView: oldestClaims(views.filter(isOfBuilder)),
     ofOtherViews: oldestClaims(views.filter((view) => !isOfBuilder(view))),
@@ -57,8 +61,8 @@ export function formerClaims(
   };
 }
 
-function oldestClaims(views: readonly MadeThing[]): Map<string, MadeClaim> {
-  const oldest = new Map<string, MadeClaim>();
+function oldestClaims(views: readonly ProcessedOutput[]): Map<string, ProcessedClaim> {
+  const oldest = new Map<string, ProcessedClaim>();
   for (const claim of views.flatMap(({ claims }) => claims)) {
     const known = oldest.get(claimKey(claim));
     if (known === undefined || claim.sinceStamp < known.sinceStamp) oldest.set(claimKey(claim), claim);
@@ -74,7 +78,7 @@ export function claimsOf(
   entity: StoredEntity,
   { url, handles }: ViewClaims,
   former: FormerClaims,
-): MadeClaim[] {
+): ProcessedClaim[] {
   const claims = new Claims(entity, former);
   for (const handle of handles) {
     claims.add({
@@ -110,7 +114,7 @@ export function claimsOf(
 
 /** Each claim once, with its age. */
 class Claims {
-  readonly list: MadeClaim[] = [];
+  readonly list: ProcessedClaim[] = [];
   readonly #keys = new Set<string>();
 
   constructor(
@@ -118,7 +122,7 @@ class Claims {
     private readonly former: FormerClaims,
   ) {}
 
-  add(claim: Omit<MadeClaim, 'sinceStamp'>): void {
+  add(claim: Omit<ProcessedClaim, 'sinceStamp'>): void {
     const key = claimKey(claim);
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
@@ -132,8 +136,8 @@ class Claims {
 
 function sinceStamp(
   entity: StoredEntity,
-  claim: Omit<MadeClaim, 'sinceStamp'>,
-  before: MadeClaim | undefined,
+  claim: Omit<ProcessedClaim, 'sinceStamp'>,
+  before: ProcessedClaim | undefined,
   processed: FormerClaims['processed'],
 ): number {
   const isOwnUrl = claim.display === entity.url;

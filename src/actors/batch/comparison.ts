@@ -2,8 +2,8 @@
 import { digestOf } from '../../store/codec/digest.ts';
 import {
   encodeProcessed,
-  type MadeClaim,
-  type MadeThing,
+  type ProcessedClaim,
+  type ProcessedOutput,
   type ProcessedRecord,
 } from '../../store/derived/processed-record.ts';
 import type { AutoTypes } from './auto-types.ts';
@@ -36,7 +36,7 @@ export class Comparison {
   #compareTurn(turn: Turn, outputs: readonly Output[]): void {
     this.changes.counts.entities += turn.only === null ? 1 : 0;
     const formers = formerOutputs(turn);
-    const recorded: MadeThing[] = [];
+    const recorded: ProcessedOutput[] = [];
     for (const output of outputs) {
       const former = formers.get(output.builder.key) ?? null;
       if (!output.isDeferred) recorded.push(this.#compareOutput(output, former));
@@ -56,7 +56,7 @@ export class Comparison {
   }
 
   /** @param made by their keys, so that equal records have equal bytes */
-  #record(turn: Turn, made: readonly MadeThing[]): void {
+  #record(turn: Turn, made: readonly ProcessedOutput[]): void {
     const { entity, former, only, indexEntries: lookups } = turn;
     if (entity === null) {
       if (former !== null) this.changes.removeRecord(turn);
@@ -65,15 +65,15 @@ export class Comparison {
     // A rebuilt part does not stand for the entity's change: that still waits in the stream.
     const record: ProcessedRecord =
       only !== null && former !== null
-        ? { ...former, made }
-        : { stamp: entity.stamp, type: entity.type, lookups, made };
+        ? { ...former, outputs: made }
+        : { stamp: entity.stamp, type: entity.type, lookups, outputs: made };
     const encoded = encodeProcessed(record);
     const mayBeSame = turn.repair === null && former?.stamp === record.stamp;
     if (mayBeSame && encodeProcessed(former).equals(encoded)) return;
     this.changes.putRecord(turn, encoded);
   }
 
-  #compareOutput(output: Output, former: MadeThing | null): MadeThing {
+  #compareOutput(output: Output, former: ProcessedOutput | null): ProcessedOutput {
     const { turn, builder, dependsOn } = output;
     const { counts } = this.changes;
     const stored = storedOutput(output, this.autoTypes);
@@ -93,17 +93,17 @@ export class Comparison {
    * The last output stays, noted as outdated, so that no later configuration takes it for its own. Its claims depend on
    * the entity alone and follow it, or their age would be forgotten with the state that began to make them.
    */
-  #keepOutdated(output: Output, former: MadeThing): MadeThing {
+  #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
     return { ...former, schemaDigest: outdatedDigest, claims: this.#compareClaims(output, former) };
   }
 
-  #remove(turn: Turn, former: MadeThing): void {
+  #remove(turn: Turn, former: ProcessedOutput): void {
     this.changes.removeOutput(turn, former);
     for (const claim of former.claims) this.changes.moveClaim('drop', turn, former, claim);
     this.changes.unregister(turn, dependentOf(former, turn), former.dependsOn);
   }
 
-  #compareClaims({ turn, result, builder }: Output, former: MadeThing | null): MadeClaim[] {
+  #compareClaims({ turn, result, builder }: Output, former: ProcessedOutput | null): ProcessedClaim[] {
     if (result.kind !== 'view' || turn.entity === null) return [];
     const before = former?.claims ?? [];
     const { url, handles } = result.claims;
@@ -124,7 +124,7 @@ export class Comparison {
   }
 
   /** Drops registrations from before, and of earlier rounds, that the result does not rest on. */
-  #unregister(output: Output, former: MadeThing | null): void {
+  #unregister(output: Output, former: ProcessedOutput | null): void {
     const { registered, dependsOn, isDeferred } = output;
     const before = former?.dependsOn ?? [];
     // A deferred output rests on what its last state rests on.
@@ -136,6 +136,6 @@ export class Comparison {
   }
 }
 
-function byKey(a: MadeThing, b: MadeThing): number {
+function byKey(a: ProcessedOutput, b: ProcessedOutput): number {
   return outputKey(a) < outputKey(b) ? -1 : 1;
 }

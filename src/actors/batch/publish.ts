@@ -6,7 +6,7 @@ import { groupBy } from '../../lib/group-by.ts';
 import { project } from '../../schemas/lookup/layout.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
-import type { LookupStanding } from '../../store/derived/processed-record.ts';
+import type { IndexEntries } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
@@ -25,7 +25,7 @@ export function newEntries(turn: Turn): Suspect[] {
   });
 }
 
-function keysIn(entries: readonly LookupStanding[] | undefined, layoutId: string): readonly string[] {
+function keysIn(entries: readonly IndexEntries[] | undefined, layoutId: string): readonly string[] {
   return entries?.find((entry) => entry.layoutId === layoutId)?.keys ?? [];
 }
 

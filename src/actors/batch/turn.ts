@@ -8,9 +8,9 @@ import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import type {
-  LookupStanding,
-  MadeClaim,
-  MadeThing,
+  IndexEntries,
+  ProcessedClaim,
+  ProcessedOutput,
   ProcessedRecord,
 } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
@@ -39,7 +39,7 @@ export interface Turn {
   readonly entity: StoredEntity | null;
   readonly former: ProcessedRecord | null;
   /** Its entries in the lookup indexes of its source, after this turn. */
-  readonly indexEntries: readonly LookupStanding[];
+  readonly indexEntries: readonly IndexEntries[];
   /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
   /** Not null: write everything, and remove what is named here unless it is made now. */
@@ -49,7 +49,7 @@ export interface Turn {
 }
 
 const noIntents = { of: () => null };
-const noEntries: readonly LookupStanding[] = [];
+const noEntries: readonly IndexEntries[] = [];
 
 /** Reads what the turns of a batch need. @throws StoreUnavailableError */
 export async function loadTurns(
@@ -118,17 +118,17 @@ function turnOf(
 function indexEntriesOf(
   layouts: readonly LookupLayout[],
   entity: StoredEntity | null,
-): readonly LookupStanding[] {
+): readonly IndexEntries[] {
   if (layouts.length === 0 || entity === null) return noEntries;
   return layouts.map((layout) => ({ layoutId: layout.id, keys: entriesOf(layout, entity) }));
 }
 
-const nothing: ReadonlyMap<string, MadeThing> = new Map();
+const nothing: ReadonlyMap<string, ProcessedOutput> = new Map();
 
 /** Former outputs by `outputKey`, with what a repair was told that may be there besides. */
-export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, MadeThing> {
+export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, ProcessedOutput> {
   if (former === null && repair === null) return nothing;
-  const outputs = new Map(former?.made.map((output) => [outputKey(output), output]));
+  const outputs = new Map(former?.outputs.map((output) => [outputKey(output), output]));
   for (const suspect of repair ?? []) {
     if (suspect.kind === 'lookup') continue;
     const output = suspectedOutput(suspect);
@@ -141,11 +141,11 @@ export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, Mad
   return outputs;
 }
 
-function suspectedOutput(suspect: Exclude<Suspect, { kind: 'lookup' }>): MadeThing {
+function suspectedOutput(suspect: Exclude<Suspect, { kind: 'lookup' }>): ProcessedOutput {
   const none = { schemaDigest: outdatedDigest, bytesDigest: Buffer.alloc(0), claims: [], dependsOn: [] };
   const { environmentId } = suspect;
   if (suspect.kind !== 'claim') return { ...none, kind: suspect.kind, environmentId, name: suspect.name };
   const { alias, claimKind, field, host, display } = suspect;
-  const claim: MadeClaim = { field, host, kind: claimKind, sinceStamp: 0, display, redirect: null };
+  const claim: ProcessedClaim = { field, host, kind: claimKind, sinceStamp: 0, display, redirect: null };
   return { ...none, kind: 'view', environmentId, name: alias, claims: [claim] };
 }

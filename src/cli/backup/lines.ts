@@ -5,7 +5,7 @@
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import type { MadeClaim, ProcessedRecord } from '../../store/derived/processed-record.ts';
+import type { ProcessedClaim, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
@@ -28,7 +28,7 @@ export interface DocumentLine {
   readonly text: string;
 }
 
-type ClaimWithAge = Omit<MadeClaim, 'redirect'>;
+type ClaimWithAge = Omit<ProcessedClaim, 'redirect'>;
 
 export interface EntityLine extends StoredEntity {
   readonly kind: 'entity';
@@ -71,8 +71,8 @@ export function entityLine(tenant: string, { entity, processed }: EntitySnapshot
   return { kind: 'entity', tenant, ...entity, processed: processed && processedOf(processed) };
 }
 
-function processedOf({ stamp, type, made }: ProcessedRecord): EntityLine['processed'] {
-  const views = made
+function processedOf({ stamp, type, outputs }: ProcessedRecord): EntityLine['processed'] {
+  const views = outputs
     .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
     .map(({ environmentId, name, claims }) => ({
       environmentId,
@@ -88,7 +88,7 @@ export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: Entity
 
 /** The redirects' targets are not kept: they are made anew, and the claims' age goes by the rest. */
 function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>): ProcessedRecord {
-  const made = views.map(({ environmentId, alias, claims }) => ({
+  const outputs = views.map(({ environmentId, alias, claims }) => ({
     kind: 'view' as const,
     environmentId,
     name: alias,
@@ -97,7 +97,7 @@ function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>):
     claims: claims.map((claim) => ({ ...claim, redirect: null })),
     dependsOn: [],
   }));
-  return { stamp, type, lookups: [], made };
+  return { stamp, type, lookups: [], outputs };
 }
 
 export function fieldsLine({ tenant, sourceId, type, fields }: AutoFieldTypes): FieldsLine {

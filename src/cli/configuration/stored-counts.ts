@@ -1,7 +1,7 @@
 /** Counts what was made of the entities of sources, from their processed records: for plans of what is to go. */
 
 import { scanProcessed } from '../../store/derived/processed.ts';
-import type { MadeThing } from '../../store/derived/processed-record.ts';
+import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { countEntities } from '../../store/entities/entities.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -25,12 +25,12 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName)
 export async function forEachMade(
   store: Store,
   { tenant, sourceId }: SourceName,
-  visit: (thing: MadeThing) => void,
+  visit: (thing: ProcessedOutput) => void,
 ): Promise<void> {
   await Promise.all(
     store.partitions.tags.map(async (tag) => {
       for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
-        for (const { record } of records) for (const thing of record.made) visit(thing);
+        for (const { record } of records) for (const thing of record.outputs) visit(thing);
       }
     }),
   );

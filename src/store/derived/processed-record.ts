@@ -1,8 +1,8 @@
 /** The processed record of an entity: what was last made of it, enough to see what a new state changes and to undo the rest. */
-import { unpack } from '../codec/pack.ts';
-import { PackWriter } from '../codec/pack-writer.ts';
+import { pack, unpack } from '../codec/pack.ts';
 
-export interface MadeClaim {
+/** A claim of a view, as its processed record keeps it. */
+export interface ProcessedClaim {
   /** From `claimField`. */
   readonly field: string;
   readonly host: string | null;
@@ -13,7 +13,7 @@ export interface MadeClaim {
 }
 
 /** Something made of the entity for one environment: a view or an index item. */
-export interface MadeThing {
+export interface ProcessedOutput {
   readonly kind: 'view' | 'item';
   readonly environmentId: string;
   /** Schema alias, or index name. */
@@ -22,12 +22,13 @@ export interface MadeThing {
   readonly schemaDigest: string;
   /** Digest of the stored bytes. */
   readonly bytesDigest: Buffer;
-  readonly claims: readonly MadeClaim[];
+  readonly claims: readonly ProcessedClaim[];
   /** Lookup keys it is registered under: source id and key. */
   readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
 }
 
-export interface LookupStanding {
+/** The keys under which an entity stands in the lookup index of one layout. */
+export interface IndexEntries {
   readonly layoutId: string;
   readonly keys: readonly string[];
 }
@@ -37,68 +38,74 @@ export interface ProcessedRecord {
   readonly stamp: number;
   readonly type: string;
   /** Under what it stands in each lookup layout that is kept for its source. */
-  readonly lookups: readonly LookupStanding[];
-  readonly made: readonly MadeThing[];
+  readonly lookups: readonly IndexEntries[];
+  readonly outputs: readonly ProcessedOutput[];
 }
 
-type PackedClaim = [string, string | null, 0 | 1, number, string, string | null];
+type PackedClaim = [
+  field: string,
+  host: string | null,
+  kind: 0 | 1,
+  sinceStamp: number,
+  display: string,
+  redirect: string | null,
+];
 
-type PackedThing = [0 | 1, string, string, string, Buffer, PackedClaim[], [string, string][]];
+type PackedOutput = [
+  kind: 0 | 1,
+  environmentId: string,
+  name: string,
+  schemaDigest: string,
+  bytesDigest: Buffer,
+  claims: PackedClaim[],
+  dependsOn: ProcessedOutput['dependsOn'],
+];
 
-type PackedRecord = [number, string, [string, string[]][], PackedThing[]];
+type PackedRecord = [
+  stamp: number,
+  type: string,
+  lookups: [layoutId: string, keys: readonly string[]][],
+  outputs: PackedOutput[],
+];
 
-const writer = new PackWriter();
-
-/** A `PackedRecord`. Equal records give equal bytes. */
-export function encodeProcessed({ stamp, type, lookups, made }: ProcessedRecord): Buffer {
-  writer.begin();
-  writer.list(4);
-  writer.number(stamp);
-  writer.text(type);
-  writer.list(lookups.length);
-  for (const standing of lookups) {
-    writer.list(2);
-    writer.text(standing.layoutId);
-    writer.list(standing.keys.length);
-    for (const key of standing.keys) writer.text(key);
-  }
-  writer.list(made.length);
-  for (const thing of made) writeThing(thing);
-  return writer.take();
+/** Equal records give equal bytes. */
+export function encodeProcessed({ stamp, type, lookups, outputs }: ProcessedRecord): Buffer {
+  const record: PackedRecord = [
+    stamp,
+    type,
+    lookups.map(({ layoutId, keys }) => [layoutId, keys]),
+    outputs.map(packedOutput),
+  ];
+  return pack(record);
 }
 
-function writeThing(thing: MadeThing): void {
-  writer.list(7);
-  writer.number(thing.kind === 'view' ? 0 : 1);
-  writer.text(thing.environmentId);
-  writer.text(thing.name);
-  writer.text(thing.schemaDigest);
-  writer.bytes(thing.bytesDigest);
-  writer.list(thing.claims.length);
-  for (const { field, host, kind, sinceStamp, display, redirect } of thing.claims) {
-    writer.list(6);
-    writer.text(field);
-    writer.textOrNull(host);
-    writer.number(kind === 'page' ? 0 : 1);
-    writer.number(sinceStamp);
-    writer.text(display);
-    writer.textOrNull(redirect);
-  }
-  writer.list(thing.dependsOn.length);
-  for (const [sourceId, lookupKey] of thing.dependsOn) {
-    writer.list(2);
-    writer.text(sourceId);
-    writer.text(lookupKey);
-  }
+function packedOutput(output: ProcessedOutput): PackedOutput {
+  const { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn } = output;
+  return [
+    kind === 'view' ? 0 : 1,
+    environmentId,
+    name,
+    schemaDigest,
+    bytesDigest,
+    claims.map((claim) => [
+      claim.field,
+      claim.host,
+      claim.kind === 'page' ? 0 : 1,
+      claim.sinceStamp,
+      claim.display,
+      claim.redirect,
+    ]),
+    dependsOn,
+  ];
 }
 
 export function decodeProcessed(stored: Buffer): ProcessedRecord {
-  const [stamp, type, lookups, made] = unpack<PackedRecord>(stored);
+  const [stamp, type, lookups, outputs] = unpack<PackedRecord>(stored);
   return {
     stamp,
     type,
     lookups: lookups.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys })),
-    made: made.map(([kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn]) => ({
+    outputs: outputs.map(([kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn]) => ({
       kind: kind === 0 ? 'view' : 'item',
       environmentId,
       name,

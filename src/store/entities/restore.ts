@@ -99,12 +99,12 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
  * The record with nothing but the claims and their age: digests that no bytes have make everything be written anew, and
  * a stamp between two stamps, which no state of an entity has, makes the first turn one of a change.
  */
-function withoutResults({ stamp, type, made }: ProcessedRecord): ProcessedRecord {
+function withoutResults({ stamp, type, outputs }: ProcessedRecord): ProcessedRecord {
   return {
     stamp: stamp + 0.5,
     type,
     lookups: [],
-    made: made
+    outputs: outputs
       .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
       .map((view) => ({ ...view, schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] })),
   };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { claimsOf, type FormerClaims, formerClaims } from '../../../src/actors/batch/claims.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { ViewClaims } from '../../../src/schemas/schema.ts';
-import type { MadeClaim, ProcessedRecord } from '../../../src/store/derived/processed-record.ts';
+import type { ProcessedClaim, ProcessedRecord } from '../../../src/store/derived/processed-record.ts';
 
 const maker = { environmentId: 'env', name: 'page' };
 
@@ -32,7 +32,7 @@ class Life {
     claims: ViewClaims,
     alias = 'page',
     others: readonly string[] = [],
-  ): MadeClaim[] {
+  ): ProcessedClaim[] {
     const turn = { former: this.record, entity: state } as Parameters<typeof formerClaims>[0];
     const made = [alias, ...others].map((name) => ({
       kind: 'view' as const,
@@ -43,14 +43,14 @@ class Life {
       claims: claimsOf(state, claims, formerClaims(turn, { ...maker, name })),
       dependsOn: [],
     }));
-    this.record = { stamp: state.stamp, type: state.type, lookups: [], made };
+    this.record = { stamp: state.stamp, type: state.type, lookups: [], outputs: made };
     return made[0]?.claims ?? [];
   }
 }
 
 const own = (state: StoredEntity): ViewClaims => ({ url: state.url, handles: [] });
 
-function since(claims: readonly MadeClaim[], display: string): number | undefined {
+function since(claims: readonly ProcessedClaim[], display: string): number | undefined {
   return claims.find((claim) => claim.display === display)?.sinceStamp;
 }
 

@@ -172,7 +172,7 @@ test('the time of a route is that of the state of its entity that was processed 
   };
   assert.deepEqual(await times(), [1], 'nothing was processed: since when it is claimed');
   const tag = store.partitions.tag(store.partitions.ofEntity('s', 'a'));
-  const processed = encodeProcessed({ stamp: 99_999, type: 't', lookups: [], made: [] });
+  const processed = encodeProcessed({ stamp: 99_999, type: 't', lookups: [], outputs: [] });
   await store.client.hset(keys.processed(tag, 'acme', 's'), 'a', processed);
   assert.deepEqual(await times(), [99]);
 });

@@ -114,7 +114,7 @@ const records: fc.Arbitrary<ProcessedRecord> = fc.record(
     stamp,
     type: text,
     lookups: fc.array(fc.record({ layoutId: name, keys: fc.array(text) }, plain)),
-    made: fc.array(
+    outputs: fc.array(
       fc.record(
         {
           kind: fc.constantFrom('view' as const, 'item' as const),
