@@ -1,33 +1,30 @@
 /** Claims as the scripts take them: in runs of one action in one environment, in calls of bounded size. */
+import { assert } from '../../lib/assert.ts';
+import { groupBy } from '../../lib/group-by.ts';
 import { digestOf } from '../codec/digest.ts';
-import { PackWriter } from '../codec/pack-writer.ts';
 import { claimSubject } from '../derived/subjects.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
+import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
-import { writeClaim } from './claim-records.ts';
+import { packClaim } from './claim-records.ts';
 import type { ClaimWrite } from './claims.ts';
 
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
 const claimsPerCall = 400;
 
-export const noDigests: readonly Buffer[] = [];
-
 interface PlacedClaim {
   readonly write: ClaimWrite;
   readonly subject: string;
+  readonly partition: number;
 }
 
 export function byPartition(store: Store, writes: readonly ClaimWrite[]): Map<number, PlacedClaim[]> {
-  const groups = new Map<number, PlacedClaim[]>();
-  for (const write of writes) {
+  const placed = writes.map((write) => {
     const subject = claimSubject(write.scope, write.field);
-    const partition = store.partitions.ofText(subject);
-    const group = groups.get(partition);
-    if (group === undefined) groups.set(partition, [{ write, subject }]);
-    else group.push({ write, subject });
-  }
-  return groups;
+    return { write, subject, partition: store.partitions.ofText(subject) };
+  });
+  return groupBy(placed, ({ partition }) => partition);
 }
 
 /** Claims of one partition that go in one call. */
@@ -61,29 +58,35 @@ export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly Place
   return [calls];
 }
 
-export const writer = new PackWriter();
+/** As the commit takes them, on one Redis: it tells of them itself. */
+export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
+  return packForLua(
+    [...byPartition(store, writes)].flatMap(([partition, claims]) =>
+      runsOf(claims).map((run) => runForLua(store.partitions.tag(partition), run, [])),
+    ),
+  );
+}
 
 /** As `scripts/claims/claim.lua` reads it. */
 export function packCall(groups: readonly ClaimGroup[]): Buffer {
-  writer.begin();
-  writer.list(groups.length);
-  for (const { tag, claims } of groups) {
-    writer.list(4);
-    writer.text(keys.fence(tag));
-    writer.text(keys.clock(tag));
-    writer.text(keys.changes(tag));
-    const runs = runsOf(claims);
-    writer.list(runs.length);
-    for (const run of runs) {
-      const digests = run.map(({ subject }) => digestOf(subject));
-      writeRun(tag, run, digests);
-    }
-  }
-  return writer.take();
+  return packForLua(
+    groups.map(({ tag, claims }) => [
+      keys.fence(tag),
+      keys.clock(tag),
+      keys.changes(tag),
+      runsOf(claims).map((run) =>
+        runForLua(
+          tag,
+          run,
+          run.map(({ subject }) => digestOf(subject)),
+        ),
+      ),
+    ]),
+  );
 }
 
 /** Neighbours of one action in one environment. */
-export function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
+function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   const runs: PlacedClaim[][] = [];
   let last: ClaimWrite | null = null;
   for (const placed of claims) {
@@ -100,29 +103,22 @@ function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
   return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
-/** As `scripts/parts/claims.lua` reads it. */
-export function writeRun(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): void {
+/** As `scripts/parts/claims.lua` reads it. @param digests none where nobody asks whose service changed */
+function runForLua(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): LuaValue {
   const [first] = run;
-  if (first === undefined) return;
+  assert(first !== undefined, 'a run of claims holds at least one');
   const { action, scope } = first.write;
   const { tenant, environmentId } = scope;
-  writer.list(10);
-  writer.text(action);
-  writer.text(keys.claims(tag, tenant, environmentId));
-  writer.text(keys.routes(tag, tenant, environmentId));
-  writer.text(keys.clashes(tag, tenant, environmentId));
-  writer.text(keys.ranks(tag, tenant, environmentId));
-  writer.text(keys.hidden(tag, tenant, environmentId));
-  writer.list(run.length);
-  for (const { write } of run) writer.text(write.field);
-  writer.list(digests.length);
-  for (const digest of digests) writer.textBytes(digest);
-  writer.list(run.length);
-  for (const { write } of run) writer.text(write.claim.display);
-  writer.list(run.length);
-  for (const { write } of run) {
-    const place = writer.beginText();
-    writeClaim(writer, write.claim);
-    writer.endText(place);
-  }
+  return [
+    action,
+    keys.claims(tag, tenant, environmentId),
+    keys.routes(tag, tenant, environmentId),
+    keys.clashes(tag, tenant, environmentId),
+    keys.ranks(tag, tenant, environmentId),
+    keys.hidden(tag, tenant, environmentId),
+    run.map(({ write }) => write.field),
+    digests,
+    run.map(({ write }) => write.claim.display),
+    run.map(({ write }) => packClaim(write.claim)),
+  ];
 }

@@ -1,7 +1,6 @@
 /** What is stored of claims on URLs and handles: one claim, and the record of a claim field. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { unpack } from '../codec/pack.ts';
-import type { PackWriter } from '../codec/pack-writer.ts';
+import { pack, unpack } from '../codec/pack.ts';
 
 /** One claim on a URL path or a handle, as kept under its key. */
 export interface Claim {
@@ -17,7 +16,7 @@ export interface Claim {
   readonly redirect: string | null;
 }
 
-/** See `writeClaim`. */
+/** See `packClaim`. */
 type PackedClaim = [
   host: string | false,
   kind: 0 | 1,
@@ -45,22 +44,18 @@ const nothing: ServedClaims = { claims: [], isContested: false, hasMore: false }
  * As the record of a field with this claim alone, which is what most records are. Its time is in digits: packed numbers of
  * that size look otherwise from Redis' scripts than from here.
  */
-export function writeClaim(
-  writer: PackWriter,
-  { host, kind, sinceStamp, view, display, redirect }: Claim,
-): void {
-  writer.list(1);
-  writer.list(8);
-  if (host === null) writer.false();
-  else writer.text(host);
-  writer.number(kind === 'page' ? 0 : 1);
-  writer.text(String(sinceStamp));
-  writer.text(view.sourceId);
-  writer.text(view.alias);
-  writer.text(view.originId);
-  writer.text(display);
-  if (redirect === null) writer.false();
-  else writer.text(redirect);
+export function packClaim({ host, kind, sinceStamp, view, display, redirect }: Claim): Buffer {
+  const packed: PackedClaim = [
+    host ?? false,
+    kind === 'page' ? 0 : 1,
+    String(sinceStamp),
+    view.sourceId,
+    view.alias,
+    view.originId,
+    display,
+    redirect ?? false,
+  ];
+  return pack([packed]);
 }
 
 /** The record of a claim field: the one claim, or those that are served and whether there are more. */
@@ -72,7 +67,7 @@ export function unpackServed(stored: Buffer | null | undefined): ServedClaims {
   return { claims, isContested: typeof last === 'boolean', hasMore: last === true };
 }
 
-/** A claim as `writeClaim` writes it. */
+/** A claim as `packClaim` packs it. */
 export function unpackClaim(stored: Buffer): Claim {
   const [packed] = unpack<[PackedClaim]>(stored);
   return claimOf(packed);

@@ -1,21 +1,11 @@
-/** Claims of views on URLs and handles: how they are put, dropped and read. */
-
+/** Claims of views on URLs and handles: how they are put and dropped. */
 import { claimSubject } from '../derived/subjects.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import {
-  byPartition,
-  type ClaimGroup,
-  lanesOf,
-  noDigests,
-  packCall,
-  runsOf,
-  writeRun,
-  writer,
-} from './claim-calls.ts';
+import { byPartition, type ClaimGroup, lanesOf, packCall } from './claim-calls.ts';
 import type { Claim } from './claim-records.ts';
 
 const claimScript = new OwnerScript<number>('claims/claim', 1, 'claims');
@@ -46,17 +36,6 @@ export async function writeClaims(
   const groups = byPartition(store, writes);
   for (const partition of groups.keys()) caller.reached?.add(store.partitions.tag(partition));
   await Promise.all(lanesOf(store, groups).map((calls) => makeCalls(store, caller, calls)));
-}
-
-/** As the commit takes them, on one Redis: it tells of them itself. */
-export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
-  const runs = [...byPartition(store, writes)].flatMap(([partition, claims]) =>
-    runsOf(claims).map((run) => ({ tag: store.partitions.tag(partition), run })),
-  );
-  writer.begin();
-  writer.list(runs.length);
-  for (const { tag, run } of runs) writeRun(tag, run, noDigests);
-  return writer.take();
 }
 
 async function makeCalls(

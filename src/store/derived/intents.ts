@@ -6,8 +6,7 @@
  * A note is about many entities and stands in one field, because nearly every one of them is never read.
  */
 
-import { unpack } from '../codec/pack.ts';
-import { PackWriter } from '../codec/pack-writer.ts';
+import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import type { Lease } from '../partitions/lease.ts';
 import { storeError } from '../redis/errors.ts';
@@ -70,41 +69,19 @@ type PackedSuspect =
     ]
   | [mark: 1, layoutId: string, lookupKey: string]
   | [mark: 2 | 3, environmentId: string, name: string];
+/** Names, each with its suspects behind it. */
 type PackedNote = (string | PackedSuspect[])[];
 
-const writer = new PackWriter();
-
-/** A `PackedNote`: names, each with its suspects behind it. */
 function encodeNote(note: IntentNote): Buffer {
-  writer.begin();
-  writer.list(note.size * 2);
-  for (const [name, suspects] of note) {
-    writer.text(name);
-    writer.list(suspects.length);
-    for (const suspect of suspects) writeSuspect(suspect);
-  }
-  return writer.take();
+  const packed: PackedNote = [...note].flatMap(([name, suspects]) => [name, suspects.map(packedSuspect)]);
+  return pack(packed);
 }
 
-function writeSuspect(suspect: Suspect): void {
-  writer.list(suspect.kind === 'claim' ? 7 : 3);
-  writer.number(suspectMarks[suspect.kind]);
-  if (suspect.kind === 'lookup') {
-    writer.text(suspect.layoutId);
-    writer.text(suspect.lookupKey);
-    return;
-  }
-  writer.text(suspect.environmentId);
-  if (suspect.kind !== 'claim') {
-    writer.text(suspect.name);
-    return;
-  }
-  const { alias, claimKind, field, host, display } = suspect;
-  writer.text(alias);
-  writer.number(claimKind === 'page' ? 0 : 1);
-  writer.text(field);
-  writer.textOrNull(host);
-  writer.text(display);
+function packedSuspect(suspect: Suspect): PackedSuspect {
+  if (suspect.kind === 'lookup') return [suspectMarks.lookup, suspect.layoutId, suspect.lookupKey];
+  if (suspect.kind !== 'claim') return [suspectMarks[suspect.kind], suspect.environmentId, suspect.name];
+  const { environmentId, alias, claimKind, field, host, display } = suspect;
+  return [suspectMarks.claim, environmentId, alias, claimKind === 'page' ? 0 : 1, field, host, display];
 }
 
 const openBracket = 0x5b;

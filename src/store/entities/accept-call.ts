@@ -1,7 +1,7 @@
 /** One call to Redis that accepts entities of several requests, and the one before it that leaves out what is stored as it is. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PackWriter } from '../codec/pack-writer.ts';
 import { keys } from '../keys.ts';
+import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { AcceptOutcome, AcceptRequest } from './accept.ts';
@@ -73,7 +73,7 @@ export class AcceptCall {
     const [first] = named;
     if (first === undefined) return;
     const groups = named.map(([, group]) => group);
-    const [sequences, codes] = await this.#ask(compare, groups, writeHashes);
+    const [sequences, codes] = await this.#ask(compare, groups, hashesForLua);
     let at = 0;
     named.forEach(([name, group], index) => {
       const changed = group.sent.filter((_, place) => codes[at + place] !== digitOne);
@@ -89,7 +89,7 @@ export class AcceptCall {
     const groups = [...this.#groups.values()];
     if (groups.length === 0) return;
     await encode(groups);
-    const [sequences, codes] = await this.#ask(accept, groups, writeGroup);
+    const [sequences, codes] = await this.#ask(accept, groups, recordsForLua);
     let at = 0;
     groups.forEach((group, index) => {
       noteVersion(group, sequences[index] ?? 0);
@@ -123,19 +123,17 @@ export class AcceptCall {
     return group;
   }
 
-  /** @param write writes a group as the script reads it */
+  /** @param listOf gives a group as the script reads it */
   #ask(
     script: typeof accept,
     groups: readonly Group[],
-    write: (group: Group, tag: string) => void,
+    listOf: (group: Group, tag: string) => LuaValue,
   ): Promise<[sequences: number[], codes: Buffer]> {
     const { client, partitions } = this.store;
     const tags = groups.map(({ partition }) => partitions.tag(partition));
     const [first = ''] = tags;
-    writer.begin();
-    writer.list(groups.length);
-    for (const [index, group] of groups.entries()) write(group, tags[index] ?? '');
-    return script.run(client, [keys.clock(first)], [writer.take()]);
+    const list = groups.map((group, index) => listOf(group, tags[index] ?? ''));
+    return script.run(client, [keys.clock(first)], [packForLua(list)]);
   }
 }
 
@@ -160,43 +158,28 @@ function areDistinct(sent: readonly Sent[]): boolean {
   return new Set(sent.map(({ entity }) => entity.originId)).size === sent.length;
 }
 
-const writer = new PackWriter();
-
 /** As `scripts/entities/compare.lua` reads it. */
-function writeHashes({ tenant, sourceId, sent }: Group, tag: string): void {
-  writer.list(4);
-  writer.text(keys.clock(tag));
-  writer.text(keys.meta(tag, tenant, sourceId));
-  writer.list(sent.length);
-  for (const { entity } of sent) writer.text(entity.originId);
-  writer.list(sent.length);
-  for (const { entity } of sent) writer.textBytes(entity.contentHash);
+function hashesForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue {
+  return [
+    keys.clock(tag),
+    keys.meta(tag, tenant, sourceId),
+    sent.map(({ entity }) => entity.originId),
+    sent.map(({ entity }) => entity.contentHash),
+  ];
 }
 
 /** As `scripts/entities/accept.lua` reads it. */
-function writeGroup({ tenant, sourceId, sent }: Group, tag: string): void {
-  writer.list(10);
-  writer.text(keys.clock(tag));
-  writer.text(keys.stream(tag));
-  writer.text(keys.meta(tag, tenant, sourceId));
-  writer.text(keys.entities(tag, tenant, sourceId));
-  writer.text(tenant);
-  writer.text(sourceId);
-  writer.text(sent.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''));
-  writer.list(sent.length);
-  for (const { entity } of sent) writer.text(entity.originId);
-  writer.list(sent.length);
-  for (const { entity, head } of sent) {
-    const place = writer.beginText();
-    writer.raw(head);
-    writer.rawText(entity.type);
-    writer.endText(place);
-  }
-  writer.list(sent.length);
-  for (const { entity, head } of sent) {
-    const place = writer.beginText();
-    writer.raw(head.subarray(stampsAt));
-    writer.raw(entity.encode());
-    writer.endText(place);
-  }
+function recordsForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue {
+  return [
+    keys.clock(tag),
+    keys.stream(tag),
+    keys.meta(tag, tenant, sourceId),
+    keys.entities(tag, tenant, sourceId),
+    tenant,
+    sourceId,
+    sent.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''),
+    sent.map(({ entity }) => entity.originId),
+    sent.map(({ entity, head }) => Buffer.concat([head, Buffer.from(entity.type)])),
+    sent.map(({ entity, head }) => Buffer.concat([head.subarray(stampsAt), entity.encode()])),
+  ];
 }

@@ -4,8 +4,7 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { digestOf } from '../codec/digest.ts';
-import { unpack } from '../codec/pack.ts';
-import { PackWriter } from '../codec/pack-writer.ts';
+import { pack, unpack } from '../codec/pack.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
 export interface EncodedEntity {
@@ -25,7 +24,7 @@ type EntityRecord = [
   type: string,
   url: string | null,
   originParentId: string | null,
-  redirects: string[],
+  redirects: readonly string[],
   propertiesJson: string,
 ];
 
@@ -69,19 +68,9 @@ class HashedEntity implements EncodedEntity {
   }
 }
 
-const writer = new PackWriter();
-
-/** An `EntityRecord`. */
 function encodeBody({ type, url, originParentId, redirects, properties }: SourceEntity): Buffer {
-  writer.begin();
-  writer.list(5);
-  writer.text(type);
-  writer.textOrNull(url);
-  writer.textOrNull(originParentId);
-  writer.list(redirects.length);
-  for (const redirect of redirects) writer.text(redirect);
-  writer.text(JSON.stringify(properties));
-  return writer.take();
+  const record: EntityRecord = [type, url, originParentId, redirects, JSON.stringify(properties)];
+  return pack(record);
 }
 
 /** The stamps of an entity as scripts keep them: three big-endian doubles. */

@@ -1,6 +1,7 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
 
-import { type ClaimWrite, changesKept, packClaims } from '../claims/claims.ts';
+import { packClaims } from '../claims/claim-calls.ts';
+import { type ClaimWrite, changesKept } from '../claims/claims.ts';
 import { digestBytes } from '../codec/digest.ts';
 import { pack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';

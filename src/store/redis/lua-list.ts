@@ -1,24 +1,94 @@
-/** Lists for scripts, as one argument: the client library takes its time for each. */
-import { PackWriter } from '../codec/pack-writer.ts';
+/**
+ * Lists for scripts, each in one argument: the client library takes its time for every argument. They are MessagePack,
+ * which Redis unpacks by itself. The packer of `codec/pack.ts` cannot write them, since Redis' unpacker knows no type for
+ * bytes: here bytes are written as texts, which are the same to Lua.
+ */
 
 /** Numbers and texts, bytes that go as texts, and lists of them. */
 export type LuaValue = string | number | Uint8Array | readonly LuaValue[];
 
-const writer = new PackWriter();
+const firstBytes = 64 * 1024;
+/** A buffer that one large list has made longer than this is not kept. */
+const keptBytes = 4 * 1024 * 1024;
+const headBytesMax = 9;
 
-/** In a buffer of its own. */
+let buffer = Buffer.allocUnsafeSlow(firstBytes);
+let length = 0;
+
+/** In a buffer of its own. @throws TypeError for a value that is none of these */
 export function packForLua(list: readonly LuaValue[]): Buffer {
-  writer.begin();
+  length = 0;
   write(list);
-  return writer.take();
+  const packed = Buffer.from(buffer.subarray(0, length));
+  if (buffer.length > keptBytes) buffer = Buffer.allocUnsafeSlow(firstBytes);
+  return packed;
 }
 
 function write(value: LuaValue): void {
-  if (typeof value === 'string') writer.text(value);
-  else if (typeof value === 'number') writer.number(value);
-  else if (value instanceof Uint8Array) writer.textBytes(value);
+  if (typeof value === 'string') writeText(value);
+  else if (typeof value === 'number') writeNumber(value);
+  else if (value instanceof Uint8Array) writeBytes(value);
   else {
-    writer.list(value.length);
+    reserve(headBytesMax);
+    writeHead(value.length, 0x90, 16, null, 0xdc);
     for (const item of value) write(item);
   }
+}
+
+function writeText(text: string): void {
+  const bytes = Buffer.byteLength(text);
+  reserve(headBytesMax + bytes);
+  writeTextHead(bytes);
+  length += buffer.write(text, length);
+}
+
+function writeBytes(bytes: Uint8Array): void {
+  reserve(headBytesMax + bytes.length);
+  writeTextHead(bytes.length);
+  buffer.set(bytes, length);
+  length += bytes.length;
+}
+
+function writeNumber(number: number): void {
+  reserve(headBytesMax);
+  buffer[length] = 0xcb;
+  length = buffer.writeDoubleBE(number, length + 1);
+}
+
+function writeTextHead(bytes: number): void {
+  writeHead(bytes, 0xa0, 32, 0xd9, 0xda);
+}
+
+/**
+ * The type of what follows and how long it is.
+ * @param short type of lengths below `shortEnd`, which stand in the type itself
+ * @param byteType type with a length of one byte, where there is one
+ * @param wordType type with a length of two bytes; the next one has four
+ */
+function writeHead(
+  size: number,
+  short: number,
+  shortEnd: number,
+  byteType: number | null,
+  wordType: number,
+): void {
+  if (size < shortEnd) length = buffer.writeUInt8(short | size, length);
+  else if (size < 0x100 && byteType !== null) {
+    length = buffer.writeUInt8(byteType, length);
+    length = buffer.writeUInt8(size, length);
+  } else if (size < 0x10000) {
+    length = buffer.writeUInt8(wordType, length);
+    length = buffer.writeUInt16BE(size, length);
+  } else {
+    length = buffer.writeUInt8(wordType + 1, length);
+    length = buffer.writeUInt32BE(size, length);
+  }
+}
+
+function reserve(bytes: number): void {
+  const needed = length + bytes;
+  if (needed <= buffer.length) return;
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, buffer.length * 2));
+  buffer.copy(larger, 0, 0, length);
+  buffer = larger;
 }
