@@ -87,8 +87,8 @@ async function openLog(role: Role, level: LogLevel): Promise<Log> {
   return createLog(role, level, { write: (line) => process.stdout.write(`${text(line)}\n`) });
 }
 
-function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'ownReadsTimeoutMs'> {
-  return { commandTimeoutMs: redisTimeoutMs, ownReadsTimeoutMs: redisTimeoutMs };
+function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'readTimeoutMs'> {
+  return { commandTimeoutMs: redisTimeoutMs, readTimeoutMs: redisTimeoutMs };
 }
 
 /** Hosts may start in any order: the one that has the configuration may come later. */

@@ -25,7 +25,7 @@ export interface StoreOptions extends ConnectionOptions {
    * How long a read of `fields` may take; with it they have a connection of their own, past the client library, on one
    * Redis: for a process that reads by the thousand.
    */
-  readonly ownReadsTimeoutMs?: number;
+  readonly readTimeoutMs?: number;
   /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
   readonly confirmReplicas?: number;
   /** How long a replica is waited for; absent: as in the contract. */
@@ -43,14 +43,14 @@ export interface RedisHost {
 export class Store implements RedisHost {
   readonly #options: StoreOptions;
   #messages: RedisHost | null = null;
-  readonly #line: RespConnection | null;
+  readonly #reads: RespConnection | null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
   /** Where processes tell of themselves and ask each other. */
   readonly channels: ProcessChannels;
   /** Who else works on the store. */
   readonly registry: Registry;
-  #largeLine: RespConnection | null = null;
+  #largeReads: RespConnection | null = null;
   #large: FieldReader | null = null;
 
   private constructor(
@@ -65,8 +65,8 @@ export class Store implements RedisHost {
     readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
-    this.#line = lineFor(options);
-    this.fields = new FieldReader(client, this.#line);
+    this.#reads = readConnection(options);
+    this.fields = new FieldReader(client, this.#reads);
     this.#options = options;
     this.channels = channelsOf(secret);
     this.registry = new Registry({ client, address: options.address, channels: this.channels });
@@ -84,8 +84,8 @@ export class Store implements RedisHost {
   /** For reads of large values, which on one Redis have a connection of their own: nobody else's reads wait behind them. */
   get large(): FieldReader {
     if (this.#large !== null) return this.#large;
-    this.#largeLine = lineFor(this.#options);
-    this.#large = new FieldReader(this.client, this.#largeLine);
+    this.#largeReads = readConnection(this.#options);
+    this.#large = new FieldReader(this.client, this.#largeReads);
     return this.#large;
   }
 
@@ -148,8 +148,8 @@ export class Store implements RedisHost {
     this.registry.close();
     this.replication.close();
     this.acknowledgements.close();
-    this.#line?.close();
-    this.#largeLine?.close();
+    this.#reads?.close();
+    this.#largeReads?.close();
     await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
   }
 }
@@ -183,11 +183,11 @@ export function isMismatch(
   );
 }
 
-function lineFor({ address, ownReadsTimeoutMs }: StoreOptions): RespConnection | null {
+function readConnection({ address, readTimeoutMs }: StoreOptions): RespConnection | null {
   // A cluster's client knows the way to each slot.
-  return address.kind === 'cluster' || ownReadsTimeoutMs === undefined
+  return address.kind === 'cluster' || readTimeoutMs === undefined
     ? null
-    : new RespConnection(address, ownReadsTimeoutMs);
+    : new RespConnection(address, readTimeoutMs);
 }
 
 function messageHost(options: ConnectionOptions): RedisHost {

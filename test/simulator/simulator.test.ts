@@ -17,7 +17,7 @@
  * list stands in for it), and index shards (a list of items stands in for them). Those have tests with real processes.
  *
  * Checked after every script: epochs, fences, checkpoints and commits never go back, nobody writes whose epoch was fenced,
- * nobody takes what another holds, an owner works when all older ones are fenced, a commit tells of the marks that it caused, and every owner reads a lookup
+ * nobody takes what another holds, an owner works when all older ones are fenced, a commit tells of the invalidations that it caused, and every owner reads a lookup
  * layout that is kept. After every request: what it is told. After every schedule: what was acknowledged is stored; every
  * view, claim, route, clash, item and lookup entry is what a naive recomputation makes of it, claims in their order; what
  * changed was announced; no work and no intent is left; each partition is served, by a shard that is as Redis is.

@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 import { byPartition, type ClaimGroup, lanesOf, packCall } from './claim-calls.ts';
 import type { Claim } from './claim-records.ts';
 
-const claimScript = new OwnerScript<number>('claims/claim', 1, 'claims');
+const claimScript = new OwnerScript<number>('claims/claim', 1, ['claims']);
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;

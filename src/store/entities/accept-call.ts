@@ -1,5 +1,6 @@
 /** One call to Redis that accepts entities of several requests, and the one before it that leaves out what is stored as it is. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
@@ -94,7 +95,8 @@ export class AcceptCall {
     groups.forEach((group, index) => {
       noteVersion(group, sequences[index] ?? 0);
       for (const { parcel, position } of group.sent) {
-        const outcome = outcomes[(codes[at] ?? digitZero) - digitZero] ?? 'unchanged';
+        const outcome = outcomes[(codes[at] ?? 0) - digitZero];
+        assert(outcome !== undefined, 'every entity that was sent has an outcome');
         if (outcome === 'unchanged') this.#unchanged += 1;
         parcel.result[position] = outcome;
         at += 1;

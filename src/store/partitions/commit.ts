@@ -1,5 +1,6 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
 
+import { assert } from '../../lib/assert.ts';
 import { packClaims } from '../claims/claim-calls.ts';
 import { type ClaimWrite, changesKept } from '../claims/claims.ts';
 import { digestBytes } from '../codec/digest.ts';
@@ -12,7 +13,7 @@ import { type Announcement, downstreamField, type PackedAnnouncement } from './a
 import type { HashWrites } from './hash-writes.ts';
 import type { Lease } from './lease.ts';
 
-const commitScript = new OwnerScript<number>('partitions/commit', 5, 'claims');
+const commitScript = new OwnerScript<number>('partitions/commit', 5, ['claims']);
 
 /**
  * @param after number of the owner's last commit. Then a call that is sent twice is done once, and an owner of a
@@ -20,7 +21,7 @@ const commitScript = new OwnerScript<number>('partitions/commit', 5, 'claims');
  * @param claims that move with it, on one Redis: in a cluster a call reaches one slot alone
  * @returns number of the commit. @throws FencedError, StoreUnavailableError
  */
-export function commit(
+export async function commit(
   store: Store,
   lease: Lease,
   writes: HashWrites,
@@ -30,7 +31,8 @@ export function commit(
 ): Promise<number> {
   const { tag, epoch } = lease;
   const { checkpoint, pendingRebuilds, downstream, digests } = announcement;
-  if (digests.length % digestBytes !== 0) throw new TypeError('digests are not whole');
+  assert(digests.length % digestBytes === 0, 'digests are whole');
+  assert(Number.isSafeInteger(checkpoint) && checkpoint >= 0, 'a checkpoint is the sequence of an entry');
   const packedPending = pack([...pendingRebuilds]);
   const packed: PackedAnnouncement = [
     checkpoint,
@@ -38,7 +40,7 @@ export function commit(
     downstream.map(({ tenant, partition, sequence }) => [tenant, partition, sequence]),
     digests,
   ];
-  return commitScript.run(
+  const number = await commitScript.run(
     store.client,
     lease,
     [keys.owner(tag), keys.clock(tag), keys.changes(tag), keys.downstream(tag), keys.stream(tag)],
@@ -59,4 +61,6 @@ export function commit(
       ...writes.packed(),
     ],
   );
+  assert(after === null || number === after + 1, 'commits of an owner are numbered without gaps');
+  return number;
 }

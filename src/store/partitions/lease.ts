@@ -1,7 +1,8 @@
 /** Who owns a partition: a lease that ends by itself, with an epoch that fences every owner before. */
+import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';
-import { historyLua, Script } from '../redis/script.ts';
+import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { PartitionOwner } from './owners.ts';
 
@@ -9,7 +10,7 @@ type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, h
 
 const timeScript = new Script<[seconds: number, microseconds: number]>('partitions/time', 1);
 
-const leaseScript = new Script<number | TakeReply>('partitions/lease', 1, historyLua);
+const leaseScript = new Script<number | TakeReply>('partitions/lease', 1, ['history']);
 
 const fenceScript = new Script<number>('partitions/fence', 1);
 
@@ -65,6 +66,7 @@ export async function takeLease(
   if (!Array.isArray(reply)) return null;
   const [epoch, checkpoint, commits, history] = reply;
   if (epoch === 0) return null;
+  assert(Number.isSafeInteger(epoch) && epoch > 0, 'epochs grow from 1');
   const lease = { partition, tag, workerId, epoch, checkpoint, commits: commits ?? 0 };
   if (store.address.kind === 'cluster') return { ...lease, history: String(history) };
   return store.mayForget ? { ...lease, onlyIn: String(history) } : lease;

@@ -3,9 +3,9 @@ import type { Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 import { StoreUnavailableError } from './errors.ts';
 import type { Masters } from './masters.ts';
-import { historyLua, Script } from './script.ts';
+import { Script } from './script.ts';
 
-const confirmScript = new Script<Buffer>('redis/confirm', 1, historyLua);
+const confirmScript = new Script<Buffer>('redis/confirm', 1, ['history']);
 /** How long it is believed that a master has no replica. */
 const loneMs = 1_000;
 /** A node that does not answer this long after a replica should have is as good as dead. */

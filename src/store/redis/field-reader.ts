@@ -1,14 +1,12 @@
 /**
- * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis at once, as one command for
- * each hash. A page reads five fields and a busy front answers dozens of pages in a turn; asked for one by one, the
- * client library's work for each command would be most of what a page costs. A front on one Redis passes the library by
- * (`resp/resp-connection.ts`); where that cannot be done, or is not done at the moment, all goes the library's way.
+ * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis as one command for each hash.
+ * A page reads five fields, and a busy front answers dozens of pages in a turn. A front on one Redis reads past the client
+ * library (`resp/`). Everybody else reads by it, and so does the front while it has no connection of that kind.
  */
-import { Command, Redis } from 'ioredis';
 import type { RedisClient } from './connection.ts';
 import { StoreUnavailableError, storeError } from './errors.ts';
 import { type Asker, commandText, type RespConnection, wordText } from './resp/resp-connection.ts';
-import { sendRaw } from './send.ts';
+import { readFields, sendRaw } from './send.ts';
 
 export interface HashField {
   readonly key: string;
@@ -73,9 +71,17 @@ class Portion implements Asker {
     for (const asked of this.#askers) asked.reject(reason);
   }
 
+  /** By the client library. */
+  send(): void {
+    readFields(this.client, this.key, this.fields).then(
+      (values) => this.settle(values),
+      (error: unknown) => this.fail(error),
+    );
+  }
+
   /** The client knows how to wait for a connection, and for how long. */
   lost(): void {
-    send(this.client, this);
+    this.send();
   }
 }
 
@@ -87,15 +93,15 @@ export class FieldReader {
   #behind: ((send: SendBehind) => void)[] = [];
   #isScheduled = false;
 
-  /** @param line null: all goes through the client */
+  /** @param own null: all reads go through the client */
   constructor(
     private readonly client: RedisClient,
-    private readonly line: RespConnection | null = null,
+    private readonly own: RespConnection | null = null,
   ) {}
 
   /** True while reads go past the client library. */
   get isOnOwnConnection(): boolean {
-    return this.line?.isOpen ?? false;
+    return this.own?.isOpen ?? false;
   }
 
   /** Values in the order asked, null where there is none. @throws StoreUnavailableError */
@@ -139,46 +145,27 @@ export class FieldReader {
     this.#behind = [];
     this.#open = new Map();
     this.#isScheduled = false;
-    const { client, line } = this;
-    if (line?.isOpen) {
-      for (const portion of portions) line.send(portion.text, portion);
-      for (const act of behind) act((name, words) => sendOnLine(line, name, words));
+    const { client, own } = this;
+    if (own?.isOpen) {
+      for (const portion of portions) own.send(portion.text, portion);
+      for (const act of behind) act((name, words) => sendOn(own, name, words));
       return;
     }
-    if (client instanceof Redis) sendTogether(client, portions);
-    else for (const portion of portions) send(client, portion);
+    for (const portion of portions) portion.send();
     for (const act of behind) act((name, words) => sendRaw(client, name, words));
   }
 }
 
-function sendOnLine(
-  line: RespConnection,
+function sendOn(
+  connection: RespConnection,
   name: string,
   words: readonly (string | number)[],
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    line.send(commandText([name, ...words]), {
+    connection.send(commandText([name, ...words]), {
       settle: (reply) => (reply instanceof Error ? reject(storeError(reply)) : resolve(reply)),
       fail: reject,
       lost: () => reject(new StoreUnavailableError('Redis: the connection broke')),
     });
   });
-}
-
-/** One write to the connection: a pipeline would do it too, but costs more than its commands. */
-function sendTogether(client: Redis, portions: readonly Portion[]): void {
-  // There is none before the first connection.
-  const connection = client.stream as Redis['stream'] | undefined;
-  connection?.cork();
-  for (const portion of portions) send(client, portion);
-  connection?.uncork();
-}
-
-/** The command is made by hand: the client's own methods look at every argument three times. */
-function send(client: RedisClient, portion: Portion): void {
-  const command = new Command('hmget', [portion.key, ...portion.fields], { replyEncoding: null });
-  (client.sendCommand(command) as Promise<(Buffer | null)[]>).then(
-    (values) => portion.settle(values),
-    (error: unknown) => portion.fail(error),
-  );
 }

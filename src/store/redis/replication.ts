@@ -10,6 +10,7 @@
  * What is written to one Redis is one log, of which a promoted replica has a beginning: effects there need no
  * confirmation, acknowledgements alone do, and those where `CONFIRM_REPLICAS` says so (`Store.acknowledgements`).
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../../contract/limits.ts';
 import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
@@ -113,7 +114,7 @@ class ConfirmedReplication implements Replication {
       } catch (error) {
         if (this.#closed || error instanceof NoReplicaError || performance.now() > endsMs) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, movedRetryMs));
+      await pause(movedRetryMs);
     }
   }
 

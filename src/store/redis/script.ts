@@ -14,39 +14,28 @@ import { sendCommand } from './send.ts';
 
 export type ScriptArgument = string | number | Buffer;
 
-/**
- * In which history the Redis is that runs the script: each start of one that may forget (`Store.mayForget`), and each
- * failover of a cluster, begins another.
- */
-export const historyLua = `
-local function history()
-  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-end`;
-
-const ownerLua = `${historyLua}
-local onlyIn = table.remove(ARGV)
-if onlyIn ~= '' and onlyIn ~= history() then
-  return redis.error_reply('FENCED Redis was restarted and may have forgotten what this rests on')
-end`;
-
 /** One Lua script. Replies come as numbers, Buffers and arrays of them. */
 export class Script<Reply> {
   readonly #text: ScriptText;
 
-  /** @param name folder and file: `entities/accept`. @param before Lua that comes before that of the file */
+  /**
+   * @param name folder and file: `entities/accept`
+   * @param parts in `scripts/parts`, what comes before it in this order: a script may use what they define
+   */
   constructor(
     name: string,
     private readonly keyCount: number,
-    before = '',
+    parts: readonly string[] = [],
   ) {
     const lua = luaOf(name);
     const headEnd = lua.indexOf('\n');
+    const before = parts.map((part) => `\n${luaOf(`parts/${part}`)}`).join('');
     this.#text = new ScriptText(lua.slice(0, headEnd) + before + lua.slice(headEnd));
   }
 
   /**
    * Sent at once, behind what was sent before; what the client pipelines by itself comes later.
-   * @throws FencedError, StoreUnavailableError
+   * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   async run(
     client: RedisClient,
@@ -73,21 +62,14 @@ export class Script<Reply> {
 export class OwnerScript<Reply> {
   readonly #script: Script<Reply>;
 
-  /**
-   * As `Script`.
-   * @param part in `scripts/parts`, what it has in common with other scripts
-   */
-  constructor(name: string, keyCount: number, part: string | null = null) {
-    this.#script = new Script(
-      name,
-      keyCount,
-      part === null ? ownerLua : `${ownerLua}\n${luaOf(`parts/${part}`)}`,
-    );
+  /** As `Script`. */
+  constructor(name: string, keyCount: number, parts: readonly string[] = []) {
+    this.#script = new Script(name, keyCount, ['history', 'owner', ...parts]);
   }
 
   /**
    * @param owner `onlyIn`: history in which it took its lease; absent: any will do
-   * @throws FencedError, StoreUnavailableError
+   * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   run(
     client: RedisClient,

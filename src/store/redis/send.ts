@@ -1,4 +1,7 @@
-/** How commands go to Redis: everybody sends through `sendCommand`. */
+/**
+ * How commands go to Redis: scripts, reads in numbers and raw commands are all sent by `sendCommand`. Commands that are
+ * neither many nor large may use the methods of the client library. The one way past it is `resp/`.
+ */
 import { Command, Redis } from 'ioredis';
 import type { RedisClient } from './connection.ts';
 

@@ -1,5 +1,6 @@
 /** Following what becomes visible in a partition: commits of its owner, and claims that others put on it. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { digestBytes } from '../codec/digest.ts';
 import { keys } from '../keys.ts';
 import { type Announcement, decodeAnnouncement } from '../partitions/announcement.ts';
@@ -76,10 +77,6 @@ export class ChangesFollower {
     this.#closed = true;
     this.#reader?.close();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function decodeChange({ sequence, fields }: StreamEntry): Change {

@@ -3,6 +3,7 @@
  * keeps it from expiring, writers never create it. So a dead process leaves nothing behind, and a writer learns from
  * the missing stream that nobody is there to read.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from '../redis/script.ts';
 import type { RedisHost } from '../store.ts';
 import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
@@ -94,7 +95,7 @@ export class OwnStream {
   /** Behind a failover an earlier state, and another clock, may go on: what is there now is all taken. */
   async #reconnect(): Promise<void> {
     if (this.#closed) return;
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    await pause(retryMs);
     this.#connection.close();
     if (this.#closed) return;
     this.#place = '0-0';

@@ -3,6 +3,7 @@
  * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work need not be asked for
  * apart. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
  */
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { connectBlocking, type RedisClient } from '../redis/connection.ts';
 import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { SendBehind } from '../redis/field-reader.ts';
@@ -126,7 +127,8 @@ class SharedStreams implements StreamSource {
       // The connection broke: what was asked of one process another may have answered.
       if (this.#connectionId === null && this.host.mayForget === true) return;
       const hasEntries = this.#handOut(wanted, reply);
-      await pause(hasEntries ? this.pauseMs : 0);
+      // At least a turn of the event loop: who was answered may ask on before the next read.
+      await (hasEntries && this.pauseMs > 0 ? pause(this.pauseMs) : nextTurn());
     } catch (error) {
       this.#readIsOver();
       // A server that another takes the place of may keep its connections: it is asked again what it is.
@@ -217,12 +219,4 @@ function readWords(wanted: ReadonlyMap<SharedStream, string>, blockMs: number | 
   for (const { key } of wanted.keys()) words.push(key);
   for (const place of wanted.values()) words.push(place);
   return words;
-}
-
-/** At least a turn of the event loop: who was answered may ask on before the next read. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (ms === 0) setImmediate(resolve);
-    else setTimeout(resolve, ms);
-  });
 }

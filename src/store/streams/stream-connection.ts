@@ -2,6 +2,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../redis/connection.ts';
 import { StoreUnavailableError } from '../redis/errors.ts';
+import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
 
 export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
@@ -26,21 +27,19 @@ export function connectToStream({ client, address }: RedisHost, key: string): St
   return new NodeConnection(client, key);
 }
 
-function readOn(client: RedisClient, key: string, place: string, count: number, blockMs: number) {
-  return client.callBuffer(
-    'XREAD',
-    'COUNT',
-    count,
-    'BLOCK',
-    blockMs,
-    'STREAMS',
-    key,
-    place,
-  ) as Promise<StreamReply>;
+function readOn(
+  client: RedisClient,
+  key: string,
+  place: string,
+  count: number,
+  blockMs: number,
+): Promise<StreamReply> {
+  const words = ['COUNT', count, 'BLOCK', blockMs, 'STREAMS', key, place];
+  return sendRaw(client, 'XREAD', words) as Promise<StreamReply>;
 }
 
-function factsOn(client: RedisClient, key: string) {
-  return client.callBuffer('XINFO', 'STREAM', key) as Promise<(Buffer | number)[]>;
+function factsOn(client: RedisClient, key: string): Promise<(Buffer | number)[]> {
+  return sendRaw(client, 'XINFO', ['STREAM', key]) as Promise<(Buffer | number)[]>;
 }
 
 /** A client that is told to end while it waits to connect again never settles what it was going to send again. */

@@ -1,17 +1,16 @@
 /**
- * How far every partition has come, as a front sees it: the ground of "read your own writes".
+ * How far every partition has come, as a front sees it: what "read your own writes" rests on.
  *
  * A write is visible once its partition's checkpoint has passed it and every rebuild that it caused is done. Invalidations
  * are entries of the streams themselves, so both are comparisons of sequence numbers.
  */
-
-import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
 import { type Change, ChangesFollower } from '../streams/changes.ts';
 import { openStreamSource, type StreamSource } from '../streams/shared-streams.ts';
+import { Conditions } from './conditions.ts';
 import type { HighWaterMark } from './high-water-mark.ts';
+import { PartitionProgress } from './partition-progress.ts';
 import { UnseenWrites } from './unseen-writes.ts';
 import type { VersionVector } from './version.ts';
 
@@ -27,40 +26,14 @@ export type PlaceListener = (partition: number, checkpoint: number, last: number
 /** The partitions that a write reached commit within some milliseconds: this long they are gathered. */
 const gatherMs = 3;
 
-interface PartitionProgress {
-  known: boolean;
-  checkpoint: number;
-  /** Sequence of the last change that the listeners were told of. */
-  heard: number;
-  /** Number of the last commit seen. */
-  commits: number;
-  /** Last stream entry known to exist, from the snapshot and from our own writes. */
-  announced: number;
-  /** Tenant -> first invalidation whose rebuild is pending. */
-  pendingRebuilds: ReadonlyMap<string, number>;
-  /** `downstreamField` -> last invalidation that changes of this partition sent there. */
-  downstream: Map<string, number>;
-}
-
-interface Waiter {
-  readonly tenant: string;
-  /** Entries to pass. */
-  readonly writes: Map<number, number>;
-  /** Invalidations to have rebuilt, learnt when the writes were passed. */
-  readonly invalidations: Map<number, number>;
-  readonly done: () => void;
-}
-
 const noHighWaterMark = Promise.resolve(null);
 
 export class Progress {
   readonly #store: Store;
   readonly #source: StreamSource;
-  readonly #partitions: PartitionProgress[];
-  readonly #followers: ChangesFollower[];
-  readonly #waiters = new Set<Waiter>();
-  /** Called whenever something was heard. */
-  readonly #hearing = new Set<() => void>();
+  readonly #partitions: readonly PartitionProgress[];
+  readonly #followers: readonly ChangesFollower[];
+  readonly #conditions = new Conditions();
   readonly #listeners: ChangeListener[] = [];
   readonly #placeListeners: PlaceListener[] = [];
   /** See `commits`; null since one of them has changed. */
@@ -71,15 +44,7 @@ export class Progress {
   constructor(store: Store) {
     this.#store = store;
     this.#source = openStreamSource(store, gatherMs);
-    this.#partitions = store.partitions.tags.map(() => ({
-      known: false,
-      checkpoint: 0,
-      heard: 0,
-      commits: 0,
-      announced: 0,
-      pendingRebuilds: new Map(),
-      downstream: new Map(),
-    }));
+    this.#partitions = store.partitions.tags.map(() => new PartitionProgress());
     const listener = {
       onChanges: (partition: number, changes: readonly Change[]) => this.#apply(partition, changes),
       onLost: (partition: number) => this.#forget(partition),
@@ -135,7 +100,7 @@ export class Progress {
 
   /** Stream entries that wait, by partition. */
   backlogs(): number[] {
-    return this.#partitions.map(({ announced, checkpoint }) => Math.max(0, announced - checkpoint));
+    return this.#partitions.map(({ backlog }) => backlog);
   }
 
   /** True when the version is visible by now, with everything that was rebuilt because of it. */
@@ -149,42 +114,58 @@ export class Progress {
   #isSeen(tenant: string, partition: number, sequence: number): boolean {
     const progress = this.#partitions[partition];
     if (progress === undefined) return true;
-    if (!progress.known || progress.checkpoint < sequence) return false;
-    return progress.downstream.size === 0 || this.#isRebuilt(tenant, progress.downstream);
-  }
-
-  #isRebuilt(tenant: string, downstream: ReadonlyMap<string, number>): boolean {
-    for (let target = 0; target < this.#partitions.length; target += 1) {
-      const invalidation = downstream.get(downstreamField(tenant, target));
-      if (invalidation !== undefined && this.#rebuiltUpTo(target, tenant) < invalidation) return false;
-    }
-    return true;
+    if (!progress.hasPassed(sequence)) return false;
+    return (
+      !progress.hasDownstream ||
+      this.#partitions.every((_, target) => {
+        const invalidation = progress.sentTo(tenant, target);
+        return invalidation === undefined || this.#isRebuilt(tenant, target, invalidation);
+      })
+    );
   }
 
   /** True when the version is visible before the time is over, with everything that was rebuilt because of it. */
   waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean> {
     if (this.isVisible(tenant, version)) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => finish(false), timeoutMs);
-      const waiter: Waiter = {
-        tenant,
-        writes: new Map([...version].filter(([partition]) => partition < this.#partitions.length)),
-        invalidations: new Map(),
-        done: () => finish(true),
-      };
-      const finish = (visible: boolean) => {
-        clearTimeout(timer);
-        this.#waiters.delete(waiter);
-        resolve(visible);
-      };
-      this.#waiters.add(waiter);
-      this.#advance(waiter);
-    });
+    const writes = new Map([...version].filter(([partition]) => partition < this.#partitions.length));
+    return this.#conditions.wait(this.#becomesVisible(tenant, writes), timeoutMs);
   }
 
   /**
-   * The high-water invalidation of everything that was asked of the store's `fields` until now, by hearing of it at once instead of asking
-   * how far it is; null where that cannot be told. One look serves all who ask in one turn of the event loop.
+   * A condition that forgets what was done: what a write caused is fixed when it was passed, so that writes which come
+   * later are not waited for. @param writes entries to pass; emptied on the way
+   */
+  #becomesVisible(tenant: string, writes: Map<number, number>): () => boolean {
+    const invalidations = new Map<number, number>();
+    return () => {
+      for (const [partition, sequence] of writes) {
+        const progress = this.#partitions[partition];
+        if (!progress?.hasPassed(sequence)) continue;
+        writes.delete(partition);
+        this.#addDownstream(tenant, progress, invalidations);
+      }
+      for (const [partition, sequence] of invalidations) {
+        if (this.#isRebuilt(tenant, partition, sequence)) invalidations.delete(partition);
+      }
+      return writes.size === 0 && invalidations.size === 0;
+    };
+  }
+
+  #addDownstream(tenant: string, progress: PartitionProgress, invalidations: Map<number, number>): void {
+    for (let target = 0; target < this.#partitions.length; target += 1) {
+      const sequence = progress.sentTo(tenant, target);
+      if (sequence === undefined) continue;
+      invalidations.set(target, Math.max(sequence, invalidations.get(target) ?? 0));
+    }
+  }
+
+  #isRebuilt(tenant: string, partition: number, invalidation: number): boolean {
+    return (this.#partitions[partition]?.rebuiltUpTo(tenant) ?? -1) >= invalidation;
+  }
+
+  /**
+   * The high-water mark of everything that was asked of the store's `fields` until now, by hearing of it at once instead of
+   * asking how far it is; null where that cannot be told. One look serves all who ask in one turn of the event loop.
    */
   catchUp(): Promise<HighWaterMark | null> {
     const { catchUp } = this.#source;
@@ -211,97 +192,32 @@ export class Progress {
     );
   }
 
-  /** True when the listeners have been told of everything up to the high-water invalidation before the time is over. */
-  waitUntilHeard(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean> {
-    return this.#waitUntil(() => this.#hasHeard(highWaterMark), timeoutMs);
+  /** True when the listeners have been told of everything up to the high-water mark before the time is over. */
+  waitUntilHeard(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
+    return this.#conditions.wait(() => this.#isPast(mark, ({ heard }) => heard), timeoutMs);
   }
 
   /** As `waitUntilHeard`, of commits: partition -> number. */
   waitUntilCommits(commits: ReadonlyMap<number, number>, timeoutMs: number): Promise<boolean> {
-    return this.#waitUntil(() => this.#hasCommits(commits), timeoutMs);
+    return this.#conditions.wait(() => this.#isPast(commits, (progress) => progress.commits), timeoutMs);
   }
 
-  async #waitUntil(isHeard: () => boolean, timeoutMs: number): Promise<boolean> {
-    if (isHeard()) return true;
-    return await new Promise((resolve) => {
-      const finish = (heard: boolean) => {
-        clearTimeout(timer);
-        this.#hearing.delete(wait);
-        resolve(heard);
-      };
-      const wait = () => {
-        if (isHeard()) finish(true);
-      };
-      const timer = setTimeout(() => finish(false), timeoutMs);
-      this.#hearing.add(wait);
-    });
-  }
-
-  #hasCommits(commits: ReadonlyMap<number, number>): boolean {
-    for (const [partition, number] of commits) {
-      if ((this.#partitions[partition]?.commits ?? 0) < number) return false;
-    }
-    return true;
-  }
-
-  #hasHeard(highWaterMark: HighWaterMark): boolean {
-    for (const [partition, sequence] of highWaterMark) {
-      if ((this.#partitions[partition]?.heard ?? 0) < sequence) return false;
-    }
-    return true;
-  }
-
-  #advance(waiter: Waiter): void {
-    for (const [partition, sequence] of waiter.writes) {
+  #isPast(places: ReadonlyMap<number, number>, placeOf: (progress: PartitionProgress) => number): boolean {
+    for (const [partition, place] of places) {
       const progress = this.#partitions[partition];
-      if (progress === undefined || !progress.known || progress.checkpoint < sequence) continue;
-      waiter.writes.delete(partition);
-      this.#addDownstream(waiter, progress);
+      if ((progress === undefined ? 0 : placeOf(progress)) < place) return false;
     }
-    for (const [partition, sequence] of waiter.invalidations) {
-      if (this.#rebuiltUpTo(partition, waiter.tenant) >= sequence) waiter.invalidations.delete(partition);
-    }
-    if (waiter.writes.size === 0 && waiter.invalidations.size === 0) waiter.done();
-  }
-
-  #addDownstream(waiter: Waiter, progress: PartitionProgress): void {
-    for (let target = 0; target < this.#partitions.length; target += 1) {
-      const invalidation = progress.downstream.get(downstreamField(waiter.tenant, target));
-      if (invalidation !== undefined)
-        waiter.invalidations.set(target, Math.max(invalidation, waiter.invalidations.get(target) ?? 0));
-    }
-  }
-
-  #rebuiltUpTo(partition: number, tenant: string): number {
-    const progress = this.#partitions[partition];
-    if (progress === undefined || !progress.known) return -1;
-    const firstPending = progress.pendingRebuilds.get(tenant) ?? Number.POSITIVE_INFINITY;
-    return Math.min(progress.checkpoint, firstPending - 1);
+    return true;
   }
 
   #apply(partition: number, changes: readonly Change[]): void {
     const progress = this.#partitions[partition];
     if (progress === undefined) return;
-    for (const { commit } of changes) {
-      // Older than the state that was loaded: it would turn the clock back.
-      if (commit === null || commit.number <= progress.commits) continue;
-      progress.commits = commit.number;
-      this.#commits = null;
-      progress.checkpoint = Math.max(progress.checkpoint, commit.announcement.checkpoint);
-      progress.announced = Math.max(progress.announced, progress.checkpoint);
-      progress.pendingRebuilds = commit.announcement.pendingRebuilds;
-      for (const invalidation of commit.announcement.downstream) noteDownstream(progress, invalidation);
-    }
+    if (progress.apply(changes)) this.#commits = null;
     const digests = changes.flatMap((change) => change.digests);
-    for (const listener of this.#listeners) listener(partition, digests);
-    for (const listener of this.#placeListeners) listener(partition, progress.checkpoint, null);
+    this.#tell(partition, progress, digests, null);
     progress.heard = changes.at(-1)?.sequence ?? progress.heard;
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const waiter of [...this.#waiters]) this.#advance(waiter);
-    for (const wait of [...this.#hearing]) wait();
+    this.#conditions.check();
   }
 
   /** What was visible before a failover may not be for a while after it: nothing is promised until it is known again. */
@@ -311,38 +227,23 @@ export class Progress {
   }
 
   async #load(partition: number, place: number): Promise<void> {
-    const tag = this.#store.partitions.tag(partition);
-    const client = this.#store.client;
-    const [owner, downstream, announced] = await Promise.all([
-      client.hgetallBuffer(keys.owner(tag)),
-      client.hgetall(keys.downstream(tag)),
-      client.hget(keys.clock(tag), 'stream'),
-    ]);
     const progress = this.#partitions[partition];
     if (progress === undefined) return;
-    progress.checkpoint = Number(owner.checkpoint?.toString() ?? 0);
-    progress.commits = Number(owner.commits?.toString() ?? 0);
+    await progress.load(this.#store, this.#store.partitions.tag(partition));
     this.#commits = null;
-    progress.announced = Number(announced ?? 0);
     this.#unseen.forgetBeyond(partition, progress.announced);
-    progress.pendingRebuilds = new Map(
-      owner.dirty === undefined ? [] : unpack<[string, number][]>(owner.dirty),
-    );
-    progress.downstream = new Map(
-      Object.entries(downstream).map(([field, sequence]) => [field, Number(sequence)]),
-    );
-    progress.known = true;
-    for (const listener of this.#listeners) listener(partition, null);
-    for (const listener of this.#placeListeners) listener(partition, progress.checkpoint, progress.announced);
+    this.#tell(partition, progress, null, progress.announced);
     progress.heard = place;
-    this.#wake();
+    this.#conditions.check();
   }
-}
 
-function noteDownstream(
-  progress: PartitionProgress,
-  { tenant, partition, sequence }: DownstreamInvalidation,
-): void {
-  const field = downstreamField(tenant, partition);
-  progress.downstream.set(field, Math.max(sequence, progress.downstream.get(field) ?? 0));
+  #tell(
+    partition: number,
+    { checkpoint }: PartitionProgress,
+    digests: readonly string[] | null,
+    last: number | null,
+  ): void {
+    for (const listener of this.#listeners) listener(partition, digests);
+    for (const listener of this.#placeListeners) listener(partition, checkpoint, last);
+  }
 }

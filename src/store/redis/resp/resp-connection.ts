@@ -1,7 +1,11 @@
 /**
- * A connection for reads that come by the thousand. The client library makes it, with its address, password and TLS, and
- * again when it broke; from then on it is passed by, since its work for each command and reply is more than all else that
- * a page which is read from Redis costs a front. All commands of a turn are one text, and replies are read as they come.
+ * A fast path: a connection for reads that come by the thousand. The client library makes it, with its address, password
+ * and TLS, and makes it again when it broke. Commands and replies then pass the library by: all commands of a turn are one
+ * text, and replies are read as they come (`reply-reader.ts`).
+ *
+ * Benchmark: `npm run bench -- delivery-cold`. Over 8,000 pages, each asked for in turn and none cached, a front without
+ * this takes 1.2 times the processor time for a page (medians of 1.27 and 1.18 in two runs of 7 and 14 rounds), and
+ * delivers 0.87 times as many.
  */
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../connection.ts';

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Notes what a partition's owner is about to put outside its partition.
--- In an owner's name (`script.ts`).
+-- In an owner's name (`parts/owner.lua`).
 --
 -- KEYS  1 owner   2 intents
 -- ARGV  1 epoch   then field, value of each note

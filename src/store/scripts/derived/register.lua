@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Registers and unregisters dependents of lookup keys of this partition.
--- In an owner's name (`script.ts`).
+-- In an owner's name (`parts/owner.lua`).
 --
 -- KEYS  1 fence
 -- ARGV  1 partition of the caller   2 its epoch   3 packed list of 'add' | 'drop', dependents key, member of each

@@ -2,7 +2,7 @@
 -- Publishes what entities are under lookup keys of this partition, then tells who depends on those keys.
 -- Publishing before asking, while views register before reading, means that of a change and a computation that
 -- race one always sees the other.
--- In an owner's name (`script.ts`).
+-- In an owner's name (`parts/owner.lua`).
 --
 -- KEYS  1 fence
 -- ARGV  1 partition of the caller   2 its epoch   3 most members to list per key

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
 -- Stores what a partition's owner made of a batch, moves its checkpoint and announces the change, all or nothing.
--- In an owner's name, behind `parts/claims.lua` (`script.ts`).
+-- In an owner's name (`parts/owner.lua`), behind `parts/claims.lua`.
 --
--- KEYS  1 owner   2 clock   3 changes   4 caused   5 stream
--- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 waiting rebuilds (packed)   5 changes kept
---       6 number of the commit before, or ''   7 packed list of the caused marks: field, sequence, field …
+-- KEYS  1 owner   2 clock   3 changes   4 downstream   5 stream
+-- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 pending rebuilds (packed)   5 changes kept
+--       6 number of the commit before, or ''   7 packed list of downstream invalidations: field, sequence, field …
 --       8 packed list of runs of claims, as in `parts/claims.lua`; none but on one Redis, whose keys lie in other slots
 --       then packed lists of hash writes, each {key, fields and values to set, fields to delete}
 -- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
@@ -16,7 +16,7 @@ if expected then
   if before == expected + 1 then return before end
   if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
 end
-local caused, claims = cmsgpack.unpack(ARGV[7]), cmsgpack.unpack(ARGV[8])
+local downstream, claims = cmsgpack.unpack(ARGV[7]), cmsgpack.unpack(ARGV[8])
 local writes, written = {}, {}
 for at = 9, #ARGV do
   for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
@@ -30,7 +30,7 @@ end
 -- None of their keys can be gone, on one Redis. They are told of in the announcement below, which whoever reads there
 -- hears of, whatever partition was read.
 moveClaims(claims)
-callEach('HSET', KEYS[4], caused)
+callEach('HSET', KEYS[4], downstream)
 for _, write in ipairs(writes) do
   callEach('HSET', write[1], write[2])
   callEach('HDEL', write[1], write[3])

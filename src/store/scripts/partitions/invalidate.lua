@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Appends rebuild marks to a partition's stream on behalf of another partition's owner.
--- In an owner's name (`script.ts`).
+-- Appends an invalidation to a partition's stream: outputs of its entities that are to be rebuilt.
+-- In an owner's name (`parts/owner.lua`).
 --
 -- KEYS  1 fence   2 clock   3 stream
--- ARGV  1 partition of the caller   2 its epoch   3 packed marks
+-- ARGV  1 partition of the caller   2 its epoch   3 the invalidation (packed)
 -- Returns  sequence of the entry; error FENCED
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0) > tonumber(ARGV[2]) then
   return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')

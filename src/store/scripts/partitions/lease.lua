@@ -8,7 +8,7 @@
 -- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release; take: of the lease that was
 --       not renewed, or nothing)   5 history in which it was taken, or '' (renew); `leaseUntilMs` of that lease (take)
 -- Returns  take: {epoch, checkpoint, commits, history} or {0, ms until the lease ends}; renew, release: 1, or 0 when it
---          is not ours, or not in that history (`history` is in `script.ts`)
+--          is not ours, or not in that history (`parts/history.lua`)
 local action, worker = ARGV[1], ARGV[2]
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

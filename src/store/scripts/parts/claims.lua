@@ -8,7 +8,7 @@
 --
 -- The hash of claims has under a field that one view claims the packed list of that claim, and under a contested one what
 -- is served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
--- contested field stands in the hash too, under a field that begins with `r:` (`rivalField`), and its rank twice in the
+-- contested field stands in the hash too, under a field that begins with `r:` (`competingField`), and its rank twice in the
 -- sorted set of ranks, behind the length of the claim field and the field itself: behind `h`, its host and \0, and behind
 -- `w` if it is the first of its host. The hash is right where the two differ: a rank whose claim is not in it goes.
 
@@ -38,7 +38,7 @@ local function rankOf(claim)
 end
 
 -- The same whatever the claim's age.
-local function rivalField(begin, rank)
+local function competingField(begin, rank)
   return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
 end
 
@@ -57,7 +57,7 @@ local function first(claimsKey, ranksKey, begin, section)
     local member = redis.call('ZRANGEBYLEX', ranksKey, '[' .. from, '(' .. from .. '\255', 'LIMIT', 0, 1)[1]
     if not member then return nil, nil end
     local rank = string.sub(member, #from + 1)
-    local packed = redis.call('HGET', claimsKey, rivalField(begin, rank))
+    local packed = redis.call('HGET', claimsKey, competingField(begin, rank))
     if packed then return rank, packed end
     redis.call('ZREM', ranksKey, member)
   end
@@ -67,14 +67,14 @@ end
 local function contest(claimsKey, ranksKey, begin, packed)
   local claim = cmsgpack.unpack(packed)[1]
   local rank = rankOf(claim)
-  redis.call('HSET', claimsKey, rivalField(begin, rank), packed)
+  redis.call('HSET', claimsKey, competingField(begin, rank), packed)
   redis.call('ZADD', ranksKey, 0, begin .. ofHost(claim) .. rank, 0, begin .. 'w' .. rank)
 end
 
 -- Returns the rank and the packed claim of the first of the claim's host before and after.
-local function changeRival(action, claimsKey, ranksKey, begin, claim, packed)
+local function changeCompeting(action, claimsKey, ranksKey, begin, claim, packed)
   local section, rank = ofHost(claim), rankOf(claim)
-  local field = rivalField(begin, rank)
+  local field = competingField(begin, rank)
   local before, packedBefore = first(claimsKey, ranksKey, begin, section)
   local old = redis.call('HGET', claimsKey, field)
   if old or action ~= 'put' then
@@ -107,7 +107,7 @@ local function recordOf(claimsKey, ranksKey, begin)
   local to = begin .. (isPageEverywhere and 'w1' or 'w2')
   local winners = redis.call('ZRANGEBYLEX', ranksKey, '[' .. begin .. 'w', '(' .. to, 'LIMIT', 0, hostsMax + 1)
   local fields, claims = {}, {}
-  for at = 1, math.min(#winners, hostsMax) do fields[at] = rivalField(begin, string.sub(winners[at], #begin + 2)) end
+  for at = 1, math.min(#winners, hostsMax) do fields[at] = competingField(begin, string.sub(winners[at], #begin + 2)) end
   local found = #fields > 0 and redis.call('HMGET', claimsKey, unpack(fields)) or {}
   for _, packed in ipairs(found) do
     if packed then claims[#claims + 1] = string.sub(packed, 2) end
@@ -125,7 +125,7 @@ local function settle(claimsKey, ranksKey, field, record, isRenewed)
   if count == 1 then
     local rank, packed = first(claimsKey, ranksKey, begin, 'w')
     if packed then
-      redis.call('HDEL', claimsKey, rivalField(begin, rank))
+      redis.call('HDEL', claimsKey, competingField(begin, rank))
       redis.call('ZREM', ranksKey, begin .. 'w' .. rank, begin .. ofHost(cmsgpack.unpack(packed)[1]) .. rank)
       return packed, count, 0
     end
@@ -137,7 +137,7 @@ end
 -- A claim on a field with others. Returns whether what is served changed.
 local function changeContested(run, begin, isUrl, claim, packed)
   local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
-  local before, was, after, is = changeRival(run.action, claimsKey, ranksKey, begin, claim, packed)
+  local before, was, after, is = changeCompeting(run.action, claimsKey, ranksKey, begin, claim, packed)
   if isUrl and was then served[cmsgpack.unpack(was)[1][7]] = false end
   if isUrl and is then served[cmsgpack.unpack(is)[1][7]] = true end
   local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
@@ -163,14 +163,14 @@ end
 -- A field with one claim becomes contested when another view claims it. What a damage has left of contested fields is met
 -- where a claim is dropped or renewed that the field does not have.
 local function becomesContested(run, begin, claim, record, other)
-  local isSame, isRival = other and sameClaim(other, claim), run.action == 'put'
+  local isSame, isCompeting = other and sameClaim(other, claim), run.action == 'put'
   if isSame and run.action ~= 'renew' then return false end
-  if not isRival then
-    isRival = redis.call('HEXISTS', run.claimsKey, rivalField(begin, rankOf(claim))) == 1
+  if not isCompeting then
+    isCompeting = redis.call('HEXISTS', run.claimsKey, competingField(begin, rankOf(claim))) == 1
       or redis.call('ZLEXCOUNT', run.ranksKey, '[' .. begin, '(' .. begin .. '\255') > 0
   end
-  if isRival and other then contest(run.claimsKey, run.ranksKey, begin, record) end
-  return isRival
+  if isCompeting and other then contest(run.claimsKey, run.ranksKey, begin, record) end
+  return isCompeting
 end
 
 -- What one run makes of its keys: read at once, changed here, written at once; contested fields one by one.

@@ -3,6 +3,6 @@
 -- that is: a replica that becomes a master begins another one.
 --
 -- KEYS  1 confirmed
--- Returns  id of the history (`history` is in `script.ts`)
+-- Returns  id of the history (`parts/history.lua`)
 redis.call('SET', KEYS[1], '')
 return history()

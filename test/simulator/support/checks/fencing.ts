@@ -1,7 +1,7 @@
 /**
  * What must hold of every partition after every single script (design promises 3 and 4), read from the keys themselves:
  * epochs, fences, checkpoints and commits never go back, a checkpoint never passes the stream, an owner works when all older
- * ones are fenced everywhere, nobody whose epoch was fenced puts anything anywhere, and a commit tells of all marks that were
+ * ones are fenced everywhere, nobody whose epoch was fenced puts anything anywhere, and a commit tells of all invalidations that were
  * sent for it.
  */
 import assert from 'node:assert/strict';
@@ -23,13 +23,13 @@ interface OwnerState {
 
 /** Scripts that put something into a partition in the name of another one's owner. */
 const outsideScripts = new Set(['claim', 'invalidate', 'register', 'touch']);
-/** In whose name jobs send marks. */
+/** In whose name jobs send invalidations. */
 const noPartition = '-1';
 /** Scripts of a partition's own owner, whose first word is its epoch. */
 const ownerScripts = new Set(['commit', 'intend']);
 
-/** A mark that an owner sent to a partition. */
-interface SentMark {
+/** An invalidation that an owner sent to a partition. */
+interface SentInvalidation {
   readonly partition: number;
   readonly sequence: number;
 }
@@ -38,7 +38,7 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
   const known = new Map<string, OwnerState>();
   const fences = new Map<string, number>();
   /** By partition and epoch of the owner that has not committed since. */
-  const marks = new Map<string, SentMark[]>();
+  const invalidations = new Map<string, SentInvalidation[]>();
 
   const fenceOf = (tag: string, partition: string): number =>
     Number(keyspace.hash(keys.fence(tag)).get(partition) ?? 0);
@@ -63,19 +63,19 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
     }
   };
 
-  const checkMarksTold = (tag: string, epoch: string): void => {
+  const checkInvalidationsTold = (tag: string, epoch: string): void => {
     const name = `${tags.indexOf(tag)} ${epoch}`;
-    const caused = [...keyspace.hash(keys.downstream(tag))];
-    for (const { partition, sequence } of marks.get(name) ?? []) {
-      const told = caused
+    const downstream = [...keyspace.hash(keys.downstream(tag))];
+    for (const { partition, sequence } of invalidations.get(name) ?? []) {
+      const told = downstream
         .filter(([field]) => field.endsWith(`:${partition}`))
         .map(([, last]) => Number(last));
       assert.ok(
         Math.max(0, ...told) >= sequence,
-        `${tag} committed and told of marks in ${partition} up to ${told}, but ${sequence} was sent`,
+        `${tag} committed and told of invalidations in ${partition} up to ${told}, but ${sequence} was sent`,
       );
     }
-    marks.delete(name);
+    invalidations.delete(name);
   };
 
   const ownerState = (tag: string): OwnerState => {
@@ -116,12 +116,12 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
           assert.equal(Number(words[0]), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
           checkOlderFenced(tag, Number(words[0]));
         }
-        if (name === 'commit') checkMarksTold(tag, words[0] ?? '');
+        if (name === 'commit') checkInvalidationsTold(tag, words[0] ?? '');
         if (name === 'fence') checkFences(words[0] ?? '');
         if (name === 'invalidate' && words[0] !== noPartition) {
           const sender = `${words[0]} ${words[1]}`;
           const sent = { partition: tags.indexOf(tag), sequence: Number(reply) };
-          marks.set(sender, [...(marks.get(sender) ?? []), sent]);
+          invalidations.set(sender, [...(invalidations.get(sender) ?? []), sent]);
         }
         if (outsideScripts.has(name)) {
           for (const reached of name === 'claim' ? claimTags(words[3] ?? '') : [tag]) {

@@ -81,9 +81,9 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     seed: 1,
     faults: ['links'],
   },
-  'marks that a commit does not tell of': {
+  'invalidations that a commit does not tell of': {
     alter: (script, source) =>
-      script === 'commit' ? replaced(source, "callEach('HSET', KEYS[4], caused)", '') : source,
+      script === 'commit' ? replaced(source, "callEach('HSET', KEYS[4], downstream)", '') : source,
     seed: 2,
     faults: ['links'],
   },

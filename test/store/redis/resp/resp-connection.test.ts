@@ -19,7 +19,7 @@ after(async () => {
 /** @param timeoutMs of a read on the line */
 async function openLined(timeoutMs = 10_000, url = redis.url): Promise<Store> {
   const address = { kind: 'single', url } as const;
-  const store = await openStore({ address, partitionCount: 2, ownReadsTimeoutMs: timeoutMs });
+  const store = await openStore({ address, partitionCount: 2, readTimeoutMs: timeoutMs });
   stores.push(store);
   await until('the line is open', () => store.fields.isOnOwnConnection);
   return store;

@@ -1,0 +1,85 @@
+/** How far one partition has come, as this process has heard of it. */
+import { unpack } from '../codec/pack.ts';
+import { keys } from '../keys.ts';
+import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
+import type { Store } from '../store.ts';
+import type { Change } from '../streams/changes.ts';
+
+export class PartitionProgress {
+  /** False until its state was read, and again while what is known of it may have been taken back. */
+  known = false;
+  checkpoint = 0;
+  /** Sequence of the last change that the listeners were told of. */
+  heard = 0;
+  /** Number of the last commit seen. */
+  commits = 0;
+  /** Last stream entry known to exist: by the state that was read, and by our own writes. */
+  announced = 0;
+  /** Tenant -> first invalidation whose rebuild is pending. */
+  #pendingRebuilds: ReadonlyMap<string, number> = new Map();
+  /** `downstreamField` -> last invalidation that changes of this partition sent there. */
+  #downstream = new Map<string, number>();
+
+  get backlog(): number {
+    return Math.max(0, this.announced - this.checkpoint);
+  }
+
+  /** True once a write is taken in. */
+  hasPassed(sequence: number): boolean {
+    return this.known && this.checkpoint >= sequence;
+  }
+
+  get hasDownstream(): boolean {
+    return this.#downstream.size > 0;
+  }
+
+  /** The last invalidation that it sent to a partition for a tenant; undefined for none. */
+  sentTo(tenant: string, partition: number): number | undefined {
+    return this.#downstream.get(downstreamField(tenant, partition));
+  }
+
+  /** Sequence up to which every rebuild of a tenant is done here. */
+  rebuiltUpTo(tenant: string): number {
+    if (!this.known) return -1;
+    const firstPending = this.#pendingRebuilds.get(tenant) ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.checkpoint, firstPending - 1);
+  }
+
+  /** @returns whether there was a commit that was not seen before */
+  apply(changes: readonly Change[]): boolean {
+    let hasCommits = false;
+    for (const { commit } of changes) {
+      // One that is older than the state that was read would turn the clock back.
+      if (commit === null || commit.number <= this.commits) continue;
+      hasCommits = true;
+      this.commits = commit.number;
+      this.checkpoint = Math.max(this.checkpoint, commit.announcement.checkpoint);
+      this.announced = Math.max(this.announced, this.checkpoint);
+      this.#pendingRebuilds = commit.announcement.pendingRebuilds;
+      for (const invalidation of commit.announcement.downstream) this.#note(invalidation);
+    }
+    return hasCommits;
+  }
+
+  #note({ tenant, partition, sequence }: DownstreamInvalidation): void {
+    const field = downstreamField(tenant, partition);
+    this.#downstream.set(field, Math.max(sequence, this.#downstream.get(field) ?? 0));
+  }
+
+  /** Reads the state anew, whatever was heard before. @throws what the client throws */
+  async load({ client }: Store, tag: string): Promise<void> {
+    const [owner, downstream, announced] = await Promise.all([
+      client.hgetallBuffer(keys.owner(tag)),
+      client.hgetall(keys.downstream(tag)),
+      client.hget(keys.clock(tag), 'stream'),
+    ]);
+    this.checkpoint = Number(owner.checkpoint?.toString() ?? 0);
+    this.commits = Number(owner.commits?.toString() ?? 0);
+    this.announced = Number(announced ?? 0);
+    this.#pendingRebuilds = new Map(owner.dirty && unpack<[string, number][]>(owner.dirty));
+    this.#downstream = new Map(
+      Object.entries(downstream).map(([field, sequence]) => [field, Number(sequence)]),
+    );
+    this.known = true;
+  }
+}
