@@ -10,7 +10,7 @@ import {
   type RedisAddress,
   type RedisClient,
 } from './redis/connection.ts';
-import { storeError } from './redis/errors.ts';
+import { answerOf, storeError } from './redis/errors.ts';
 import { FieldReader } from './redis/field-reader.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
 import { RespConnection } from './redis/resp/resp-connection.ts';
@@ -137,11 +137,7 @@ export class Store implements RedisHost {
   }
 
   async ping(): Promise<void> {
-    try {
-      await this.client.ping();
-    } catch (error) {
-      throw storeError(error);
-    }
+    await answerOf(this.client.ping());
   }
 
   async close(): Promise<void> {

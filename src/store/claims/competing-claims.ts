@@ -6,7 +6,6 @@
 import { claimSubject } from '../derived/subjects.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
@@ -88,16 +87,12 @@ async function readRanges(
     most,
     isPerHost ? 1 : 0,
   ]);
-  try {
-    const replies = await competingScript.run(
-      store.client,
-      [keys.claims(tag, tenant, environmentId), keys.ranks(tag, tenant, environmentId)],
-      [packForLua(packed)],
-    );
-    return replies.map(competingClaimsIn);
-  } catch (error) {
-    throw storeError(error);
-  }
+  const replies = await competingScript.run(
+    store.client,
+    [keys.claims(tag, tenant, environmentId), keys.ranks(tag, tenant, environmentId)],
+    [packForLua(packed)],
+  );
+  return replies.map(competingClaimsIn);
 }
 
 function competingClaimsIn(reply: readonly Buffer[]): CompetingClaim[] {

@@ -2,7 +2,7 @@
 
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
 import { type Claim, type ServedClaims, unpackServed } from './claim-records.ts';
@@ -50,12 +50,10 @@ export async function countClashes(
   store: Store,
   { tenant, environmentId }: EnvironmentScope,
 ): Promise<number> {
-  try {
-    const counts = await Promise.all(
+  const counts = await answerOf(
+    Promise.all(
       store.partitions.tags.map((tag) => store.client.hlen(keys.clashes(tag, tenant, environmentId))),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
-  } catch (error) {
-    throw storeError(error);
-  }
+    ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -3,7 +3,7 @@ import { normalizeUrl } from '../../config/urls/url.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 import type { Claim } from './claim-records.ts';
 import { readFirstOfHosts } from './competing-claims.ts';
@@ -68,21 +68,17 @@ async function listedUrls(
   scope: EnvironmentScope,
   request: RoutePageRequest,
 ): Promise<string[]> {
-  try {
-    const found = await Promise.all(
-      store.partitions.tags.map((tag) => listPartition(store, tag, scope, request)),
-    );
-    const urls = found.flat().sort((a, b) => Buffer.compare(a, b));
-    if (request.direction === 'descending') urls.reverse();
-    return urls.slice(0, request.limit + 1).map((url) => url.toString());
-  } catch (error) {
-    throw storeError(error);
-  }
+  const found = await answerOf(
+    Promise.all(store.partitions.tags.map((tag) => listPartition(store, tag, scope, request))),
+  );
+  const urls = found.flat().sort((a, b) => Buffer.compare(a, b));
+  if (request.direction === 'descending') urls.reverse();
+  return urls.slice(0, request.limit + 1).map((url) => url.toString());
 }
 
 async function countRoutes(store: Store, { tenant, environmentId }: EnvironmentScope): Promise<number> {
-  try {
-    const counts = await Promise.all(
+  const counts = await answerOf(
+    Promise.all(
       store.partitions.tags.map(async (tag) => {
         const [listed, hidden] = await Promise.all([
           store.client.zcard(keys.routes(tag, tenant, environmentId)),
@@ -90,11 +86,9 @@ async function countRoutes(store: Store, { tenant, environmentId }: EnvironmentS
         ]);
         return hidden.reduce((left, count) => left - Number(count), listed);
       }),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
-  } catch (error) {
-    throw storeError(error);
-  }
+    ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 async function listPartition(

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { connectBlocking, type RedisClient } from '../redis/connection.ts';
-import { StoreUnavailableError, storeError } from '../redis/errors.ts';
+import { answerOf, StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 
 const prefix = '{millrace}:jobs';
@@ -73,11 +73,7 @@ export class JobQueue<Task extends object, Progress extends object> {
 
   /** In the order asked; null for a job that is not known, or no more. @throws StoreUnavailableError */
   async statuses(ids: readonly string[]): Promise<(JobStatus<Progress> | null)[]> {
-    try {
-      return await Promise.all(ids.map((id) => this.#status(id)));
-    } catch (error) {
-      throw storeError(error);
-    }
+    return await answerOf(Promise.all(ids.map((id) => this.#status(id))));
   }
 
   async #status(id: string): Promise<JobStatus<Progress> | null> {
@@ -89,17 +85,15 @@ export class JobQueue<Task extends object, Progress extends object> {
 
   /** Number of jobs by state. @throws StoreUnavailableError */
   async counts(): Promise<Readonly<Record<JobState, number>>> {
-    try {
-      const counts = await this.#queue.getJobCounts('wait', 'delayed', 'active', 'completed', 'failed');
-      return {
-        waiting: (counts.wait ?? 0) + (counts.delayed ?? 0),
-        active: counts.active ?? 0,
-        done: counts.completed ?? 0,
-        failed: counts.failed ?? 0,
-      };
-    } catch (error) {
-      throw storeError(error);
-    }
+    const counts = await answerOf(
+      this.#queue.getJobCounts('wait', 'delayed', 'active', 'completed', 'failed'),
+    );
+    return {
+      waiting: (counts.wait ?? 0) + (counts.delayed ?? 0),
+      active: counts.active ?? 0,
+      done: counts.completed ?? 0,
+      failed: counts.failed ?? 0,
+    };
   }
 
   async close(): Promise<void> {

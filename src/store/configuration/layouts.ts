@@ -6,7 +6,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys, platformTag } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf, storeError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
@@ -70,27 +70,19 @@ export function readLayouts(store: Store): Promise<LayoutStates> {
 }
 
 async function readStates(store: Store): Promise<LayoutStates> {
-  try {
-    const stored = await store.client.hgetallBuffer(keys.layouts);
-    const ofKind = (kind: string) =>
-      new Map(
-        Object.entries(stored)
-          .filter(([field]) => field.startsWith(`${kind}|`))
-          .map(([field, packed]) => [field.slice(2), unpack<LookupLayout>(packed)]),
-      );
-    return new LayoutStates(Number(stored.version?.toString() ?? 0), ofKind('r'), ofKind('b'));
-  } catch (error) {
-    throw storeError(error);
-  }
+  const stored = await answerOf(store.client.hgetallBuffer(keys.layouts));
+  const ofKind = (kind: string) =>
+    new Map(
+      Object.entries(stored)
+        .filter(([field]) => field.startsWith(`${kind}|`))
+        .map(([field, packed]) => [field.slice(2), unpack<LookupLayout>(packed)]),
+    );
+  return new LayoutStates(Number(stored.version?.toString() ?? 0), ofKind('r'), ofKind('b'));
 }
 
 /** @throws StoreUnavailableError */
 export async function layoutsVersion(store: Store): Promise<number> {
-  try {
-    return Number((await store.client.hget(keys.layouts, 'version')) ?? 0);
-  } catch (error) {
-    throw storeError(error);
-  }
+  return Number((await answerOf(store.client.hget(keys.layouts, 'version'))) ?? 0);
 }
 
 /** Arguments of `scripts/configuration/publish.lua`. */
@@ -146,9 +138,5 @@ export async function retireFormer(store: Store, states: LayoutStates): Promise<
 
 /** They would find it by themselves within a second. */
 async function tellProcesses(store: Store): Promise<void> {
-  try {
-    await store.client.publish(keys.configurationChannel, 'layouts');
-  } catch (error) {
-    throw storeError(error);
-  }
+  await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
 }

@@ -3,7 +3,7 @@ import type { ConfigDocuments, Configuration } from '../../config/configuration.
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
-import { StoreFullError, storeError } from '../redis/errors.ts';
+import { answerOf, StoreFullError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
@@ -61,11 +61,7 @@ export async function publishConfiguration(
   if (generation === 0) {
     throw new ConfigurationRefusedError('Another configuration became active meanwhile: run this again.');
   }
-  try {
-    await store.client.publish(keys.configurationChannel, String(generation));
-  } catch (error) {
-    throw storeError(error);
-  }
+  await answerOf(store.client.publish(keys.configurationChannel, String(generation)));
   return generation;
 }
 
@@ -92,18 +88,11 @@ export interface ActiveDigest {
 
 /** Null when none was published yet. @throws StoreUnavailableError */
 export async function readActiveDigest(store: Store): Promise<ActiveDigest | null> {
-  try {
-    const [generation, digest, origin] = await store.client.hmget(
-      keys.configuration,
-      'generation',
-      'digest',
-      'origin',
-    );
-    if (!generation || !digest) return null;
-    return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other' };
-  } catch (error) {
-    throw storeError(error);
-  }
+  const [generation, digest, origin] = await answerOf(
+    store.client.hmget(keys.configuration, 'generation', 'digest', 'origin'),
+  );
+  if (!generation || !digest) return null;
+  return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other' };
 }
 
 export interface PublishedConfiguration {
@@ -113,35 +102,21 @@ export interface PublishedConfiguration {
 
 /** Null when none was published yet. @throws StoreUnavailableError */
 export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
-  try {
-    const [generation, documents] = await store.client.hmgetBuffer(
-      keys.configuration,
-      'generation',
-      'documents',
-    );
-    if (!generation || !documents) return null;
-    return { generation: Number(generation), documents: new Map(unpack<[string, string][]>(documents)) };
-  } catch (error) {
-    throw storeError(error);
-  }
+  const [generation, documents] = await answerOf(
+    store.client.hmgetBuffer(keys.configuration, 'generation', 'documents'),
+  );
+  if (!generation || !documents) return null;
+  return { generation: Number(generation), documents: new Map(unpack<[string, string][]>(documents)) };
 }
 
 /** A full Redis refuses who starts with what is active, too. @returns its generation. @throws `error` when it is not */
 async function unlessActive(store: Store, digest: string, error: unknown): Promise<number> {
   if (!(error instanceof StoreFullError)) throw error;
-  try {
-    const [active, generation] = await store.client.hmget(keys.configuration, 'digest', 'generation');
-    if (active === digest) return Number(generation);
-  } catch (cause) {
-    throw storeError(cause);
-  }
+  const [active, generation] = await answerOf(store.client.hmget(keys.configuration, 'digest', 'generation'));
+  if (active === digest) return Number(generation);
   throw error;
 }
 
 export async function activeGeneration(store: Store): Promise<number> {
-  try {
-    return Number((await store.client.hget(keys.configuration, 'generation')) ?? 0);
-  } catch (error) {
-    throw storeError(error);
-  }
+  return Number((await answerOf(store.client.hget(keys.configuration, 'generation'))) ?? 0);
 }

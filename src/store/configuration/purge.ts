@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
@@ -41,17 +41,13 @@ export async function beginPurge(
 
 /** The purge that is under way; null for none. @throws StoreUnavailableError */
 export async function readPurge(store: Store): Promise<Purge | null> {
-  try {
-    const { token, generation, ...rest } = await store.client.hgetall(keys.purge);
-    if (token === undefined) return null;
-    const sources = Object.keys(rest).flatMap((field) => {
-      const [tenant, sourceId] = field.split('|');
-      return tenant === undefined || sourceId === undefined ? [] : [{ tenant, sourceId }];
-    });
-    return { token, generation: Number(generation), sources };
-  } catch (error) {
-    throw storeError(error);
-  }
+  const { token, generation, ...rest } = await answerOf(store.client.hgetall(keys.purge));
+  if (token === undefined) return null;
+  const sources = Object.keys(rest).flatMap((field) => {
+    const [tenant, sourceId] = field.split('|');
+    return tenant === undefined || sourceId === undefined ? [] : [{ tenant, sourceId }];
+  });
+  return { token, generation: Number(generation), sources };
 }
 
 /** Says that a purge is through with a partition. @returns true when it was the last. @throws StoreUnavailableError */

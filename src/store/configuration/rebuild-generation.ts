@@ -1,7 +1,7 @@
 /** Which configuration generations were published, and for which of them the rebuild was put into the queue. */
 
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 
 export interface Generations {
@@ -13,19 +13,11 @@ export interface Generations {
 
 /** @throws StoreUnavailableError */
 export async function readGenerations(store: Store): Promise<Generations> {
-  try {
-    const [active, enqueued] = await store.client.hmget(keys.configuration, 'generation', 'rebuilt');
-    return { active: Number(active ?? 0), enqueued: Number(enqueued ?? 0) };
-  } catch (error) {
-    throw storeError(error);
-  }
+  const [active, enqueued] = await answerOf(store.client.hmget(keys.configuration, 'generation', 'rebuilt'));
+  return { active: Number(active ?? 0), enqueued: Number(enqueued ?? 0) };
 }
 
 /** @throws StoreUnavailableError */
 export async function noteEnqueued(store: Store, generation: number): Promise<void> {
-  try {
-    await store.client.hset(keys.configuration, 'rebuilt', generation);
-  } catch (error) {
-    throw storeError(error);
-  }
+  await answerOf(store.client.hset(keys.configuration, 'rebuilt', generation));
 }

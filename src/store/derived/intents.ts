@@ -9,7 +9,7 @@
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import type { Lease } from '../partitions/lease.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { Suspect } from './suspects.ts';
@@ -47,12 +47,8 @@ export async function noteIntents(
 
 /** What a former owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */
 export async function readIntents(store: Store, tag: string): Promise<Map<string, IntentNote>> {
-  try {
-    const stored = await store.client.hgetallBuffer(keys.intents(tag));
-    return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));
-  } catch (error) {
-    throw storeError(error);
-  }
+  const stored = await answerOf(store.client.hgetallBuffer(keys.intents(tag)));
+  return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));
 }
 
 const suspectMarks = { claim: 0, lookup: 1, view: 2, item: 3 } as const;

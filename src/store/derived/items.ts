@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import { hashPortion, type ScannedPortion, type ScanPlace } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 
@@ -93,11 +93,7 @@ export async function countItems(
   { scope, index }: ScopedIndex,
 ): Promise<number> {
   const key = keys.items(store.partitions.tag(partition), scope.tenant, scope.environmentId, index);
-  try {
-    return await store.client.hlen(key);
-  } catch (error) {
-    throw storeError(error);
-  }
+  return await answerOf(store.client.hlen(key));
 }
 
 /** Field of `keys.itemIndexes`. */
@@ -107,13 +103,9 @@ export function itemIndexField({ scope, index }: ScopedIndex): string {
 
 /** Indexes that have, or once had, items in a partition. @throws StoreUnavailableError */
 export async function listItemIndexes(store: Store, partition: number): Promise<ScopedIndex[]> {
-  try {
-    const fields = await store.client.hkeys(keys.itemIndexes(store.partitions.tag(partition)));
-    return fields.map((field) => {
-      const [tenant = '', environmentId = '', ...index] = field.split('|');
-      return { scope: { tenant, environmentId }, index: index.join('|') };
-    });
-  } catch (error) {
-    throw storeError(error);
-  }
+  const fields = await answerOf(store.client.hkeys(keys.itemIndexes(store.partitions.tag(partition))));
+  return fields.map((field) => {
+    const [tenant = '', environmentId = '', ...index] = field.split('|');
+    return { scope: { tenant, environmentId }, index: index.join('|') };
+  });
 }

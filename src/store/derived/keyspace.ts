@@ -1,7 +1,7 @@
 /** Everything of some kinds that a store holds, found by its keys: what no record knows of shows up here alone. */
 import { Redis } from 'ioredis';
 import type { RedisClient } from '../redis/connection.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import { hashPortion, keyNames, type ScannedPortion, type ScanPlace, sortedPortion } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 
@@ -79,9 +79,5 @@ export async function* scanSorted(store: Store, key: string): AsyncGenerator<str
 /** Which of the members a sorted set has, in the order asked. @throws StoreUnavailableError */
 export async function hasSorted(store: Store, key: string, members: readonly string[]): Promise<boolean[]> {
   if (members.length === 0) return [];
-  try {
-    return (await store.client.zmscore(key, ...members)).map((score) => score !== null);
-  } catch (error) {
-    throw storeError(error);
-  }
+  return (await answerOf(store.client.zmscore(key, ...members))).map((score) => score !== null);
 }

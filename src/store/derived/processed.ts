@@ -1,7 +1,7 @@
 /** What was last made of an entity: enough to see what a new state changes, and to undo what is no longer made. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import { hashPortion, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
@@ -15,12 +15,8 @@ export async function readProcessed(
   sourceId: string,
   originIds: readonly string[],
 ): Promise<(ProcessedRecord | null)[]> {
-  try {
-    const stored = await readFields(store.client, keys.processed(tag, tenant, sourceId), originIds);
-    return stored.map((record) => record && decodeProcessed(record));
-  } catch (error) {
-    throw storeError(error);
-  }
+  const stored = await answerOf(readFields(store.client, keys.processed(tag, tenant, sourceId), originIds));
+  return stored.map((record) => record && decodeProcessed(record));
 }
 
 /** Field of `keys.sources`. */
@@ -35,15 +31,11 @@ export async function processedSources(
   store: Store,
   tag: string,
 ): Promise<{ tenant: string; sourceId: string }[]> {
-  try {
-    const fields = await store.client.hkeys(keys.sources(tag));
-    return fields.map((field) => {
-      const [tenant = '', sourceId = ''] = field.split('|');
-      return { tenant, sourceId };
-    });
-  } catch (error) {
-    throw storeError(error);
-  }
+  const fields = await answerOf(store.client.hkeys(keys.sources(tag)));
+  return fields.map((field) => {
+    const [tenant = '', sourceId = ''] = field.split('|');
+    return { tenant, sourceId };
+  });
 }
 
 /**
@@ -101,11 +93,7 @@ export async function countProcessed(
   tenant: string,
   sourceId: string,
 ): Promise<number> {
-  try {
-    return await store.client.hlen(keys.processed(tag, tenant, sourceId));
-  } catch (error) {
-    throw storeError(error);
-  }
+  return await answerOf(store.client.hlen(keys.processed(tag, tenant, sourceId)));
 }
 
 /**

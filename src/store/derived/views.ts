@@ -2,7 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, largeBodyField, viewField } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from './stored-body.ts';
@@ -31,16 +31,14 @@ export async function viewsAreThere(
   scope: EnvironmentScope,
   refs: readonly (EntityRef & { readonly alias: string })[],
 ): Promise<boolean[]> {
-  try {
-    return await Promise.all(
+  return await answerOf(
+    Promise.all(
       refs.map(async (ref) => {
         const { key, field } = placeOfView(store, scope, viewTarget(ref));
         return (await store.client.hexists(key, field)) === 1;
       }),
-    );
-  } catch (error) {
-    throw storeError(error);
-  }
+    ),
+  );
 }
 
 /** Where the body of a large view lies. */

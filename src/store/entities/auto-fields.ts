@@ -11,7 +11,7 @@ import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf, storeError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
@@ -151,12 +151,8 @@ export class AutoFields {
 
   /** Whether anything is decided for a source. @throws StoreUnavailableError */
   async hasDecided(tenant: string, sourceId: string): Promise<boolean> {
-    try {
-      const key = keys.autoIndexed(this.#tag(tenant, sourceId), tenant, sourceId);
-      return (await this.store.client.exists(key)) === 1;
-    } catch (error) {
-      throw storeError(error);
-    }
+    const key = keys.autoIndexed(this.#tag(tenant, sourceId), tenant, sourceId);
+    return (await answerOf(this.store.client.exists(key))) === 1;
   }
 
   /** @returns the worst outcome of all portions */

@@ -2,7 +2,7 @@
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf, storeError } from '../redis/errors.ts';
 import { hashPortion, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
@@ -47,12 +47,8 @@ export async function readEntitiesIn(
   sourceId: string,
   originIds: readonly string[],
 ): Promise<(StoredEntity | null)[]> {
-  try {
-    const records = await readFields(store.client, keys.entities(tag, tenant, sourceId), originIds);
-    return records.map((record, index) => record && decodeEntity(sourceId, originIds[index] ?? '', record));
-  } catch (error) {
-    throw storeError(error);
-  }
+  const records = await answerOf(readFields(store.client, keys.entities(tag, tenant, sourceId), originIds));
+  return records.map((record, index) => record && decodeEntity(sourceId, originIds[index] ?? '', record));
 }
 
 /** Number of entities of one source in a partition. @throws StoreUnavailableError */
@@ -62,11 +58,7 @@ export async function countEntities(
   tenant: string,
   sourceId: string,
 ): Promise<number> {
-  try {
-    return await store.client.hlen(keys.meta(store.partitions.tag(partition), tenant, sourceId));
-  } catch (error) {
-    throw storeError(error);
-  }
+  return await answerOf(store.client.hlen(keys.meta(store.partitions.tag(partition), tenant, sourceId)));
 }
 
 const originIdsPerPortion = 500;

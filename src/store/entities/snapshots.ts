@@ -3,7 +3,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { readProcessed } from '../derived/processed.ts';
 import type { ProcessedRecord } from '../derived/processed-record.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 import { readEntities, scanOriginIds } from './entities.ts';
 
@@ -42,11 +42,7 @@ export async function* scanSnapshots(
 }
 
 async function sizesOf(store: Store, key: string, originIds: readonly string[]): Promise<number[]> {
-  try {
-    return await Promise.all(originIds.map((originId) => store.client.hstrlen(key, originId)));
-  } catch (error) {
-    throw storeError(error);
-  }
+  return await answerOf(Promise.all(originIds.map((originId) => store.client.hstrlen(key, originId))));
 }
 
 function* portionsOf(originIds: readonly string[], sizes: readonly number[]): Generator<string[]> {

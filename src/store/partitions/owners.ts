@@ -1,6 +1,6 @@
 /** Who owns the partitions, as anybody may look it up. */
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 import { storeTimeMs } from './lease.ts';
 
@@ -27,8 +27,8 @@ export async function readOwner(
   partition: number,
   nowMs: Promise<number> = storeTimeMs(store),
 ): Promise<PartitionOwner> {
-  try {
-    const [[worker, until, epoch, checkpoint], now] = await Promise.all([
+  const [[worker, until, epoch, checkpoint], now] = await answerOf(
+    Promise.all([
       store.client.hmget(
         keys.owner(store.partitions.tag(partition)),
         'worker',
@@ -37,16 +37,14 @@ export async function readOwner(
         'checkpoint',
       ),
       nowMs,
-    ]);
-    const leaseUntilMs = Number(until ?? 0);
-    return {
-      workerId: worker ? worker : null,
-      leaseUntilMs,
-      holds: Boolean(worker) && leaseUntilMs > now,
-      epoch: Number(epoch ?? 0),
-      checkpoint: Number(checkpoint ?? 0),
-    };
-  } catch (error) {
-    throw storeError(error);
-  }
+    ]),
+  );
+  const leaseUntilMs = Number(until ?? 0);
+  return {
+    workerId: worker ? worker : null,
+    leaseUntilMs,
+    holds: Boolean(worker) && leaseUntilMs > now,
+    epoch: Number(epoch ?? 0),
+    checkpoint: Number(checkpoint ?? 0),
+  };
 }

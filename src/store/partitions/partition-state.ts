@@ -1,7 +1,7 @@
 /** How far partitions have come, read straight from Redis: for processes that do not follow the changes. */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 import type { DownstreamInvalidation } from './announcement.ts';
 
@@ -24,45 +24,36 @@ export type CommittedState = Pick<PartitionState, 'checkpoint' | 'commits' | 'pe
 
 /** For who waits until the owner has come so far, and asks often. @throws StoreUnavailableError */
 export async function readCommittedState(store: Store, partition: number): Promise<CommittedState> {
-  try {
-    const owner = keys.owner(store.partitions.tag(partition));
-    const [checkpoint, commits, pendingRebuilds] = await store.client.hmgetBuffer(
-      owner,
-      'checkpoint',
-      'commits',
-      'dirty',
-    );
-    return {
-      checkpoint: Number(checkpoint ?? 0),
-      commits: Number(commits ?? 0),
-      pendingRebuilds: new Map(pendingRebuilds ? unpack<[string, number][]>(pendingRebuilds) : []),
-    };
-  } catch (error) {
-    throw storeError(error);
-  }
+  const owner = keys.owner(store.partitions.tag(partition));
+  const [checkpoint, commits, pendingRebuilds] = await answerOf(
+    store.client.hmgetBuffer(owner, 'checkpoint', 'commits', 'dirty'),
+  );
+  return {
+    checkpoint: Number(checkpoint ?? 0),
+    commits: Number(commits ?? 0),
+    pendingRebuilds: new Map(pendingRebuilds ? unpack<[string, number][]>(pendingRebuilds) : []),
+  };
 }
 
 /** @throws StoreUnavailableError */
 export async function readPartitionState(store: Store, partition: number): Promise<PartitionState> {
   const tag = store.partitions.tag(partition);
-  try {
-    const [end, committed, waiting, downstream] = await Promise.all([
+  const [end, committed, waiting, downstream] = await answerOf(
+    Promise.all([
       store.client.hget(keys.clock(tag), 'stream'),
       readCommittedState(store, partition),
       store.client.hlen(keys.pendingRebuilds(tag)),
       store.client.hgetall(keys.downstream(tag)),
-    ]);
-    return {
-      ...committed,
-      end: Number(end ?? 0),
-      waiting,
-      downstream: Object.entries(downstream).map(([field, sequence]) =>
-        invalidationOf(field, Number(sequence)),
-      ),
-    };
-  } catch (error) {
-    throw storeError(error);
-  }
+    ]),
+  );
+  return {
+    ...committed,
+    end: Number(end ?? 0),
+    waiting,
+    downstream: Object.entries(downstream).map(([field, sequence]) =>
+      invalidationOf(field, Number(sequence)),
+    ),
+  };
 }
 
 function invalidationOf(field: string, sequence: number): DownstreamInvalidation {
@@ -82,9 +73,5 @@ export function rebuiltUpTo({ checkpoint, pendingRebuilds }: CommittedState, ten
 
 /** Sequence of the last entry of a partition's stream, read or not; 0 before the first. @throws StoreUnavailableError */
 export async function lastSequence(store: Store, tag: string): Promise<number> {
-  try {
-    return Number((await store.client.hget(keys.clock(tag), 'stream')) ?? 0);
-  } catch (error) {
-    throw storeError(error);
-  }
+  return Number((await answerOf(store.client.hget(keys.clock(tag), 'stream'))) ?? 0);
 }

@@ -13,6 +13,15 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
+/** What Redis answers. @throws FencedError, StoreFullError, StoreUnavailableError where the client library would throw its own */
+export async function answerOf<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
 /** Turns an error of the client library into one of ours; errors of our own pass through. */
 export function storeError(error: unknown): Error {
   if (!(error instanceof Error)) return new StoreUnavailableError(String(error));

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'ioredis';
 import type { RedisClient } from './connection.ts';
-import { storeError } from './errors.ts';
+import { answerOf, storeError } from './errors.ts';
 import { sendCommand } from './send.ts';
 
 export type ScriptArgument = string | number | Buffer;
@@ -50,11 +50,7 @@ export class Script<Reply> {
       if (!isForgotten(error)) throw storeError(error);
     }
     command.forget();
-    try {
-      return (await sendCommand(client, new ScriptCommand(this.#text, words))) as Reply;
-    } catch (error) {
-      throw storeError(error);
-    }
+    return (await answerOf(sendCommand(client, new ScriptCommand(this.#text, words)))) as Reply;
   }
 }
 

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
 import type { RedisClient } from './connection.ts';
-import { StoreFullError, storeError } from './errors.ts';
+import { answerOf, StoreFullError } from './errors.ts';
 import { Script } from './script.ts';
 
 const room = new Script<number>('redis/room', 1);
@@ -42,10 +42,6 @@ async function isFull(client: RedisClient, key: string): Promise<boolean> {
 
 async function countMissingReplicas({ client, confirmReplicas }: Store): Promise<number> {
   if (confirmReplicas === 0 || !(client instanceof Redis)) return 0;
-  try {
-    const connected = /connected_slaves:(\d+)/.exec(await client.info('replication'))?.[1];
-    return Math.max(0, confirmReplicas - Number(connected ?? 0));
-  } catch (error) {
-    throw storeError(error);
-  }
+  const connected = /connected_slaves:(\d+)/.exec(await answerOf(client.info('replication')))?.[1];
+  return Math.max(0, confirmReplicas - Number(connected ?? 0));
 }
