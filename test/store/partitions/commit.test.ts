@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { InvariantError } from '../../../src/lib/assert.ts';
 import { type ClaimWrite, changesKept } from '../../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../../src/store/claims/read-claims.ts';
 import { noteIntents, readIntents } from '../../../src/store/derived/intents.ts';
