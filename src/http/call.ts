@@ -2,15 +2,14 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/configuration.ts';
 import type { RequestBody } from './uws/body.ts';
-import { headerBytes } from './uws/header-bytes.ts';
 import { headerText } from './uws/text-decoding.ts';
 
 /** Headers that a route reads, settled when the server starts. */
 export interface HeaderPlan {
-  /** As `headerBytes` gives them. */
-  readonly names: readonly ArrayBuffer[];
-  /** Lower-cased name without prefix -> full names, one per prefix. */
-  readonly prefixed: ReadonlyMap<string, readonly ArrayBuffer[]>;
+  /** Lower-cased. */
+  readonly names: readonly string[];
+  /** Name without prefix -> full names, one per prefix; lower-cased. */
+  readonly prefixed: ReadonlyMap<string, readonly string[]>;
 }
 
 /** @param prefixes as in the setting `HEADER_PREFIX` */
@@ -20,9 +19,12 @@ export function planHeaders(
   prefixes: readonly string[],
 ): HeaderPlan {
   const full = new Map(
-    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => headerBytes(`${prefix}-${name}`))]),
+    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => `${prefix}-${name}`.toLowerCase())]),
   );
-  return { names: [...plain.map(headerBytes), ...[...full.values()].flat()], prefixed: full };
+  return {
+    names: [...plain.map((name) => name.toLowerCase()), ...[...full.values()].flat()],
+    prefixed: full,
+  };
 }
 
 const none: readonly string[] = [];
@@ -67,8 +69,8 @@ export class Call {
     this.#request = null;
   }
 
-  /** A header of the plan, '' when it is absent. @param name from `headerBytes` */
-  header(name: ArrayBuffer): string {
+  /** A header of the plan, '' when it is absent. @param name lower-cased */
+  header(name: string): string {
     const raw =
       this.#request === null ? this.#values[this.#plan.names.indexOf(name)] : this.#request.getHeader(name);
     return raw === undefined || raw === '' ? '' : headerText(raw);

@@ -6,7 +6,7 @@ import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, ProblemError, problems } from '../contract/errors.ts';
 import type { Answer } from './answer.ts';
 import { Call, type HeaderPlan, planHeaders } from './call.ts';
-import { AnswerToBody, type Handler } from './handler.ts';
+import type { Handler } from './handler.ts';
 import type { Log } from './operations/log.ts';
 import { type RecordedRoute, RequestRecord } from './operations/request-record.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
@@ -18,7 +18,6 @@ import type { Services } from './services.ts';
 import { BodyIntake, RequestBody } from './uws/body.ts';
 import { ConnectionLimit } from './uws/connection-limit.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
-import { headerBytes } from './uws/header-bytes.ts';
 import { LongTurns } from './uws/long-turns.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import { headerText } from './uws/text-decoding.ts';
@@ -43,10 +42,6 @@ interface ServedRoute {
   /** Answers HEAD: as GET, without the body. */
   readonly isHead: boolean;
 }
-
-const transferEncoding = headerBytes('transfer-encoding');
-const contentLength = headerBytes('content-length');
-const contentEncoding = headerBytes('content-encoding');
 
 export class HttpServer {
   readonly #app: TemplatedApp;
@@ -166,23 +161,25 @@ export class HttpServer {
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
     const record = new RequestRecord(this.#log, route.recorded);
     const takesBody = route.definition.body !== undefined;
-    if (req.getHeader(transferEncoding) !== '' || (takesBody && req.getHeader(contentLength) === '')) {
+    if (req.getHeader('transfer-encoding') !== '' || (takesBody && req.getHeader('content-length') === '')) {
       this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(res, req), route.isHead));
       return;
     }
-    const body = takesBody ? new RequestBody(res, this.#intake, Number(req.getHeader(contentLength))) : null;
+    const body = takesBody
+      ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
+      : null;
     const answer = this.#handled(route, res, req, body, record);
     if (body !== null || !isReady(answer)) {
-      this.#answerLater(route, this.#exchanges.begin(res, record, body), body, answer);
+      this.#answerLater(route, this.#exchanges.begin(res, record, body), answer);
     } else if (this.#longTurns.isLong()) {
-      this.#answerLater(route, this.#exchanges.begin(res, record, null), null, nextTurn(answer));
+      this.#answerLater(route, this.#exchanges.begin(res, record, null), nextTurn(answer));
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer));
   }
 
   /** Where a body would end cannot be told from such a head: what follows could be taken for another request. */
   #unframed(res: HttpResponse, req: HttpRequest): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
-    return { ...problemAnswer('plain', problem), close: req.getHeader(transferEncoding) === '' };
+    return { ...problemAnswer('plain', problem), close: req.getHeader('transfer-encoding') === '' };
   }
 
   #handled(
@@ -191,7 +188,7 @@ export class HttpServer {
     req: HttpRequest,
     body: RequestBody | null,
     record: RequestRecord,
-  ): ReturnType<Handler> {
+  ): Answer | Promise<Answer> {
     try {
       const principal = this.#admission.admit(definition.access, res, req);
       record.by(principal);
@@ -205,24 +202,15 @@ export class HttpServer {
     }
   }
 
-  #answerLater(
-    route: ServedRoute,
-    exchange: Exchange,
-    body: RequestBody | null,
-    answer: ReturnType<Handler>,
-  ): void {
-    const fail = (error: unknown) =>
-      this.#send(route, exchange, failureAnswer(route.definition, error, this.#log));
-    const settle = (settled: Answer | Promise<Answer>) => {
-      if (!(settled instanceof Promise)) this.#send(route, exchange, settled);
-      else settled.then((ready) => this.#send(route, exchange, ready), fail);
-    };
-    if (!(answer instanceof AnswerToBody)) settle(answer);
-    else if (body === null) fail(new TypeError('the route has no body'));
-    else {
-      const { bodyBytesMax, tooLarge } = answer;
-      body.whole(bodyBytesMax, tooLarge, (bytes) => settle(answer.answer(bytes)), fail);
+  #answerLater(route: ServedRoute, exchange: Exchange, answer: Answer | Promise<Answer>): void {
+    if (isReady(answer)) {
+      this.#send(route, exchange, answer);
+      return;
     }
+    answer.then(
+      (settled) => this.#send(route, exchange, settled),
+      (error: unknown) => this.#send(route, exchange, failureAnswer(route.definition, error, this.#log)),
+    );
   }
 
   #send(route: ServedRoute, exchange: Exchange, answer: Answer): void {
@@ -251,13 +239,13 @@ export class HttpServer {
 
 /** @throws ProblemError 415 for a body that would have to be unpacked first */
 function requirePlainBody(req: HttpRequest): void {
-  const coding = req.getHeader(contentEncoding);
+  const coding = req.getHeader('content-encoding');
   if (coding === '' || coding.toLowerCase() === 'identity') return;
   throw new ProblemError(problems.contentCodingUnknown(headerText(coding)));
 }
 
-function isReady(answer: ReturnType<Handler>): answer is Answer {
-  return !(answer instanceof Promise) && !(answer instanceof AnswerToBody);
+function isReady(answer: Answer | Promise<Answer>): answer is Answer {
+  return !(answer instanceof Promise);
 }
 
 function appFor(tls: TlsFiles | null): TemplatedApp {

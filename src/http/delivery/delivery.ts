@@ -10,7 +10,6 @@ import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../ingest/entity-reading.ts';
 import type { Services } from '../services.ts';
-import { headerBytes } from '../uws/header-bytes.ts';
 import { codingFor } from './content-coding.ts';
 import { type Delivered, deliver } from './deliver.ts';
 import { namesTag } from './etag.ts';
@@ -114,9 +113,6 @@ export function deliverByBody(services: Services): Handler {
   };
 }
 
-const ifNoneMatch = headerBytes('if-none-match');
-const acceptEncoding = headerBytes('accept-encoding');
-
 /**
  * The form that the client asked for: nothing new, compressed, or the body as it is.
  * @param cache that may have kept the answer, under this key
@@ -127,9 +123,9 @@ function inItsForm(
   cache?: AnswerCache,
   key?: AnswerKey,
 ): Answer | Promise<Answer> {
-  const tags = call.header(ifNoneMatch);
+  const tags = call.header('if-none-match');
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
-  const coding = codingFor(answer.body, call.header(acceptEncoding));
+  const coding = codingFor(answer.body, call.header('accept-encoding'));
   if (coding === 'identity') return answer.identity();
   return answer.coded(coding, (bytes) => {
     if (key !== undefined) cache?.noteGrown(key, answer, bytes);

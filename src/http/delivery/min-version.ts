@@ -5,23 +5,11 @@ import { parseVersion } from '../../store/visibility/version.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 
-let lastToken = '';
-let lastVersion: VersionVector | null = null;
-
-/** Who wrote reads with the same version again and again. */
-function versionOf(token: string): VersionVector | null {
-  if (token !== lastToken) {
-    lastVersion = parseVersion(token);
-    lastToken = token;
-  }
-  return lastVersion;
-}
-
 /** The version that a call asks for, or null. @throws ProblemError of that status, in its interface's words, when the token is not ours */
 export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVector | null {
   const token = call.prefixedHeader('min-version');
   if (token === '') return null;
-  const version = versionOf(token);
+  const version = parseVersion(token);
   if (version !== null) return version;
   const { versionInvalid, queryInvalid } = problems;
   throw new ProblemError(invalidStatus === 422 ? versionInvalid : queryInvalid([versionInvalid.message]));

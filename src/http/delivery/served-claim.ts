@@ -1,4 +1,7 @@
-/** The claim that answers on a URL, also where more hosts claim it than the record of its path holds. */
+/**
+ * Which of several claims on one URL is served (contract section 5 "Two entities claim one URL or handle"), also where more
+ * hosts claim it than the record of its path holds.
+ */
 
 import type { Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
@@ -12,9 +15,28 @@ import {
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
-import { servedClaim } from './claim-choice.ts';
 
 const everyHost = '*';
+
+/**
+ * The claim that answers a request for a URL on a host: a page before a redirect, an absolute claim before a relative
+ * one, then the latest.
+ * @param claims as the store orders them, a page before a redirect, the latest first. @param host null for a relative URL
+ */
+export function servedClaim(
+  claims: readonly Claim[],
+  host: string | null,
+  domains: readonly Domain[],
+): Claim | null {
+  let served: Claim | null = null;
+  for (const claim of claims) {
+    if (!routeAnswers(claim.host, host, domains)) continue;
+    if (served === null || (served.kind === claim.kind && served.host === null && claim.host !== null)) {
+      served = claim;
+    }
+  }
+  return served;
+}
 
 /**
  * The claim that answers; a promise where the record of the path does not tell. Pages stand in it before redirects, the

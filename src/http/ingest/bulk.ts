@@ -1,65 +1,42 @@
 /** `POST /ingest/v2` (specification endpoint 1). */
-
-import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
-import { acceptInBatches } from './accept-in-batches.ts';
-import { typeConflictText, versionHeaders } from './answer.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { readBulk } from './bulk-reading.ts';
-import type { EntityReading } from './entity-reading.ts';
-import { decideFields, knownFields } from './field-decisions.ts';
-import { forcesType } from './headers.ts';
-import { changedShareOf, workOf } from './work.ts';
+import type { EntityReading, ReadEntity } from './entity-reading.ts';
+import { knownFields } from './field-decisions.ts';
+import { forcesType, typeConflictText, versionHeaders } from './headers.ts';
+import { saveRead } from './save.ts';
 
 export function saveEntities(services: Services): Handler {
   return async (call) => {
     services.pace.refuseWhenBusy(call.source.tenant.alias);
     const readings = await readBulk(call.body, services.entityReader, knownFields(services, call.source));
-    const outcomes = new BulkOutcomes();
-    const entities: EncodedEntity[] = [];
-    readings.forEach((reading, index) => {
-      if (reading.kind === 'entity') entities.push(reading.entity);
-      else if (reading.kind === 'invalid') {
-        const texts = reading.mistakes.map(({ text }) => text);
-        outcomes.refused(reading.originId ?? `entities[${index}]`, texts);
-      }
-    });
-    return save(services, call, readings, entities, outcomes);
+    return save(services, call, readings);
   };
 }
 
-async function save(
-  services: Services,
-  call: Call,
-  readings: readonly EntityReading[],
-  entities: readonly EncodedEntity[],
-  outcomes: BulkOutcomes,
-): Promise<Answer> {
-  const { tenant, source } = call.source;
-  const force = forcesType(call);
-  const write = { kind: 'bulk', tenant: tenant.alias, work: workOf(entities) } as const;
-  const accepted = await services.pace.accept(write, async () => {
-    await decideFields(services, call.source, readings, force);
-    const taken = await acceptInBatches(services.store, {
-      tenant: tenant.alias,
-      sourceId: source.id,
-      force,
-      entities,
-    });
-    return { ...taken, changedShare: changedShareOf(taken.outcomes) };
+async function save(services: Services, call: Call, readings: readonly EntityReading[]): Promise<Answer> {
+  const summary = new BulkOutcomes();
+  const read: ReadEntity[] = [];
+  readings.forEach((reading, index) => {
+    if (reading.kind === 'entity') read.push(reading);
+    else if (reading.kind === 'invalid') {
+      const texts = reading.mistakes.map(({ text }) => text);
+      summary.refused(reading.originId ?? `entities[${index}]`, texts);
+    }
   });
-  const version = services.progress.noteWritten(tenant.alias, accepted.version);
+  const { outcomes, version } = await saveRead(services, call, 'bulk', read);
   const conflictText = typeConflictText(services);
-  accepted.outcomes.forEach((outcome, index) => {
-    outcomes.outcome(entities[index]?.originId ?? '', outcome, conflictText);
+  outcomes.forEach((outcome, index) => {
+    summary.outcome(read[index]?.entity.originId ?? '', outcome, conflictText);
   });
-  const status = outcomes.allRefused ? 422 : 200;
+  const status = summary.allRefused ? 422 : 200;
   return {
     status,
-    body: bodyText(status, outcomes, call.prefixedHeader('system-information'), force),
+    body: bodyText(status, summary, call.prefixedHeader('system-information'), forcesType(call)),
     contentType: jsonType,
     headers: status === 200 ? versionHeaders(services, version) : [],
   };

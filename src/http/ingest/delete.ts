@@ -10,9 +10,9 @@ import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { pathOriginId, versionHeaders } from './answer.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { parseJson } from './entity-reading.ts';
+import { pathOriginId, versionHeaders } from './headers.ts';
 import { isWellFormed } from './inspect-json.ts';
 import type { WriteKind } from './waiting-writes.ts';
 

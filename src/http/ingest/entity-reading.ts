@@ -31,13 +31,16 @@ export type ShownField = readonly [name: string, type: FieldType];
 /** The fields of an entity type that need not be shown, null for a type without any. */
 export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType> | null;
 
+/** An entity that the store takes. */
+export interface ReadEntity {
+  readonly kind: 'entity';
+  readonly entity: EncodedEntity;
+  /** Fields that were not known; empty when nobody asked. */
+  readonly shown: readonly ShownField[];
+}
+
 export type EntityReading =
-  | {
-      readonly kind: 'entity';
-      readonly entity: EncodedEntity;
-      /** Fields that were not known; empty when nobody asked. */
-      readonly shown: readonly ShownField[];
-    }
+  | ReadEntity
   | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
   /** Not JSON at all. */
   | { readonly kind: 'broken' };

@@ -1,7 +1,7 @@
 /** The other thread that reads large entities; see `entity-reader.ts` for who talks to it. */
 import { parentPort } from 'node:worker_threads';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
-import { type EntityForm, type EntityReading, readEntity } from './entity-reading.ts';
+import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 
 export interface ReadingTask {
   readonly task: number;
@@ -17,13 +17,11 @@ export interface ReadingResult {
 }
 
 /** As it crosses threads: bytes alone. */
-export type SentReading = SentEntity | Exclude<EntityReading, { kind: 'entity' }>;
+export type SentReading = SentEntity | Exclude<EntityReading, ReadEntity>;
 
-export interface SentEntity extends Omit<EntityShown, 'entity'> {
+export interface SentEntity extends Omit<ReadEntity, 'entity'> {
   readonly entity: Omit<EncodedEntity, 'encode'> & { readonly body: Buffer };
 }
-
-type EntityShown = Extract<EntityReading, { kind: 'entity' }>;
 
 const port = parentPort;
 /** What is known is known to the other thread. */

@@ -7,7 +7,7 @@ import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
-import type { EntityReading, KnownFields } from './entity-reading.ts';
+import type { KnownFields, ReadEntity } from './entity-reading.ts';
 
 /** What this front knows of the fields of a source; null when its group is not auto-indexed. */
 export function knownFields(
@@ -25,11 +25,11 @@ export function knownFields(
 export async function decideFields(
   services: Services,
   principal: SourcePrincipal,
-  readings: readonly EntityReading[],
+  read: readonly ReadEntity[],
   force: boolean,
 ): Promise<void> {
   const { tenant, source } = principal;
-  const showing = readings.filter(isEntity).filter((reading) => showsNew(services, principal, reading));
+  const showing = read.filter((reading) => showsNew(services, principal, reading));
   if (showing.length === 0) return;
   const deciding = force ? showing : await withoutConflicts(services, principal, showing);
   for (const [type, candidates] of candidatesByType(deciding)) {
@@ -37,17 +37,11 @@ export async function decideFields(
   }
 }
 
-type EntityShown = Extract<EntityReading, { kind: 'entity' }>;
-
-function isEntity(reading: EntityReading): reading is EntityShown {
-  return reading.kind === 'entity';
-}
-
 /** The thread that reads large entities does not know what is known. */
 function showsNew(
   { autoFields }: Services,
   { tenant, source }: SourcePrincipal,
-  { entity, shown }: EntityShown,
+  { entity, shown }: ReadEntity,
 ): boolean {
   if (shown.length === 0 || autoFields.isFull(tenant.alias, source.id, entity.type)) return false;
   const known = autoFields.known(tenant.alias, source.id, entity.type);
@@ -57,14 +51,14 @@ function showsNew(
 async function withoutConflicts(
   { store }: Services,
   { tenant, source }: SourcePrincipal,
-  readings: readonly EntityShown[],
-): Promise<EntityShown[]> {
+  readings: readonly ReadEntity[],
+): Promise<ReadEntity[]> {
   const refs = readings.map(({ entity }) => ({ sourceId: source.id, originId: entity.originId }));
   const stored = await readEntities(store, tenant.alias, refs);
   return readings.filter(({ entity }, index) => (stored[index]?.type ?? entity.type) === entity.type);
 }
 
-function candidatesByType(readings: readonly EntityShown[]): Map<string, Map<string, FieldType>> {
+function candidatesByType(readings: readonly ReadEntity[]): Map<string, Map<string, FieldType>> {
   const byType = new Map<string, Map<string, FieldType>>();
   for (const { entity, shown } of readings) {
     const candidates = byType.get(entity.type) ?? new Map<string, FieldType>();

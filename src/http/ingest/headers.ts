@@ -1,6 +1,10 @@
-/** What the headers of the ingest interface say (specification endpoint 2, contract section 3 "Raw headers"). */
+/** What path and headers of the ingest interface say (specification endpoints 1 to 3, contract section 3 "Raw headers"). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
+import type { HeaderField } from '../answer.ts';
 import type { Call } from '../call.ts';
-import type { EntityForm } from './entity-reading.ts';
+import type { Services } from '../services.ts';
+import { percentDecoded } from '../uws/text-decoding.ts';
 
 /** Exactly the values that the specification names. */
 const trueTexts = new Set(['true', 'TRUE', '1']);
@@ -9,28 +13,24 @@ export function forcesType(call: Call): boolean {
   return trueTexts.has(call.prefixedHeader('force-type'));
 }
 
-/** The form of a single save: raw with a Type header, simplified without. */
-export function singleForm(call: Call, originId: string): EntityForm {
-  const type = call.prefixedHeader('type');
-  if (type === '') return { kind: 'simplified', originId };
-  return {
-    kind: 'raw',
-    originId,
-    type,
-    url: textOrNull(call.prefixedHeader('url')),
-    originParentId: textOrNull(call.prefixedHeader('originparentid')),
-    redirects: listOf(call.prefixedHeader('redirects')),
-  };
+/** The version token under the first prefix and under the platform's own name (contract section 3). */
+export function versionHeaders(services: Services, version: VersionVector): HeaderField[] {
+  const token = formatVersion(version);
+  const names = new Set([`${services.headerPrefixes[0] ?? 'X-Service'}-Version`, 'X-Service-Version']);
+  return [...names].map((name) => [name, token]);
 }
 
-function textOrNull(text: string): string | null {
-  return text === '' ? null : text;
+/** The path's originId. @throws ProblemError when it is not percent-encoded UTF-8 */
+export function pathOriginId(call: Call): string {
+  const originId = percentDecoded(call.parameters[0] ?? '');
+  if (originId !== null) return originId;
+  throw new ProblemError(
+    problems.requestInvalid({ originId: 'The originId in the path must be percent-encoded UTF-8' }),
+  );
 }
 
-/** A comma-separated list; white space around an item and empty items are none of it (RFC 9110, section 5.6.1). */
-function listOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+/** Why an entity cannot take another type (specification "Errors"). */
+export function typeConflictText(services: Services): string {
+  const header = `${services.headerPrefixes[0] ?? 'X-Service'}-Force-Type`;
+  return `The type of an entity cannot change: send the header ${header}: true, or delete the entity and ingest it again`;
 }

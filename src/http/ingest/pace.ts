@@ -19,7 +19,7 @@ const lookMs = 50;
 export interface PacedWrite {
   readonly kind: WriteKind;
   readonly tenant: string;
-  /** As `workOf` counts it. */
+  /** See `workOf`. */
   readonly work: number;
 }
 

@@ -1,17 +1,15 @@
 /** `POST /ingest/v2/{originId}` (specification endpoint 2). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
-import { acceptEntities } from '../../store/entities/accept.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Mistake } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { pathOriginId, typeConflictText, versionHeaders } from './answer.ts';
-import type { EntityForm, EntityReading } from './entity-reading.ts';
-import { decideFields, knownFields } from './field-decisions.ts';
-import { forcesType, singleForm } from './headers.ts';
-import { changedShareOf, workOf } from './work.ts';
+import type { EntityForm, EntityReading, ReadEntity } from './entity-reading.ts';
+import { knownFields } from './field-decisions.ts';
+import { pathOriginId, typeConflictText, versionHeaders } from './headers.ts';
+import { saveRead } from './save.ts';
 
 const tooLarge = new ProblemError(problems.entityTooLarge);
 
@@ -41,30 +39,39 @@ function read(
     : entityReader.readElsewhere(bytes, form, known);
 }
 
-async function save(
-  services: Services,
-  call: Call,
-  reading: EntityReading & { kind: 'entity' },
-): Promise<Answer> {
-  const { tenant, source } = call.source;
-  const { entity } = reading;
-  const write = { kind: 'single', tenant: tenant.alias, work: workOf([entity]) } as const;
-  const { outcomes, version: written } = await services.pace.accept(write, async () => {
-    await decideFields(services, call.source, [reading], forcesType(call));
-    const taken = await acceptEntities(services.store, {
-      tenant: tenant.alias,
-      sourceId: source.id,
-      force: forcesType(call),
-      entities: [entity],
-    });
-    return { ...taken, changedShare: changedShareOf(taken.outcomes) };
-  });
-  const version = services.progress.noteWritten(tenant.alias, written);
+async function save(services: Services, call: Call, read: ReadEntity): Promise<Answer> {
+  const { outcomes, version } = await saveRead(services, call, 'single', [read]);
   if (outcomes[0] === 'typeConflict') {
     throw new ProblemError(problems.entityInvalid({ type: typeConflictText(services) }));
   }
   const message = outcomes[0] === 'changed' ? 'Processing of the entity has begun' : 'Entity is unchanged';
   return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
+}
+
+/** The form of a single save: raw with a Type header, simplified without. */
+function singleForm(call: Call, originId: string): EntityForm {
+  const type = call.prefixedHeader('type');
+  if (type === '') return { kind: 'simplified', originId };
+  return {
+    kind: 'raw',
+    originId,
+    type,
+    url: textOrNull(call.prefixedHeader('url')),
+    originParentId: textOrNull(call.prefixedHeader('originparentid')),
+    redirects: listOf(call.prefixedHeader('redirects')),
+  };
+}
+
+function textOrNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+/** A comma-separated list; white space around an item and empty items are none of it (RFC 9110, section 5.6.1). */
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 /** One text per field: `errors` of a single save maps a field to one text. */

@@ -20,7 +20,7 @@ const gain = 0.5;
 const factorMin = 0.5;
 const factorMax = 2;
 
-/** Work is counted in small entities (`work.ts`). */
+/** Work is counted in small entities (`workOf`). */
 export class IngestWindow {
   #size = sizeFirst;
   #used = 0;

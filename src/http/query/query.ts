@@ -16,7 +16,7 @@ import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
 import { FinishedAnswer } from '../delivery/finished-answer.ts';
 import { askedVersion } from '../delivery/min-version.ts';
-import { AnswerToBody, type Handler } from '../handler.ts';
+import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
@@ -49,7 +49,7 @@ export function querySources(services: Services): Handler {
 
 interface SentQuery {
   readonly call: Call;
-  /** A character a byte: the bytes that came are only valid for a moment. */
+  /** A character a byte. */
   readonly body: string;
   readonly minVersion: VersionVector | null;
 }
@@ -57,17 +57,14 @@ interface SentQuery {
 /** @throws ProblemError 400, 404; UnavailableError */
 type Compute = (services: Services, sent: SentQuery) => Promise<ComputedAnswer>;
 
-function answered(services: Services, call: Call, compute: Compute): AnswerToBody {
-  return new AnswerToBody(smallBodyBytesMax, tooLarge, (bytes) => {
-    const minVersion = askedVersion(call, 400);
-    const body = bytes.toString('latin1');
-    const anew = () => compute(services, { call, body, minVersion });
-    // Who asks for a version wants more than what was true a while ago.
-    const isKept = minVersion === null && body.length <= keptBodyBytesMax;
-    return isKept
-      ? keptOrComputed(services, call, body, anew)
-      : anew().then(({ answer }) => inItsForm(answer));
-  });
+async function answered(services: Services, call: Call, compute: Compute): Promise<Answer> {
+  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+  const minVersion = askedVersion(call, 400);
+  const body = bytes.toString('latin1');
+  const anew = () => compute(services, { call, body, minVersion });
+  // Who asks for a version wants more than what was true a while ago.
+  const isKept = minVersion === null && body.length <= keptBodyBytesMax;
+  return inItsForm(isKept ? await keptOrComputed(services, call, body, anew) : (await anew()).answer);
 }
 
 function keptOrComputed(
@@ -75,11 +72,10 @@ function keptOrComputed(
   call: Call,
   body: string,
   compute: () => Promise<ComputedAnswer>,
-): Answer | Promise<Answer> {
+): FinishedAnswer | Promise<FinishedAnswer> {
   const text = `${call.parameters.join('/')}\n${body}`;
   const key: AnswerKey = { kind: 'query', principal: call.client, text };
-  const kept = cache.find(key);
-  return kept === null ? cache.answerTo(key, compute).then(inItsForm) : inItsForm(kept);
+  return cache.find(key) ?? cache.answerTo(key, compute);
 }
 
 const head = headOf(200, headLines([['Content-Type', jsonType]]));

@@ -7,11 +7,8 @@ import type { Call } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
-import { headerBytes } from '../uws/header-bytes.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import { parameterValues, routeResult, scopeOf } from './page.ts';
-
-const continuationToken = headerBytes('x-continuation-token');
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
@@ -37,6 +34,6 @@ export function listRoutesV2(services: Services): Handler {
 }
 
 function askedToken(call: Call): string {
-  const header = call.header(continuationToken);
+  const header = call.header('x-continuation-token');
   return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
 }

@@ -3,12 +3,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Services } from '../services.ts';
-import { headerBytes } from '../uws/header-bytes.ts';
 import { type Access, authorize, authorizeMetrics } from './access.ts';
 import { OpenRateLimit, RateLimit } from './rate-limit.ts';
-
-const apiKeyName = headerBytes('x-api-key');
-const authorizationName = headerBytes('authorization');
 
 export interface RateLimits {
   /** Requests a second for each API key; absent or 0: no limit. */
@@ -37,10 +33,10 @@ export class Admission {
       if (problem !== null) throw new ProblemError(problem);
       return null;
     }
-    const apiKey = req.getHeader(apiKeyName);
+    const apiKey = req.getHeader('x-api-key');
     try {
       if (access.kind === 'metrics') {
-        authorizeMetrics(metricsKeyHash, req.getHeader(authorizationName), apiKey);
+        authorizeMetrics(metricsKeyHash, req.getHeader('authorization'), apiKey);
         return null;
       }
       const principal = authorize(access, apiKey, configuration.current);

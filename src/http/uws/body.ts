@@ -89,40 +89,17 @@ export class RequestBody {
     });
   }
 
-  /** The whole body in one buffer of its own. As `read`; @throws ProblemError `tooLarge` beyond `bytesMax` */
+  /** The whole body; a large one in a buffer of its own. As `read`; @throws ProblemError `tooLarge` beyond `bytesMax` */
   async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
     if (this.announcedBytes > bytesMax) throw tooLarge;
-    const pieces: Buffer[] = [];
+    const pieces: Buffer<ArrayBuffer>[] = [];
     await this.read((piece) => pieces.push(Buffer.from(piece)));
+    const [first] = pieces;
+    if (first !== undefined && pieces.length === 1) return first;
     const whole = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const piece of pieces) at += piece.copy(whole, at);
     return whole;
-  }
-
-  /**
-   * As `bytes`, told by calls: of `use` with the body, which is only valid during the call, or of `fail` with what
-   * `bytes` would throw or with what `use` throws.
-   */
-  whole(
-    bytesMax: number,
-    tooLarge: ProblemError,
-    use: (body: Buffer) => void,
-    fail: (error: Error) => void,
-  ): void {
-    if (this.announcedBytes > bytesMax) {
-      fail(tooLarge);
-      return;
-    }
-    const pieces: Buffer[] = [];
-    this.#receive((piece, isLast) => {
-      const bytes = Buffer.from(piece);
-      if (isLast && pieces.length === 0) use(bytes);
-      else {
-        pieces.push(Buffer.from(bytes));
-        if (isLast) use(Buffer.concat(pieces));
-      }
-    }, fail);
   }
 
   #receive(consume: (piece: ArrayBuffer, isLast: boolean) => void, fail: (error: Error) => void): void {

@@ -25,22 +25,8 @@ const replacement = '\ufffd';
  */
 export function percentDecoded(raw: string): string | null {
   if (raw.includes(replacement)) return null;
-  if (!raw.includes('%')) return raw;
-  const written = Buffer.from(raw);
-  let length = 0;
-  for (let at = 0; at < written.length; at += 1) {
-    let byte = written[at] ?? 0;
-    if (byte === 0x25) {
-      const hex = written.toString('latin1', at + 1, at + 3);
-      if (!/^[0-9a-fA-F]{2}$/.test(hex)) return null;
-      byte = Number.parseInt(hex, 16);
-      at += 2;
-    }
-    written[length] = byte;
-    length += 1;
-  }
   try {
-    return utf8.decode(written.subarray(0, length));
+    return decodeURIComponent(raw);
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { chooseCoding } from '../../../src/http/delivery/content-coding.ts';
 import { problemShape } from '../../../src/http/routing/openapi/document.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
@@ -53,4 +54,21 @@ test('a body that names the coding "identity" is as it is', async () => {
 test('who has no key is told that first', async () => {
   const { status } = await send('/ingest/v2', 'post', 'nobody', 'gzip', packed);
   assert.equal(status, 401);
+});
+
+test('the content coding is the one that the client weighs most', () => {
+  const cases: [string, string][] = [
+    ['', 'identity'],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['br;q=0, gzip;q=0', 'identity'],
+    ['*', 'br'],
+    ['*;q=0', 'identity'],
+    ['identity, gzip;q=0.5', 'identity'],
+    ['GZIP ; q=0.3', 'gzip'],
+    ['br;q=x', 'identity'],
+    ['deflate', 'identity'],
+  ];
+  for (const [header, coding] of cases) assert.equal(chooseCoding(header), coding, header);
 });

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Domain } from '../../../src/config/configuration.ts';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
-import { servedClaim } from '../../../src/http/delivery/claim-choice.ts';
-import { claimOnUrl } from '../../../src/http/delivery/served-claim.ts';
+import { claimOnUrl, servedClaim } from '../../../src/http/delivery/served-claim.ts';
 import type { Claim } from '../../../src/store/claims/claim-records.ts';
 import { type ClaimWrite, writeClaims } from '../../../src/store/claims/claims.ts';
 import {
