@@ -23,7 +23,6 @@ await runBench({
     'What does a page cost that is in no cache? The pages of `delivery` with DELIVERY_CACHE_MB=0: each request reads the claim, the page and its 3 references from Redis.',
   unfair: [
     'Against us: node:http does nothing but a look into a Map. Millrace asks Redis for five things for each page, and Redis needs processor time of its own.',
-    'For us: the pages are asked for again and again, and a front remembers which views a page was made of (not what they say): it asks for all of them at once. The first time it takes three steps, from URL to page to references.',
     'Nothing is pinned: contenders share both cores with wrk.',
   ],
   async run(context) {

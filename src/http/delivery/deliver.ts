@@ -1,13 +1,14 @@
 /** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
 import { parseViewId } from '../../contract/ids.ts';
-import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
+import { type Claim, type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
+import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { placeOfView, viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { LargeAnswers } from './large-answers.ts';
-import { type DeliveryPlan, keyOfView } from './plan.ts';
+import type { DeliveryPlan } from './plan.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
 import type { DeliveryRequest } from './request.ts';
 import { claimOnUrl } from './served-claim.ts';
@@ -28,17 +29,17 @@ export class Delivered {
    * one of them changes (design promise 10).
    */
   reads(): readonly string[] {
-    const { claimKeys, scope } = this.plan;
-    return [...claimKeys, ...this.views.met.map((view) => keyOfView(scope, view))];
+    const { scope } = this.plan;
+    return [
+      ...this.plan.claimKeys(),
+      ...this.views.met.map(({ target }) => subjectKey(viewSubject(scope, target))),
+    ];
   }
 
   /** Where all of it lies. */
   places(): readonly HashField[] {
-    const { scope, claimFields, places } = this.plan;
-    return [
-      ...places.slice(0, claimFields.length),
-      ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target)),
-    ];
+    const { scope, places } = this.plan;
+    return [...places, ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target))];
   }
 }
 
@@ -68,7 +69,7 @@ export async function deliver(
   const stored = await reading;
   const views = new LoadedViews(large, principal, onRead);
   try {
-    const served = putAhead(plan, stored, views);
+    const served = stored.map((record) => unpackServed(record));
     const ofUrl = url === null ? undefined : served.shift();
     const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
     const claim = found instanceof Promise ? await found : found;
@@ -78,28 +79,13 @@ export async function deliver(
     const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
     const targets = routeTarget === null ? [] : [routeTarget];
     for (const { target } of asked) targets.push(target);
-    const loading = views.load(store, scope, targets);
-    if (loading !== null) await loading;
-    plan.foresee(views.met);
+    await views.load(store, scope, targets);
     const routeView = routeTarget === null ? null : views.get(routeTarget);
     const body = bodyOf({ request, scope, withRoute, claim, routeView, asked, views });
     return new Delivered(body, store, plan, views);
   } finally {
     views.release();
   }
-}
-
-/** Takes in the views that were foreseen. @returns what is served, by claim field. @param stored as it was read */
-function putAhead(
-  plan: DeliveryPlan,
-  stored: readonly (Buffer | null)[],
-  views: LoadedViews,
-): ServedClaims[] {
-  const { claimFields, foreseen } = plan;
-  views.putAhead(foreseen, stored, claimFields.length);
-  const served: ServedClaims[] = [];
-  for (let at = 0; at < claimFields.length; at += 1) served.push(plan.servedIn(at, stored[at]));
-  return served;
 }
 
 /** Ids before handles, in the order asked; ids of other environments and garbage name no view. */

@@ -15,51 +15,42 @@ import { type Delivered, deliver } from './deliver.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
-import { DeliveryPlan, QueryPlans } from './plan.ts';
-import { requestOfBody } from './request.ts';
+import { DeliveryPlan } from './plan.ts';
+import { requestOfBody, requestOfQuery } from './request.ts';
 
 const tooLarge = new ProblemError(
   problems.deliveryBodyInvalid([`It may have at most ${smallBodyBytesMax} bytes`]),
 );
 
 export function deliverByQuery(services: Services): Handler {
-  const plans = new QueryPlans(services.store);
-  renewPages(services.cache, (key) => planned(services, plans, key));
+  renewPages(services.cache, (key) => computed(services, key));
   return (call) => {
     const version = askedVersion(call, 422);
-    return version === null
-      ? answerOfQuery(services, plans, call)
-      : answerOfVersion(services, plans, call, version);
+    return version === null ? answerOfQuery(services, call) : answerOfVersion(services, call, version);
   };
 }
 
 // What only some requests need stands apart, as functions of its own: closures in the way of a cached answer would cost
 // each of them an allocation.
-async function answerOfVersion(
-  services: Services,
-  plans: QueryPlans,
-  call: Call,
-  version: VersionVector,
-): Promise<Answer> {
+async function answerOfVersion(services: Services, call: Call, version: VersionVector): Promise<Answer> {
   await waitForVersion(services, call.client.tenant.alias, version);
-  return answerOfQuery(services, plans, call);
+  return answerOfQuery(services, call);
 }
 
 /** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
-function answerOfQuery(services: Services, plans: QueryPlans, call: Call): Answer | Promise<Answer> {
+function answerOfQuery(services: Services, call: Call): Answer | Promise<Answer> {
   const { cache } = services;
   const key: AnswerKey = { kind: 'delivery', principal: call.client, text: call.query };
   const kept = cache.find(key);
   if (kept !== null) return inItsForm(call, kept, cache, key);
-  return planned(services, plans, key).then((answer) => inItsForm(call, answer, cache, key));
+  return computed(services, key).then((answer) => inItsForm(call, answer, cache, key));
 }
 
-async function planned(services: Services, plans: QueryPlans, key: AnswerKey): Promise<FinishedAnswer> {
-  const plan = plans.of(key.principal, key.text);
-  return services.cache.answerTo(
-    key,
-    async () => new AnswerOfDelivery(await deliveredInOrder(services, plan, true)),
-  );
+function computed(services: Services, key: AnswerKey): Promise<FinishedAnswer> {
+  return services.cache.answerTo(key, async () => {
+    const plan = new DeliveryPlan(services.store, key.principal, requestOfQuery(key.text));
+    return new AnswerOfDelivery(await deliveredInOrder(services, plan, true));
+  });
 }
 
 class AnswerOfDelivery implements ComputedAnswer {

@@ -7,7 +7,7 @@ import {
   viewBatchBytesMax,
 } from '../../contract/limits.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
-import { type BodyHead, bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
+import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
 import { placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
@@ -24,38 +24,23 @@ const attemptsMax = 5;
 
 const nobody = () => {};
 
-/** A view that will probably be part of an answer. */
-export interface ForeseenView {
+/** A view that was asked for, or that a view of the answer refers to. */
+interface MetView {
   readonly target: ViewTarget;
-  /** Of its body when it was last read; null: it had no references, or too many to remember. */
-  readonly head: BodyHead | null;
-  /** Of its subject. */
-  readonly key: string;
-}
-
-/** A view that is part of the answer, or may be. */
-export interface KnownView {
-  readonly target: ViewTarget;
-  head: BodyHead | null;
-  /** Of its subject, when it was foreseen. */
-  key: string | null;
-  /** Undefined before it was read; null: there is none. */
-  stored: Buffer | null | undefined;
-  /** It was asked for, or a view of the answer refers to it. */
-  isMet: boolean;
+  /** Null before it was read, and when there is none. */
+  stored: Buffer | null;
   /** Null until it is part of the answer. */
   loaded: LoadedView | null;
 }
 
-/** Whether the view has been read, and all of it. */
-function isWhole({ stored }: KnownView): boolean {
-  return stored !== undefined && (stored === null || bytesApart(stored) === null);
+/** Whether all of a view has been read that was read. */
+function isWhole({ stored }: MetView): boolean {
+  return stored === null || bytesApart(stored) === null;
 }
 
 /** The views of one answer. */
 export class LoadedViews {
-  readonly #views = new Map<string, KnownView>();
-  readonly #met: KnownView[] = [];
+  readonly #views = new Map<string, MetView>();
   #loaded = 0;
   #bytes = 0;
 
@@ -79,57 +64,24 @@ export class LoadedViews {
   }
 
   /** Everything that was read, found or missing: what a cached answer depends on (design promise 10). */
-  get met(): readonly KnownView[] {
-    return this.#met;
+  get met(): readonly Pick<MetView, 'target'>[] {
+    return [...this.#views.values()];
   }
 
   get(target: ViewTarget): LoadedView | null {
     return this.#views.get(target.field)?.loaded ?? null;
   }
 
-  /** Takes in views that may be asked for. @param stored as they were read, from `at` on */
-  putAhead(foreseen: readonly ForeseenView[], stored: readonly (Buffer | null)[], at: number): void {
-    for (let index = 0; index < foreseen.length; index += 1) {
-      const one = foreseen[index];
-      if (one === undefined) continue;
-      const view = this.#known(one.target);
-      view.stored = stored[at + index] ?? null;
-      view.head = one.head;
-      view.key = one.key;
-    }
-  }
-
   /**
    * Loads targets and, through their references, all they can reach. Every view reached is part of the answer at least
    * once, so an answer that would break its limits is known before all is read.
-   * @returns null when all of it had been read ahead
    * @throws StoreUnavailableError; ProblemError `answerTooLarge`, `tooManyReferences`
    */
-  load(store: Store, scope: EnvironmentScope, targets: readonly ViewTarget[]): Promise<void> | null {
-    const waiting: KnownView[] = [];
+  async load(store: Store, scope: EnvironmentScope, targets: readonly ViewTarget[]): Promise<void> {
+    const waiting: MetView[] = [];
     for (const target of targets) this.#meet(target, waiting);
     const viewsAllowed = waiting.length + deliveryReferencesMax;
-    const taken = this.#takeRead(waiting, viewsAllowed);
-    return taken === waiting.length ? null : this.#readOn(store, scope, { waiting, taken, viewsAllowed });
-  }
-
-  /** @returns how many of those that wait had been read, and are part of the answer now */
-  #takeRead(waiting: KnownView[], viewsAllowed: number): number {
-    let taken = 0;
-    for (let view = waiting[0]; view !== undefined && isWhole(view); view = waiting[taken]) {
-      this.#take(view, waiting);
-      taken += 1;
-      if (waiting.length > viewsAllowed) throw new ProblemError(problems.tooManyReferences);
-    }
-    return taken;
-  }
-
-  async #readOn(
-    store: Store,
-    scope: EnvironmentScope,
-    { waiting, taken, viewsAllowed }: { waiting: KnownView[]; taken: number; viewsAllowed: number },
-  ): Promise<void> {
-    for (let from = taken; from < waiting.length; ) {
+    for (let from = 0; from < waiting.length; ) {
       if (waiting.length > viewsAllowed) throw new ProblemError(problems.tooManyReferences);
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
@@ -139,20 +91,18 @@ export class LoadedViews {
     }
   }
 
-  async #readInline(store: Store, scope: EnvironmentScope, batch: readonly KnownView[]): Promise<void> {
-    const missing = batch.filter(({ stored }) => stored === undefined);
-    if (missing.length === 0) return;
+  async #readInline(store: Store, scope: EnvironmentScope, batch: readonly MetView[]): Promise<void> {
     if (this.#bytes > freeAnswerBytesMax) await this.#takeTurn();
-    const reading = store.fields.read(missing.map(({ target }) => placeOfView(store, scope, target)));
+    const reading = store.fields.read(batch.map(({ target }) => placeOfView(store, scope, target)));
     this.onRead();
     const stored = await reading;
-    missing.forEach((view, index) => {
+    batch.forEach((view, index) => {
       view.stored = stored[index] ?? null;
     });
   }
 
   /** Large views one by one, and none of them before it is known that all together are not too much. */
-  async #readApart(store: Store, scope: EnvironmentScope, batch: readonly KnownView[]): Promise<void> {
+  async #readApart(store: Store, scope: EnvironmentScope, batch: readonly MetView[]): Promise<void> {
     const large = batch.filter((view) => !isWhole(view));
     if (large.length === 0) return;
     let bytes = this.#bytes;
@@ -163,7 +113,7 @@ export class LoadedViews {
   }
 
   /** Between its two reads a view may have changed; then it is looked at again. */
-  async #readBody(store: Store, place: HashField, view: KnownView): Promise<void> {
+  async #readBody(store: Store, place: HashField, view: MetView): Promise<void> {
     for (let attempt = 0; attempt < attemptsMax && !isWhole(view); attempt += 1) {
       const [body = null] = await store.large.read([placeApart(place)]);
       view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
@@ -179,10 +129,10 @@ export class LoadedViews {
   }
 
   /** Makes a view that was read part of the answer; the targets of its references that were not met before wait. */
-  #take(view: KnownView, waiting: KnownView[]): void {
+  #take(view: MetView, waiting: MetView[]): void {
     const { stored, target } = view;
     if (!stored) return;
-    const body = decodeBody(stored, view.head);
+    const body = decodeBody(stored);
     view.loaded = { key: target.field, body };
     this.#count(body);
     for (const reference of body.references) {
@@ -190,20 +140,11 @@ export class LoadedViews {
     }
   }
 
-  #meet(target: ViewTarget, waiting: KnownView[]): void {
-    const view = this.#known(target);
-    if (view.isMet) return;
-    view.isMet = true;
-    this.#met.push(view);
-    waiting.push(view);
-  }
-
-  #known(target: ViewTarget): KnownView {
-    const known = this.#views.get(target.field);
-    if (known !== undefined) return known;
-    const view: KnownView = { target, head: null, key: null, stored: undefined, isMet: false, loaded: null };
+  #meet(target: ViewTarget, waiting: MetView[]): void {
+    if (this.#views.has(target.field)) return;
+    const view: MetView = { target, stored: null, loaded: null };
     this.#views.set(target.field, view);
-    return view;
+    waiting.push(view);
   }
 
   #batchSize(): number {

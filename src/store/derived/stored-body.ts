@@ -120,17 +120,6 @@ function namesOf(references: ViewBody['references']): string {
   return names;
 }
 
-/** What stands before the texts of a stored body, with what it says: bodies that begin alike refer to the same. */
-export interface BodyHead {
-  readonly bytes: Buffer;
-  readonly references: readonly StoredReference[];
-}
-
-/** @param stored a body with references. @returns bytes of its own */
-export function headOf(stored: Buffer, { references }: StoredBody): BodyHead {
-  return { bytes: Buffer.from(stored.subarray(0, textsPlace(stored))), references };
-}
-
 /** Where the texts of a body with references begin. */
 function textsPlace(stored: Buffer): number {
   const namesBytesAt = namesBytesPlace(stored.readUInt32LE(1));
@@ -141,8 +130,8 @@ function namesBytesPlace(count: number): number {
   return 1 + numberBytes * (1 + count * namesPerReference + count + 1);
 }
 
-/** @param known of a body that was decoded before: where this one begins like it, its references are taken as they are */
-export function decodeBody(stored: Buffer, known: BodyHead | null = null): StoredBody {
+/** @param stored from `encodeBody` */
+export function decodeBody(stored: Buffer): StoredBody {
   if (stored[0] === plainText) return { texts: [stored.subarray(1)], references: [] };
   const count = stored.readUInt32LE(1);
   const lengthsAt = 1 + numberBytes;
@@ -150,11 +139,8 @@ export function decodeBody(stored: Buffer, known: BodyHead | null = null): Store
   const namesBytesAt = namesBytesPlace(count);
   const namesAt = namesBytesAt + numberBytes;
   const namesEnd = namesAt + stored.readUInt32LE(namesBytesAt);
-  const isKnown =
-    known?.bytes.length === namesEnd && stored.compare(known.bytes, 0, namesEnd, 0, namesEnd) === 0;
-  const references = isKnown
-    ? known.references
-    : decodeReferences(stored, lengthsAt, count, stored.toString('utf8', namesAt, namesEnd));
+  const names = stored.toString('utf8', namesAt, namesEnd);
+  const references = decodeReferences(stored, lengthsAt, count, names);
   const texts: Buffer[] = [];
   for (let at = namesEnd, index = 0; index <= count; index += 1) {
     const end = at + stored.readUInt32LE(textsAt + index * numberBytes);

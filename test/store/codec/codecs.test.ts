@@ -10,7 +10,7 @@ import {
   encodeProcessed,
   type ProcessedRecord,
 } from '../../../src/store/derived/processed-record.ts';
-import { decodeBody, encodeBody, headOf } from '../../../src/store/derived/stored-body.ts';
+import { decodeBody, encodeBody } from '../../../src/store/derived/stored-body.ts';
 import { viewTarget } from '../../../src/store/derived/views.ts';
 import { decodeAnnouncement } from '../../../src/store/partitions/announcement.ts';
 import { packForLua } from '../../../src/store/redis/lua-list.ts';
@@ -66,24 +66,6 @@ test('of a view that an earlier release stored, ids that its references name by 
     references: [{ target, viewId: 'gid://…', path: '.x' }],
   });
   assert.deepEqual(decodeBody(former).references, [{ target: viewTarget(target), viewId: null, path: '.x' }]);
-});
-
-test('a view comes back the same whatever view was remembered, and takes over the references of one that begins alike', () => {
-  fc.assert(
-    fc.property(bodies, bodies, (body, other) => {
-      const [stored, known] = [encodeBody(body), encodeBody(other)];
-      const expected = decodeBody(stored);
-      if (other.references.length > 0) {
-        assert.deepEqual(decodeBody(stored, headOf(known, decodeBody(known))), expected);
-      }
-      if (body.references.length > 0) {
-        const again = decodeBody(Buffer.from(stored), headOf(stored, expected));
-        assert.deepEqual(again, expected);
-        assert.equal(again.references, expected.references);
-      }
-    }),
-    { numRuns: runs(300) },
-  );
 });
 
 test('equal views have equal bytes, however often they were made', () => {
