@@ -29,7 +29,7 @@ const importing: BenchTenant = { ...citiesTenant, alias: 'importing' };
 const importingAlone: BenchTenant = { ...citiesTenant, alias: 'importing-alone' };
 const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 
-/** The promises (contract, section 8), in milliseconds: median and p99. */
+/** The promises (docs/promises.md "Load and outages"), in milliseconds: median and p99. */
 const promised = { saved: [50, 300], seen: [200, 500], page: [null, 100], query: [null, 100] } as const;
 
 interface Imported {

@@ -56,7 +56,7 @@ await runBench({
   question:
     'How fast do entities come in? The data set cities as NDJSON over HTTP, 50 a request, 8 requests at once, until every entity has its route and every city is in the index; then the same file again.',
   unfair: [
-    'For PostgreSQL: it stores and indexes rows. Millrace also computes two views an entity, routes and redirects, and tells fronts what changed; and its requests are HTTP, checked name by name, with the property rules of the contract.',
+    'For PostgreSQL: it stores and indexes rows. Millrace also computes two views an entity, routes and redirects, and tells fronts what changed; and its requests are HTTP, checked name by name, with the rules for names of properties.',
     `For us: PostgreSQL makes its data durable and visible in one step, Millrace accepts first and processes beside it; the clock runs until both are done. PostgreSQL: ${postgresSettingsText}; 8 connections, prepared statements.`,
     'Both have taken one entity in 14 (another tenant, a table that is dropped) before the clock runs: PostgreSQL needs no time to get warm and runs through all rounds, Millrace is started anew in each, and what Node compiles then is of the start. The table shows its rate during that too.',
     'Both clients are one Node process each that parses the same lines; ours passes bytes on, that of PostgreSQL must build parameters.',

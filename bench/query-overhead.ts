@@ -27,7 +27,7 @@ await runBench({
   question:
     'What does the way to the shard cost? A mix of all four kinds of queries over the names of cities, no two of them the same: the shard called in a loop, and the same queries over HTTP through front and worker, one a request and several.',
   unfair: [
-    `Several queries a request are a multi-query, which the specification has for source groups alone: an auto-indexed one with the same items, whose shard holds each text as a keyword too. Its rows stand beside a loop over such a shard. Its p50 and p99 are of requests, of ${queriesPerRequest} queries each.`,
+    `Several queries a request are a multi-query, which there is for source groups alone: an auto-indexed one with the same items, whose shard holds each text as a keyword too. Its rows stand beside a loop over such a shard. Its p50 and p99 are of requests, of ${queriesPerRequest} queries each.`,
     '"Kept answers" is beside the comparison: 30 queries of each kind that come again and again, which a front answers from what it keeps.',
     'Against HTTP: the loop in process neither parses nor checks a query, nor writes an answer; and its caches are its own, while wrk, front and worker follow one another on the same cores.',
     'For HTTP: wrk, front and worker have two cores, the loop uses one.',

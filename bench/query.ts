@@ -44,7 +44,7 @@ await runBench({
     'For us: front and worker are two processes, so we use both cores, as PostgreSQL does; MiniSearch and Orama have one.',
     "Every contender gets our own words, so that totals can be the same; the order by relevance is everybody's own and is not compared. Sorting and facets are written around MiniSearch in plain JavaScript.",
     `PostgreSQL ranks with ts_rank without positions, and looks words with typos up in a vocabulary table with levenshtein_less_equal; ${postgresSettingsText}.`,
-    'Peers count a swap of two letters as two edits, the contract as one: answers are compared where that makes no difference, 75 of each kind. A contender whose totals, facets or sorted pages differ from a plain scan is not timed on that kind, nor one that needs more than a second for one query.',
+    'Peers count a swap of two letters as two edits, Millrace as one: answers are compared where that makes no difference, 75 of each kind. A contender whose totals, facets or sorted pages differ from a plain scan is not timed on that kind, nor one that needs more than a second for one query.',
   ],
   async run(context) {
     const packages = await packageItems();

@@ -21,7 +21,7 @@ interface Measurement {
 const names = { quiet: 'quiet', rebuilding: 'while it is rebuilt' };
 const kinds = { warm: 'from the cache', cold: 'computed' };
 const asked = 100;
-/** Contract: delivery latency stays within twice its quiet value. */
+/** Delivery latency stays within twice its quiet value. */
 const slowerMax = 2;
 
 /** Pages are rebuilt, signs stay as they are. */

@@ -51,7 +51,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
   readonly items: ItemSink;
-  /** After this long without a word of this worker others take its partitions; absent: as in the contract. */
+  /** After this long without a word of this worker others take its partitions; absent: the documented default. */
   readonly leaseMs?: number;
   /** So many claims may move with a commit on one Redis; absent: those of most batches. */
   readonly claimsPerCommit?: number;

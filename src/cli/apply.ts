@@ -1,6 +1,7 @@
 /**
- * `npm run apply`: makes the configuration in CONFIG_DIR the active one without a restart (contract section 2), and
- * waits until what it changes is rebuilt. A configuration with mistakes changes nothing.
+ * `npm run apply`: makes the configuration in CONFIG_DIR the active one without a restart
+ * (docs/guide/live-configuration.md), and waits until what it changes is rebuilt. A configuration with mistakes changes
+ * nothing.
  */
 import { environmentWithFile } from '../config/settings/environment.ts';
 import { readSettings } from '../config/settings/settings.ts';

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME`: runs `bench/NAME.ts` with the arguments that follow (contract section 1). */
+/** `npm run bench -- NAME`: runs `bench/NAME.ts` with the arguments that follow. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** `npm run diagnostics`: lists what is valid but probably not meant so (contract section 2). */
+/** `npm run diagnostics`: lists what is valid but probably not meant so (docs/guide/operating.md "Diagnostics"). */
 
 import { counted } from '../config/documents/issue-text.ts';
 import { environmentWithFile } from '../config/settings/environment.ts';

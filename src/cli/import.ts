@@ -1,4 +1,4 @@
-/** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (contract section 1). */
+/** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (docs/guide/importing.md). */
 import { environmentWithFile } from '../config/settings/environment.ts';
 import { readSettings, type Settings } from '../config/settings/settings.ts';
 import { readImportArguments } from './import/arguments.ts';

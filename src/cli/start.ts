@@ -1,5 +1,5 @@
 /**
- * `npm start`: everything a user needs in one terminal (contract section 1). Settings, configuration and port are
+ * `npm start`: everything a user needs in one terminal (README.md "Run it"). Settings, configuration and port are
  * checked before anything runs; then come Redis, the configuration, the processes of the Procfile and, the first time,
  * the demo tenant. Exit code 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
  */

@@ -1,4 +1,4 @@
-/** The loaded configuration (contract section 2). Immutable: a changed configuration is a new object. */
+/** The loaded configuration (docs/reference/configuration.md). Immutable: a changed configuration is a new object. */
 
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { FullSchema, IndexSchema, PartialSchema } from '../schemas/schema.ts';
@@ -26,7 +26,7 @@ export interface SourceGroup {
 
 export interface Domain {
   readonly alias: string;
-  /** Lower-cased; `*` as in contract section 2. */
+  /** Lower-cased; `*` as in docs/reference/configuration.md "URLs and domains". */
   readonly hostnames: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Fields that every item has by itself (specification, "Query result"). */
+/** Fields that every item has by itself (docs/reference/indexes-and-queries.md "The answer"). */
 export const builtInFields: readonly string[] = [
   '_originId',
   '_sourceGuid',

@@ -1,4 +1,6 @@
-/** A finding about data that is valid but probably not meant so; never a failure (contract section 2, TRUTH diagnostics). */
+/**
+ * A finding about data that is valid but probably not meant so; never a failure (docs/guide/operating.md "Diagnostics").
+ */
 export interface Diagnostic {
   readonly kind:
     | 'partialUnknown'
@@ -21,7 +23,7 @@ export interface Diagnostic {
   readonly example?: string;
 }
 
-/** A mistake in a configuration file: where it is, what is wrong, what to do (contract section 2). */
+/** A mistake in a configuration file: where it is, what is wrong, what to do (docs/reference/configuration.md). */
 export interface ConfigIssue {
   /** Path relative to CONFIG_DIR, with forward slashes. */
   readonly file: string;

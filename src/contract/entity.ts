@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** A source entity as an external system pushes it (specification "Source entity"). */
+/** A source entity as an external system pushes it (docs/reference/http.md "Source entities"). */
 export interface SourceEntity {
   readonly originId: string;
   readonly type: string;

@@ -1,5 +1,5 @@
 /**
- * Every error that a request can end with (specification "Errors", contract sections 3, 5–8): one catalogue.
+ * Every error that a request can end with (docs/reference/errors.md): one catalogue.
  * How each interface writes one down is `src/http/routing/problem-answer.ts`.
  */
 import {

@@ -1,4 +1,7 @@
-/** Operators of a filter's conditions (contract section 7), in the order in which mistakes list them. */
+/**
+ * Operators of a filter's conditions (docs/reference/indexes-and-queries.md "Filters"), in the order in which mistakes list
+ * them.
+ */
 export const filterOperators = [
   'equals',
   'notEquals',

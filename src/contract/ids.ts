@@ -1,5 +1,5 @@
 /**
- * The ids of the platform (specification "View", contract section 2).
+ * The ids of the platform (docs/reference/http.md "Ids").
  * An originId stands in them as it is, slashes and all; the other parts never hold a slash.
  */
 

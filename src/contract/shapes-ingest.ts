@@ -1,4 +1,4 @@
-/** Requests and answers of the ingest interface (specification "Resources", contract section 3). */
+/** Requests and answers of the ingest interface (docs/reference/http.md "Saving many entities"). */
 import {
   bulkEntitiesMax,
   entityTypeCharactersMax,

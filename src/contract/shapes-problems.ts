@@ -1,4 +1,4 @@
-/** How each interface writes an error down (specification "Errors", contract sections 3, 5–7). */
+/** How each interface writes an error down (docs/reference/http.md "Error bodies"). */
 import type { Shape } from './shape.ts';
 
 const status: Shape = { type: 'integer' };

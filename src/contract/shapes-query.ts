@@ -1,4 +1,4 @@
-/** Requests and answers of the query interface (specification "Query object", contract section 7). */
+/** Requests and answers of the query interface (docs/reference/indexes-and-queries.md "The query object"). */
 
 import { filterOperators } from './filter-operators.ts';
 import {

@@ -1,4 +1,4 @@
-/** Requests and answers of the delivery, routes and operations interfaces (contract sections 1, 5, 6). */
+/** Requests and answers of the delivery, routes and operations interfaces (docs/reference/http.md). */
 import { deliveryKeysMax } from './limits.ts';
 import type { Shape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-/** What the query room promises to the HTTP front (specification "Query object", contract section 7). */
+/** What the query room promises to the HTTP front (docs/reference/indexes-and-queries.md). */
 import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
 import type { VersionVector } from '../store/visibility/version.ts';

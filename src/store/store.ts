@@ -28,7 +28,7 @@ export interface StoreOptions extends ConnectionOptions {
   readonly readTimeoutMs?: number;
   /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
   readonly confirmReplicas?: number;
-  /** How long a replica is waited for; absent: as in the contract. */
+  /** How long a replica is waited for; absent: the documented default. */
   readonly replicaWaitMs?: number;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. Since when
- * a claim is made cannot be told from the entity alone: that is taken from the record (contract section 5).
+ * a claim is made cannot be told from the entity alone: that is taken from the record
+ * (docs/reference/configuration.md "URLs and domains").
  */
 
 import { outputKey } from '../actors/batch/builder.ts';

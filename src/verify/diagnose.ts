@@ -1,4 +1,7 @@
-/** Every finding about the data of a store (contract section 2), by making everything once more without storing it. */
+/**
+ * Every finding about the data of a store (docs/guide/operating.md "Diagnostics"), by making everything once more without
+ * storing it.
+ */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';
 import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';

@@ -73,7 +73,10 @@ function subjectOf({ field, environmentId }: RouteTarget): string {
   return `${what} ${JSON.stringify(field.slice(2))} of environment ${environmentId}`;
 }
 
-/** Claims stand where their kind, age and ids say, and what is served follows from them (contract section 5). */
+/**
+ * Claims stand where their kind, age and ids say, and what is served follows from them
+ * (docs/reference/configuration.md "URLs and domains").
+ */
 function checkOrder(
   target: RouteTarget,
   record: ServedClaims,

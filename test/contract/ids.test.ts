@@ -14,7 +14,7 @@ test('an entity id has the shape of the contract, its originId as it is', () => 
   assert.deepEqual(parseEntityId(id), { sourceId: '32eb', originId: 'a/b c?d' });
 });
 
-test('a view id has the shape of the specification', () => {
+test('a view id has the documented shape', () => {
   const view = { environmentId: '7c9e', sourceId: '32eb', originId: '42', alias: 'page' };
   assert.equal(formatViewId(view), 'gid://Environment/7c9e/Source/32eb/Entity/42/View/page');
 });

@@ -1,4 +1,4 @@
-/** Clients that ask and do not read (contract section 8). */
+/** Clients that ask and do not read (docs/reference/http.md "Bad input and slow clients"). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -15,7 +15,7 @@ const mebibyte = 1024 * 1024;
 const answersMax = 30 * mebibyte;
 const pageBytes = 25 * mebibyte;
 const slowBytes = 8 * mebibyte;
-/** The contract has 100 ms for what one client adds; front and clients share one event loop here, on a busy machine. */
+/** docs/promises.md has 100 ms for what one client adds; front and clients share one event loop here, on a busy machine. */
 const turnMsMax = 200;
 
 let front: TestFront;

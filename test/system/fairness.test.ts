@@ -1,4 +1,4 @@
-/** Nobody waits behind somebody else's import, nor behind the own one (contract, end of section 8). */
+/** Nobody waits behind somebody else's import, nor behind the own one (docs/promises.md "Load and outages"). */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,8 +23,8 @@ const importRequests = 64;
  */
 const unprocessedMax = 1_000;
 /**
- * The contract has 50 and 200 in the median on a machine that has time; here tests run beside each other, on how many cores
- * is not known. Without a bound on how far the import runs ahead it would be the time that all of it takes.
+ * docs/promises.md has 50 and 200 in the median on a machine that has time; here tests run beside each other, on how many
+ * cores is not known. Without a bound on how far the import runs ahead it would be the time that all of it takes.
  */
 const savedMsMax = 500;
 const seenMsMax = 1_500;

@@ -13,7 +13,7 @@ const workingBytes = 160 * 1024 * 1024;
 const sampleMs = 10;
 const pauseMs = 2;
 
-/** Large as the contract allows with MILLRACE_DATA=1, else half of it. */
+/** As large as the limits allow with MILLRACE_DATA=1, else half of it. */
 const bodyBytes = process.env.MILLRACE_DATA === '1' ? bulkBodyBytesMax : bulkBodyBytesMax / 2;
 
 /** Nothing is made of the entities: what is measured is the front. */

@@ -1,4 +1,7 @@
-/** Contract section 7 line by line, over HTTP: what each condition, search, sort and page of a few items gives. */
+/**
+ * docs/reference/indexes-and-queries.md line by line, over HTTP: what each condition, search, sort and page of a few items
+ * gives.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';

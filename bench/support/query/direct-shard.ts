@@ -17,7 +17,7 @@ export const schemaFields: ReadonlyMap<string, FieldType> = new Map([
   ['size', 'long'],
 ]);
 
-/** As auto-indexing decides them (contract section 2). */
+/** As auto-indexing decides them (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). */
 export const autoFields: ReadonlyMap<string, FieldType> = new Map([
   ['name', 'keywordText'],
   ['text', 'keywordText'],

@@ -9,7 +9,7 @@ export const queryKinds: readonly QueryKind[] = [
   'search + facet',
 ];
 
-/** The part of the query object (specification "Query object") that these benchmarks use. */
+/** The part of the query object (docs/reference/indexes-and-queries.md "The query object") that these benchmarks use. */
 export interface BenchQuery {
   readonly search?: { readonly field: 'text'; readonly value: string; readonly literal: boolean };
   readonly filters?: {

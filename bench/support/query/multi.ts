@@ -1,4 +1,7 @@
-/** The mix of queries, several in a request: a multi-query over the auto-indexed source group (specification endpoint 10). */
+/**
+ * The mix of queries, several in a request: a multi-query over the auto-indexed source group
+ * (docs/reference/indexes-and-queries.md "The answer").
+ */
 import { queriesPerRequestMax } from '../../../src/contract/limits.ts';
 import { itemType } from '../data/items.ts';
 import { sourceGroup } from '../data/tenant.ts';

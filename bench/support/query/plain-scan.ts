@@ -33,7 +33,7 @@ export class PlainScan {
   }
 
   /**
-   * Peers do not count a swap of neighbours as one edit as the contract does. @returns null where both ways of counting find
+   * Peers do not count a swap of neighbours as one edit as Millrace does. @returns null where both ways of counting find
    * different words
    */
   private withNearWords(text: string): ReadonlySet<number> | null {

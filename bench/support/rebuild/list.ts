@@ -14,7 +14,7 @@ export interface ListMeasurement {
   readonly listLagMs: number | null;
 }
 
-/** A lookup gives at most this many results (contract section 2). */
+/** A lookup gives at most this many results (docs/reference/mapping-language.md "Lookups"). */
 const listed = 1_000;
 const pollMs = 20;
 

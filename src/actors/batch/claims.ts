@@ -71,8 +71,9 @@ function oldestClaims(views: readonly ProcessedOutput[]): Map<string, ProcessedC
 }
 
 /**
- * The claims of a view. A claim that the entity made before keeps its age (contract section 5: a claim's age counts
- * from when its entity began to make it); one that it took up again, or made after being deleted, begins anew.
+ * The claims of a view. A claim that the entity made before keeps its age
+ * (docs/reference/configuration.md "URLs and domains": a claim's age counts from when its entity began to make it); one
+ * that it took up again, or made after being deleted, begins anew.
  */
 export function claimsOf(
   entity: StoredEntity,

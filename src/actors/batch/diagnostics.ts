@@ -1,4 +1,4 @@
-/** Findings about the data that one output met (contract section 2): never failures. Pure. */
+/** Findings about the data that one output met (docs/guide/operating.md "Diagnostics"): never failures. Pure. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import {
   autoFieldsMax,

@@ -26,8 +26,8 @@ interface FittedFields {
 export const noMisfits: readonly Misfit[] = [];
 
 /**
- * Leaves out nulls silently and misfits noted (contract section 2, "Index schema"). The values themselves when there is
- * nothing to leave out.
+ * Leaves out nulls silently and misfits noted (docs/reference/indexes-and-queries.md "Field types"). The values themselves
+ * when there is nothing to leave out.
  */
 function fitFields(values: JsonObject, types: FieldTypes): FittedFields {
   return fitWholly(values, types) ? { fields: values, misfits: noMisfits } : fitPartly(values, types);

@@ -96,7 +96,7 @@ export class LookupSource implements LookupAnswers {
     for (const demand of demands) this.#registered.add(`${demand.dependent} ${resultKey(demand)}`);
   }
 
-  /** True when more matched than a lookup may give (contract section 2). */
+  /** True when more matched than a lookup may give (docs/reference/mapping-language.md "Lookups"). */
   isCut(demand: LookupDemand): boolean {
     const key = resultKey(demand);
     return key !== null && this.#cut.has(key);

@@ -1,6 +1,7 @@
 /**
- * Publishes changed entities to the lookup indexes and asks for the rebuilds that follow (contract section 4).
- * A rebuild never publishes, since lookups see entities only: so no rebuild triggers another.
+ * Publishes changed entities to the lookup indexes and asks for the rebuilds that follow
+ * (docs/reference/mapping-language.md "Schema files"). A rebuild never publishes, since lookups see entities only: so no
+ * rebuild triggers another.
  */
 import { groupBy } from '../../lib/group-by.ts';
 import { project } from '../../schemas/lookup/layout.ts';

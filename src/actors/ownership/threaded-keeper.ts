@@ -25,7 +25,7 @@ interface Kept {
 const threadScript = new URL('./keeper-thread-start.mjs', import.meta.url);
 
 export interface ThreadOptions {
-  /** A main thread that has not turned for so long counts as dead; absent: as in the contract. */
+  /** A main thread that has not turned for so long counts as dead; absent: the documented default. */
   readonly stuckMs?: number;
   /** What the thread runs; absent: `keeper-thread-start.mjs`. */
   readonly script?: URL;

@@ -18,7 +18,7 @@ export interface Refusal {
 const statusesAboutTheBody = new Set([400, 413, 422, 500]);
 
 /**
- * Reads an answer of `POST /ingest/v2` (specification "Bulk ingest response").
+ * Reads an answer of `POST /ingest/v2` (docs/reference/http.md "Saving many entities").
  * @throws CommandStop when no request of this import can succeed: a wrong key, a wrong address
  */
 export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {

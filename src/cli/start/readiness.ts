@@ -7,7 +7,7 @@ const pollMs = 200;
 const requestTimeoutMs = 2_000;
 
 /**
- * Waits until `GET /health/ready` says yes (contract section 1).
+ * Waits until `GET /health/ready` says yes (docs/reference/http.md "Health, metrics and the OpenAPI document").
  * @param onWaiting told what is waited for, each time that this changes
  */
 export async function waitUntilReady(

@@ -4,7 +4,7 @@ import type { ProcfileEntry } from './procfile.ts';
 import { supervisedVariable } from './supervised.ts';
 
 /**
- * How long each kind of process may take to end; together they stay below the ten seconds of the contract. Fronts end
+ * How long each kind of process may take to end; together they stay below the ten seconds that are promised. Fronts end
  * first, so that no new work comes in; the store ends last, so that everybody can still write down what they did.
  */
 const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] = [

@@ -1,4 +1,7 @@
-/** What a changed configuration changes for what is stored: live configuration rebuilds exactly this (contract section 2). */
+/**
+ * What a changed configuration changes for what is stored: live configuration rebuilds exactly this
+ * (docs/guide/live-configuration.md "What happens").
+ */
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 

@@ -3,7 +3,7 @@ import { configNameCharactersMax } from '../../contract/limits.ts';
 export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 export type SchemaFolder = (typeof schemaFolders)[number];
 
-/** Where a configuration document belongs (contract section 2, the tree of files). */
+/** Where a configuration document belongs (docs/reference/configuration.md "Files"). */
 export type DocumentPlace =
   | { readonly kind: 'tenant'; readonly tenant: string }
   | { readonly kind: SchemaFolder; readonly tenant: string; readonly alias: string };

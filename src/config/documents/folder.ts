@@ -1,4 +1,4 @@
-/** Reads CONFIG_DIR (contract section 2, the tree of files). What does not belong there is an issue, not a surprise. */
+/** Reads CONFIG_DIR (docs/reference/configuration.md "Files"). What does not belong there is an issue, not a surprise. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Documents to configuration: everything is checked, every mistake is told, nothing half-valid comes out (contract section 2). */
+/**
+ * Documents to configuration: everything is checked, every mistake is told, nothing half-valid comes out
+ * (docs/guide/live-configuration.md "What happens").
+ */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';

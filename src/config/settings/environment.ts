@@ -4,8 +4,8 @@ import { parseEnv } from 'node:util';
 import { SettingsError } from './settings.ts';
 
 /**
- * The environment with the variables of `.env` in the working directory below it (contract section 1); what the real
- * environment sets, even to nothing, wins. `env` itself is not changed.
+ * The environment with the variables of `.env` in the working directory below it (docs/reference/settings.md); what the
+ * real environment sets, even to nothing, wins. `env` itself is not changed.
  * @throws SettingsError when there is a `.env` that cannot be read
  */
 export function environmentWithFile(env: NodeJS.ProcessEnv, workingDir: string): NodeJS.ProcessEnv {

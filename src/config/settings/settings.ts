@@ -1,4 +1,4 @@
-/** Settings are environment variables (contract section 1); a wrong value stops the start with one clear line. */
+/** Settings are environment variables (docs/reference/settings.md); a wrong value stops the start with one clear line. */
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

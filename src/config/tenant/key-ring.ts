@@ -5,7 +5,7 @@ import type { Principal } from '../configuration.ts';
 import type { WrittenKey } from './fields.ts';
 
 /**
- * All keys of all tenants (contract section 2: unique, compared in constant time).
+ * All keys of all tenants (docs/reference/configuration.md "API keys": unique, compared in constant time).
  *
  * A key that comes in is hashed first, which takes the same time for any two texts of one length, and everything after
  * sees the hash alone. The map's lookup may take longer or shorter from one hash to another, but whoever measures that

@@ -18,7 +18,7 @@ export interface KnownNames {
 
 /**
  * Checks the names in one schema file: an unknown source group is a mistake; an unknown schema or partial a warning,
- * for data is delivered without it (contract section 2: null and a diagnostic).
+ * for data is delivered without it (docs/guide/operating.md "Diagnostics": null and a diagnostic).
  */
 export function checkNames(root: Cursor, known: KnownNames): void {
   checkTriggers(root.member('triggers'), known);

@@ -1,4 +1,7 @@
-/** Reads `tenant.json` (contract section 2): every mistake is reported, and what is sound of the rest is kept. */
+/**
+ * Reads `tenant.json` (docs/reference/configuration.md "tenant.json"): every mistake is reported, and what is sound of the
+ * rest is kept.
+ */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Environment } from '../configuration.ts';

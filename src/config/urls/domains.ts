@@ -1,4 +1,4 @@
-/** Which hosts a client's routes answer on (contract section 2 "Hostname `*`", section 5 "Relative routes answer"). */
+/** Which hosts a client's routes answer on (docs/reference/configuration.md "URLs and domains"). */
 import type { Domain } from '../configuration.ts';
 import { hostnameOf } from './url.ts';
 

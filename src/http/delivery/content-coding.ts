@@ -1,4 +1,4 @@
-/** Compresses an answer as its client likes it (contract section 5), off the main thread. */
+/** Compresses an answer as its client likes it (docs/reference/http.md "Caching"), off the main thread. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../../contract/limits.ts';

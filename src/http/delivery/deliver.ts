@@ -1,4 +1,4 @@
-/** Builds the answer of a delivery request from the store (contract section 5). Knows nothing of HTTP. */
+/** Builds the answer of a delivery request from the store (docs/reference/http.md "Delivery"). Knows nothing of HTTP. */
 import { parseViewId } from '../../contract/ids.ts';
 import { type Claim, type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';

@@ -1,4 +1,4 @@
-/** `GET /v2` and `POST /v2`: the delivery interface (specification endpoints 4 and 5, contract section 5). */
+/** `GET /v2` and `POST /v2`: the delivery interface (docs/reference/http.md "Delivery"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { announcementWaitMs, smallBodyBytesMax } from '../../contract/limits.ts';
 import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';

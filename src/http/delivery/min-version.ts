@@ -1,4 +1,7 @@
-/** "Read your own writes" (contract section 3): waits for the state that a Min-Version header asks for. */
+/**
+ * "Read your own writes" (docs/reference/http.md "Reading your own writes"): waits for the state that a Min-Version header
+ * asks for.
+ */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { parseVersion } from '../../store/visibility/version.ts';

@@ -1,6 +1,7 @@
 /**
- * Puts views together with the views that they reference (contract section 5): concatenates stored bytes, parses nothing.
- * Pure; the views have been loaded. Work is bounded by the limits of an answer, not by the number of ways through a graph.
+ * Puts views together with the views that they reference (docs/reference/http.md "References in an answer"): concatenates
+ * stored bytes, parses nothing. Pure; the views have been loaded. Work is bounded by the limits of an answer, not by the
+ * number of ways through a graph.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';

@@ -1,4 +1,4 @@
-/** What a delivery request asks for (specification endpoints 4 and 5, contract section 5). */
+/** What a delivery request asks for (docs/reference/http.md "Delivery"). */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';

@@ -1,5 +1,5 @@
 /**
- * Which of several claims on one URL is served (contract section 5 "Two entities claim one URL or handle"), also where more
+ * Which of several claims on one URL is served (docs/reference/configuration.md "URLs and domains"), also where more
  * hosts claim it than the record of its path holds.
  */
 

@@ -1,4 +1,7 @@
-/** Reads views and everything that they reference, breadth first, in batches (contract section 5). */
+/**
+ * Reads views and everything that they reference, breadth first, in batches
+ * (docs/reference/http.md "References in an answer").
+ */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import {
   deliveryBodyBytesMax,

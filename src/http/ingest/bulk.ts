@@ -1,4 +1,4 @@
-/** `POST /ingest/v2` (specification endpoint 1). */
+/** `POST /ingest/v2` (docs/reference/http.md "Saving many entities"). */
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';

@@ -1,4 +1,4 @@
-/** `DELETE /ingest/v2/{originId}` and `DELETE /ingest/v2` (specification endpoint 3, contract section 3). */
+/** `DELETE /ingest/v2/{originId}` and `DELETE /ingest/v2` (docs/reference/http.md "Deleting entities"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';

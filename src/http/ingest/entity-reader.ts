@@ -1,6 +1,7 @@
 /**
  * Reads entities without keeping other requests waiting: small bodies here, large ones in a thread of their own.
- * Parsing, comparing and encoding 5 MB takes a multiple of the 50 ms that a request may block others (contract section 8).
+ * Parsing, comparing and encoding 5 MB takes a multiple of the 50 ms that a request may block others
+ * (docs/reference/http.md "Bad input and slow clients").
  */
 import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../../contract/errors.ts';

@@ -1,4 +1,7 @@
-/** From the bytes of one entity to what the store takes, or to every mistake in them (contract section 3). Pure. */
+/**
+ * From the bytes of one entity to what the store takes, or to every mistake in them
+ * (docs/reference/http.md "Source entities"). Pure.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';

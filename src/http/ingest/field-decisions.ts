@@ -1,7 +1,7 @@
 /**
  * Types of the fields of auto-indexed source groups, decided before their entities are accepted. "The first value that
- * is not null decides" (contract section 2): the first in the order of the requests and of the entities in them, an order
- * that partitions do not keep among each other.
+ * is not null decides" (docs/reference/indexes-and-queries.md "Auto-indexed source groups"): the first in the order of the
+ * requests and of the entities in them, an order that partitions do not keep among each other.
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';

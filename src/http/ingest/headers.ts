@@ -6,14 +6,17 @@ import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 
-/** Exactly the values that the specification names. */
+/** Exactly these values (docs/reference/http.md "Changing the type"). */
 const trueTexts = new Set(['true', 'TRUE', '1']);
 
 export function forcesType(call: Call): boolean {
   return trueTexts.has(call.prefixedHeader('force-type'));
 }
 
-/** The version token under the first prefix and under the platform's own name (contract section 3). */
+/**
+ * The version token under the first prefix and under the platform's own name
+ * (docs/reference/http.md "Reading your own writes").
+ */
 export function versionHeaders(services: Services, version: VersionVector): HeaderField[] {
   const token = formatVersion(version);
   const names = new Set([`${services.headerPrefixes[0] ?? 'X-Service'}-Version`, 'X-Service-Version']);
@@ -29,7 +32,7 @@ export function pathOriginId(call: Call): string {
   );
 }
 
-/** Why an entity cannot take another type (specification "Errors"). */
+/** Why an entity cannot take another type (docs/reference/http.md "Changing the type"). */
 export function typeConflictText(services: Services): string {
   const header = `${services.headerPrefixes[0] ?? 'X-Service'}-Force-Type`;
   return `The type of an entity cannot change: send the header ${header}: true, or delete the entity and ingest it again`;

@@ -1,4 +1,4 @@
-/** Finds in a parsed value what JSON's syntax allows and the platform does not (contract section 8). */
+/** Finds in a parsed value what JSON's syntax allows and the platform does not (docs/reference/http.md "Conventions"). */
 import { isJsonObject, type Json } from '../../contract/json.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** `POST /ingest/v2/{originId}` (specification endpoint 2). */
+/** `POST /ingest/v2/{originId}` (docs/reference/http.md "Saving one entity"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';

@@ -4,7 +4,7 @@
  * each sees how long its own writes waited in the line of all.
  */
 
-/** Contract, section 8: a single save is read with its version after 200 ms in the median. */
+/** docs/promises.md "Load and outages": a single save is read with its version after 200 ms in the median. */
 const aimMs = 100;
 const sizeFirst = 400;
 /**

@@ -1,4 +1,6 @@
-/** `GET /health/live`, `/health/ready` and `/metrics` (contract sections 1 and 8). */
+/**
+ * `GET /health/live`, `/health/ready` and `/metrics` (docs/reference/http.md "Health, metrics and the OpenAPI document").
+ */
 
 import { oneFlight } from '../../lib/one-flight.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';

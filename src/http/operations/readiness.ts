@@ -1,4 +1,7 @@
-/** What a front still waits for before it can serve, and what it serves without (contract sections 1 and 8, "/health/ready"). */
+/**
+ * What a front still waits for before it can serve, and what it serves without
+ * (docs/reference/http.md "Health, metrics and the OpenAPI document").
+ */
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';

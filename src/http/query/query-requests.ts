@@ -1,4 +1,7 @@
-/** The queries of a request, read from its body, which comes as a text of a character a byte (contract section 7). */
+/**
+ * The queries of a request, read from its body, which comes as a text of a character a byte
+ * (docs/reference/indexes-and-queries.md "The query object").
+ */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { jsonDepthMax, queriesPerRequestMax } from '../../contract/limits.ts';

@@ -1,4 +1,4 @@
-/** The query interface (specification endpoints 8 to 10, contract section 7): HTTP around a `QueryService`. */
+/** The query interface (docs/reference/http.md "Queries"): HTTP around a `QueryService`. */
 import { ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
 import {
@@ -138,7 +138,10 @@ function readsOf(outcomes: readonly GoodOutcome[], digest: string): readonly str
   return isLasting ? outcomes.map(({ subject }) => subjectKey(subject)) : null;
 }
 
-/** Those that have mistakes of their own: one bad query makes the whole answer 400 (contract section 7). */
+/**
+ * Those that have mistakes of their own: one bad query makes the whole answer 400
+ * (docs/reference/indexes-and-queries.md "Mistakes").
+ */
 function badQueries(requests: readonly QueryRequest[], outcomes: readonly QueryOutcome[]): QueryProblem[] {
   return outcomes.flatMap((outcome, at) => {
     if (outcome.ok || outcome.errors.length === 0) return [];

@@ -1,4 +1,7 @@
-/** The result of a query that asked for views: each row with `_views`, the views of its entity (contract section 7 "aliases"). */
+/**
+ * The result of a query that asked for views: each row with `_views`, the views of its entity
+ * (docs/reference/indexes-and-queries.md "The query object").
+ */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { QueryRow, RowsResult } from '../../query/query-service.ts';

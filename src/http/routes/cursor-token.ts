@@ -1,4 +1,7 @@
-/** Cursors and continuation tokens: a URL, sealed so that only tokens of ours, for this list, are taken (contract section 6). */
+/**
+ * Cursors and continuation tokens: a URL, sealed so that only tokens of ours, for this list, are taken
+ * (docs/reference/http.md "Listing routes").
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const sealBytes = 9;

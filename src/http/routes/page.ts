@@ -1,4 +1,4 @@
-/** What both route listings have in common (contract section 6). */
+/** What both route listings have in common (docs/reference/http.md "Listing routes"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { RouteEntry } from '../../store/claims/routes.ts';

@@ -1,4 +1,4 @@
-/** `GET /routes/v1`: all routes, paged by cursors (specification endpoint 6, contract section 6). */
+/** `GET /routes/v1`: all routes, paged by cursors (docs/reference/http.md "Listing routes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { routesPageMax, routesPageMin } from '../../contract/limits.ts';
 import { listRoutes, type RoutePage, type RoutePageRequest } from '../../store/claims/routes.ts';

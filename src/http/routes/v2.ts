@@ -1,4 +1,4 @@
-/** `GET /routes/v2`: all routes, 500 a page, paged by a continuation token (specification endpoint 7, contract section 6). */
+/** `GET /routes/v2`: all routes, 500 a page, paged by a continuation token (docs/reference/http.md "Listing routes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { routesPageMax } from '../../contract/limits.ts';
 import { listRoutes } from '../../store/claims/routes.ts';

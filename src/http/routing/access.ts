@@ -1,4 +1,4 @@
-/** Who may call an endpoint (specification "Authentication", contract section 2 "scopes"). */
+/** Who may call an endpoint (docs/reference/http.md "Keys and access"). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Configuration, Principal, Scope } from '../../config/configuration.ts';
 import { hashKey } from '../../config/tenant/api-key.ts';

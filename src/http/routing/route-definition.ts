@@ -66,7 +66,7 @@ export type RouteName =
   | 'metrics'
   | 'openapi';
 
-/** Header of every endpoint that reads (contract section 3). */
+/** Header of every endpoint that reads (docs/reference/http.md "Reading your own writes"). */
 export const minVersion: HeaderDefinition = {
   name: 'Min-Version',
   prefixed: true,

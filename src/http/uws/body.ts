@@ -1,6 +1,6 @@
 /**
- * Request bodies as they arrive (contract sections 3 and 8): nothing is set aside for what is only announced, all bodies
- * in flight share one budget, and a body that stands still ends its request.
+ * Request bodies as they arrive (docs/reference/http.md "Bad input and slow clients"): nothing is set aside for what is
+ * only announced, all bodies in flight share one budget, and a body that stands still ends its request.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Answers that wait for their clients to read them (contract section 8). A front holds so many bytes of them and no more,
- * and a client that takes next to nothing is cut off. Until an answer is over uWebSockets.js answers nothing else on its
- * connection; a request that is pipelined behind it ends the connection.
+ * Answers that wait for their clients to read them (docs/reference/http.md "Bad input and slow clients"). A front holds so
+ * many bytes of them and no more, and a client that takes next to nothing is cut off. Until an answer is over
+ * uWebSockets.js answers nothing else on its connection; a request that is pipelined behind it ends the connection.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { smallAnswerBytesMax } from '../../contract/limits.ts';

@@ -1,6 +1,6 @@
 /**
- * The answer to a query as JSON text (specification "Query result"): what clients get, written once, by the worker where
- * it has all partitions and by the front where several workers' rows are merged.
+ * The answer to a query as JSON text (docs/reference/indexes-and-queries.md "The answer"): what clients get, written once,
+ * by the worker where it has all partitions and by the front where several workers' rows are merged.
  */
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetGroups } from '../../search/shard-answer.ts';

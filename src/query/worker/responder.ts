@@ -23,7 +23,7 @@ export interface ResponderOptions {
   readonly shards: ShardSet;
   /** Partitions that are loaded and whose lease holds, with their epochs. */
   covered(): Coverage;
-  /** Processor time that a query has; absent: as in the contract. */
+  /** Processor time that a query has; absent: the documented default. */
   readonly queryCpuMs?: number;
   /** Called for a query that broke; a bug of ours. */
   onTrouble(error: unknown): void;

@@ -10,7 +10,10 @@ import type { ResolvedAction } from '../schema.ts';
 
 type Resolve = (frame: Frame) => ResolvedAction[];
 
-/** `actions: [{type: "process", alias?, originId?, source?}]` (contract section 2): views to process again. */
+/**
+ * `actions: [{type: "process", alias?, originId?, source?}]` (docs/reference/mapping-language.md "Actions"): views to
+ * process again.
+ */
 export function compileActions(at: Cursor, scope: Scope): Resolve {
   if (at.isAbsent) return () => [];
   const items = at.items('a list of actions', 'Write [{"type": "process", …}].');

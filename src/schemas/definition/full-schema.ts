@@ -10,7 +10,10 @@ import { type Partials, reached } from './digest.ts';
 import { compileRoute } from './route-claims.ts';
 import { readTriggers } from './triggers.ts';
 
-/** `{triggers, route?, properties, actions?}`: what makes a view of an entity (contract section 2, "Full schema"). */
+/**
+ * `{triggers, route?, properties, actions?}`: what makes a view of an entity
+ * (docs/reference/mapping-language.md "Schema files").
+ */
 export function compileFullSchema(alias: string, at: Cursor, partials: Partials, scope: Scope): FullSchema {
   at.object(['triggers', 'route', 'properties', 'actions']);
   const triggers = readTriggers(at.member('triggers'));

@@ -9,7 +9,7 @@ export type ScalarFieldType = (typeof scalarTypes)[number];
 export type RangeFieldType = (typeof rangeTypes)[number];
 export type FieldTypeName = ScalarFieldType | `${ScalarFieldType}[]` | RangeFieldType | 'object';
 
-/** Every type that a field may have (contract section 2, "Index schema"). */
+/** Every type that a field may have (docs/reference/indexes-and-queries.md "Field types"). */
 export const fieldTypes: readonly FieldTypeName[] = [
   ...scalarTypes,
   ...scalarTypes.map((type) => `${type}[]` as const),

@@ -13,7 +13,10 @@ import { type Partials, reachablePartials, reached } from './digest.ts';
 import { type FieldTypeName, readIndexFields } from './index-fields.ts';
 import { readTriggers } from './triggers.ts';
 
-/** `{triggers, index, properties}`: what makes an item of an index of an entity (contract section 2, "Index schema"). */
+/**
+ * `{triggers, index, properties}`: what makes an item of an index of an entity
+ * (docs/reference/indexes-and-queries.md "Indexes").
+ */
 export function compileIndexSchema(alias: string, at: Cursor, partials: Partials, scope: Scope): IndexSchema {
   at.object(['triggers', 'index', 'properties']);
   const triggers = readTriggers(at.member('triggers'));

@@ -4,7 +4,7 @@ import { compileSchemaProperties } from '../property/property.ts';
 import { Needs } from './definition.ts';
 import type { PartialDraft } from './digest.ts';
 
-/** `{properties}` (contract section 2, "Partial schema"). */
+/** `{properties}` (docs/reference/mapping-language.md "Schema files"). */
 export function compilePartialSchema(alias: string, at: Cursor, scope: Scope): PartialDraft {
   at.object(['properties']);
   const needs = new Needs();

@@ -6,7 +6,7 @@ import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts'
 import { valueText } from '../language/value-text.ts';
 import type { ViewClaims } from '../schema.ts';
 
-/** `route: {url?, handles?}` (contract section 2): what a view is found by. */
+/** `route: {url?, handles?}` (docs/reference/mapping-language.md "Route"): what a view is found by. */
 export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => ViewClaims {
   if (at.isAbsent || at.object(['url', 'handles']) === null) return () => ({ url: null, handles: [] });
   const url = at.member('url');

@@ -2,7 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 
 const advice = 'Write source groups with the entity types that they hand in: {"cms": ["article"]}.';
 
-/** `triggers`: source group alias -> array of entity types; required (contract section 2). */
+/** `triggers`: source group alias -> array of entity types; required (docs/reference/configuration.md "Triggers"). */
 export function readTriggers(at: Cursor): ReadonlyMap<string, ReadonlySet<string>> {
   const triggers = new Map<string, ReadonlySet<string>>();
   if (at.anyObject(advice) === null) return triggers;

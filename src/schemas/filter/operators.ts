@@ -1,4 +1,6 @@
-/** The operators of a lookup's condition (contract section 2, `$lookup`): each is one line of these tables. */
+/**
+ * The operators of a lookup's condition (docs/reference/mapping-language.md "Filters"): each is one line of these tables.
+ */
 import type { Json } from '../../contract/json.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { jsonEqual } from '../language/json-equal.ts';

@@ -12,7 +12,7 @@ const entityNames = ['properties', 'p', 'type', 'originId', 'originParentId', 'u
 const operatorWords = [...Object.keys(comparisons), 'in'];
 
 /**
- * Parses the filter language of contract section 2:
+ * Parses the filter language of docs/reference/mapping-language.md "Filters":
  *
  *     or      = and { "or" and }
  *     and     = not { "and" not }

@@ -13,7 +13,7 @@ import { nodeValue } from './selectors.ts';
 import { type PathText, readPathText, withoutHoleMarks } from './text.ts';
 import { PathTree } from './tree.ts';
 
-/** A compiled path selector (contract section 2, "dynamic and `$path`"). */
+/** A compiled path selector (docs/reference/mapping-language.md "Paths"). */
 export interface PathSelector {
   /** All values selected, in order. */
   readonly list: (frame: Frame) => readonly Json[];

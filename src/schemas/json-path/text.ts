@@ -60,7 +60,7 @@ class PathTextReader {
     if (place >= 0) throw this.#reader.mistake('half a character stands here', 'Remove it.', place);
   }
 
-  /** The leading `$.` is optional (contract section 2). */
+  /** The leading `$.` is optional (docs/reference/mapping-language.md "Paths"). */
   #missingRoot(): string {
     const { next } = this.#reader;
     if (next === '$') return '';

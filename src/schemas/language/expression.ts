@@ -5,7 +5,7 @@ import type { Evaluate, EvaluateText, Frame, Scope } from './scope.ts';
 import { SyntaxMistake } from './syntax-mistake.ts';
 import { valueText } from './value-text.ts';
 
-/** A compiled expression (contract section 2, "Expression"). */
+/** A compiled expression (docs/reference/mapping-language.md "Expressions"). */
 export interface Expression {
   /** The text when it has no holes, else null. */
   readonly constant: string | null;

@@ -1,7 +1,10 @@
 import type { Json } from '../../contract/json.ts';
 import { EntityValue } from './entity-value.ts';
 
-/** The member of an object, or undefined; of an entity `p` is `properties` (contract section 2, "Expression"). */
+/**
+ * The member of an object, or undefined; of an entity `p` is `properties`
+ * (docs/reference/mapping-language.md "Expressions").
+ */
 export function ownMember(value: Json, name: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Object.hasOwn(value, name)) return value[name];
@@ -18,7 +21,10 @@ export function element(value: Json, index: number): Json {
   return Array.isArray(value) ? (value[index] ?? null) : null;
 }
 
-/** A value as the list that an array maps: null is nothing, what is no array is the only element (contract section 2). */
+/**
+ * A value as the list that an array maps: null is nothing, what is no array is the only element
+ * (docs/reference/mapping-language.md "array").
+ */
 export function listOf(value: Json): readonly Json[] {
   if (value === null) return [];
   return Array.isArray(value) ? value : [value];

@@ -48,9 +48,9 @@ export function isReservedName(name: string): boolean {
 }
 
 /**
- * The names that an expression may use where it stands, resolved when it is compiled (contract section 2):
- * array variables, innermost first; `root`, `parent`, `input`, `item`; then the members of `root`, which in a full
- * schema are an entity's own fields and in a partial whatever it was given.
+ * The names that an expression may use where it stands, resolved when it is compiled
+ * (docs/reference/mapping-language.md "Expressions"): array variables, innermost first; `root`, `parent`, `input`, `item`;
+ * then the members of `root`, which in a full schema are an entity's own fields and in a partial whatever it was given.
  *
  * `item` outside arrays is `root`. `input` is `root`, but inside the items of a lookup it is the matched entity.
  */

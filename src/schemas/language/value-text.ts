@@ -1,6 +1,9 @@
 import type { Json } from '../../contract/json.ts';
 
-/** A value's text in a string (contract section 2): null stays null, numbers shortest, arrays and objects as JSON. */
+/**
+ * A value's text in a string (docs/reference/mapping-language.md "Values and text"): null stays null, numbers shortest,
+ * arrays and objects as JSON.
+ */
 export function valueText(value: Json): string | null {
   if (typeof value === 'string') return value;
   if (value === null) return null;

@@ -23,7 +23,10 @@ const filterKeys = ['filter', ...commonKeys];
 const matchKeys = ['operator', 'sourceEntityProperty', 'matchValue', 'sourceEntityType', ...commonKeys];
 const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
 
-/** Compiles a `$lookup` of either form (specification, "`$lookup` forms"); the result gives the matched entities. */
+/**
+ * Compiles a `$lookup` of either form (docs/reference/mapping-language.md "Lookups"); the result gives the matched
+ * entities.
+ */
 export function compileLookup(at: Cursor, context: DefinitionContext): (frame: Frame) => readonly Json[] {
   const isFilter = !at.member('filter').isAbsent;
   if (at.object(isFilter ? filterKeys : matchKeys) === null) return () => [];

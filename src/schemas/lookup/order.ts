@@ -9,7 +9,7 @@ export interface Ranked {
 
 /**
  * Numbers before texts before booleans, desc turned around; what is none of these last in both directions; ties by
- * originId in code-point order (contract section 2, `$lookup`).
+ * originId in code-point order (docs/reference/mapping-language.md "Lookups").
  */
 export function rankComparer(sort: 'asc' | 'desc'): (a: Ranked, b: Ranked) => number {
   const sign = sort === 'asc' ? 1 : -1;

@@ -20,7 +20,7 @@ import { compileShorthand, compileString, constantDefinition } from './string.ts
 
 export type Compile = (at: Cursor, context: DefinitionContext) => Definition;
 
-/** The property types of the specification ("Schema property types"), by the name that `type` has. */
+/** The property types (docs/reference/mapping-language.md "Property types"), by the name that `type` has. */
 const compilers: ReadonlyMap<string, Compile> = new Map([
   ['string', compileString],
   ['number', compileNumber],

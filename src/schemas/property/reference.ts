@@ -11,7 +11,10 @@ type Resolve = (frame: Frame, alias: string) => Meant | null;
 
 const idKeys = ['id', 'gid', 'originId'] as const;
 
-/** `{type: "reference", alias, id | gid | originId, source?}`; an empty or null id gives null (contract section 2). */
+/**
+ * `{type: "reference", alias, id | gid | originId, source?}`; an empty or null id gives null
+ * (docs/reference/mapping-language.md "reference").
+ */
 export function compileReference(at: Cursor, { scope, needs }: DefinitionContext): Definition {
   if (at.object(['type', 'alias', ...idKeys, 'source']) === null) return nullDefinition;
   needs.references.push(at);

@@ -9,8 +9,8 @@ interface Decimal {
 
 /**
  * The number that a text wholly is in JSON's syntax, white space around it ignored, rounded half-to-even to
- * `precision` fractional digits on the decimal value that is written (contract section 2, "number"): `0.35` at 1 is
- * 0.4, `2.675` at 2 is 2.68. Null when it is no number or beyond the range of a 64-bit floating-point number.
+ * `precision` fractional digits on the decimal value that is written (docs/reference/mapping-language.md "number"): `0.35`
+ * at 1 is 0.4, `2.675` at 2 is 2.68. Null when it is no number or beyond the range of a 64-bit floating-point number.
  */
 export function roundText(text: string, precision: number): number | null {
   const decimal = parseDecimal(text);

@@ -27,7 +27,7 @@ interface FilterCheck {
 }
 
 /**
- * The filter of a query, null for none (specification "Query object", contract section 7). Groups may hold conditions
+ * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). Groups may hold conditions
  * and groups of the other kind, whose members are conditions. An empty group is no condition. Mistakes are collected;
  * with any, what is returned is not to be used.
  */

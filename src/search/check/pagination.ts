@@ -9,12 +9,15 @@ export interface CheckedPagination {
   readonly nextPageToken: string | null;
 }
 
-/** The mistake of a token that was not given for the query that it comes with (specification "Pagination"). */
+/**
+ * The mistake of a token that was not given for the query that it comes with
+ * (docs/reference/indexes-and-queries.md "Paging").
+ */
 export const invalidNextPageToken = 'Invalid nextPageToken';
 
 const firstPage: CheckedPagination = { offset: 0, pageSize: pageSizeDefault, nextPageToken: null };
 
-/** `page` is ignored beside a token, and then there is no depth limit (specification "Pagination"). */
+/** `page` is ignored beside a token, and then there is no depth limit (docs/reference/indexes-and-queries.md "Paging"). */
 export function checkPagination(pagination: Json, mistakes: Mistakes): CheckedPagination {
   if (pagination === null) return firstPage;
   if (!isJsonObject(pagination)) {

@@ -30,7 +30,7 @@ export type QueryCheck =
 
 /**
  * A query object as sent, with every default filled in, or every mistake that it has, each text beginning with its
- * place (specification "Query object", contract section 7). Unknown keys are ignored and null means absent.
+ * place (docs/reference/indexes-and-queries.md "The query object"). Unknown keys are ignored and null means absent.
  */
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };

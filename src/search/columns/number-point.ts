@@ -48,7 +48,10 @@ export function comparePoints(a: NumberPoint, b: NumberPoint): number {
   return a.residual - b.residual;
 }
 
-/** A value that fits a numeric type, as its point; null when it does not fit (contract section 2, "Index schema"). */
+/**
+ * A value that fits a numeric type, as its point; null when it does not fit
+ * (docs/reference/indexes-and-queries.md "Field types").
+ */
 export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
   if (kind === 'long') {
     if (typeof value === 'number' && Number.isSafeInteger(value)) return { approx: value, residual: 0 };

@@ -17,8 +17,8 @@ const highest: NumberPoint = { approx: Infinity, residual: 0 };
 
 /**
  * Ranges, as closed intervals: low and high, each as a point. `equals` and `in` hold when a value lies in the range,
- * ordering operators when some part of it satisfies them (contract section 7). A range of whole numbers or dates holds
- * whole numbers or milliseconds only; an empty one (`gt 3, lt 4`) holds none.
+ * ordering operators when some part of it satisfies them (docs/reference/indexes-and-queries.md "Filters"). A range of
+ * whole numbers or dates holds whole numbers or milliseconds only; an empty one (`gt 3, lt 4`) holds none.
  */
 export class RangeColumn implements Column {
   readonly present: Bitmap;

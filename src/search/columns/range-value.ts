@@ -13,7 +13,7 @@ const boundNames: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
  * A range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else; a null bound is absent.
- * Null: it does not fit (contract section 2, "Index schema").
+ * Null: it does not fit (docs/reference/indexes-and-queries.md "Field types").
  */
 export function intervalOf(kind: ValueKind, value: Json): Interval | null {
   if (!isJsonObject(value)) return null;

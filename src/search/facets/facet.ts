@@ -8,7 +8,7 @@ import type { FacetTally } from './tally.ts';
 /** Groups that a shard sends without being asked for more. */
 export const facetGroupsPerShardMax = 1000;
 
-/** Highest count first, equal counts by value (contract section 7). */
+/** Highest count first, equal counts by value (docs/reference/indexes-and-queries.md "Facets"). */
 export function compareGroups(a: FacetGroup, b: FacetGroup, isLong: boolean): number {
   if (a.count !== b.count) return b.count - a.count;
   return isLong ? compareLongs(a.value, b.value) : compareValues(a.value, b.value);

@@ -63,17 +63,20 @@ export function isNumeric(kind: ValueKind): boolean {
   return kind !== 'text' && kind !== 'boolean' && kind !== 'json';
 }
 
-/** Fields that `sort` may name (contract section 7). */
+/** Fields that `sort` may name (docs/reference/indexes-and-queries.md "Sorting"). */
 export function isSortable(traits: FieldTraits): boolean {
   return traits.shape === 'scalar' || traits.shape === 'list';
 }
 
-/** Fields that `facets` may name (specification "Query object"). */
+/** Fields that `facets` may name (docs/reference/indexes-and-queries.md "Facets"). */
 export function isFacetable(traits: FieldTraits): boolean {
   return isSortable(traits);
 }
 
-/** Fields that ordering operators may name: numbers, dates, their lists and ranges (contract section 7). */
+/**
+ * Fields that ordering operators may name: numbers, dates, their lists and ranges
+ * (docs/reference/indexes-and-queries.md "Filters").
+ */
 export function isOrdered(traits: FieldTraits): boolean {
   return isNumeric(traits.kind);
 }

@@ -14,7 +14,7 @@ const misfit: Fit = { ok: false };
 
 /**
  * Whether a value fits the type of its field, and the value to store, which is as it was sent
- * (contract section 2, "Index schema"). Null and absent values are the caller's.
+ * (docs/reference/indexes-and-queries.md "Field types"). Null and absent values are the caller's.
  *
  * - keyword, text: text. A number or boolean is no text.
  * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is no number.

@@ -3,9 +3,10 @@ import { parseDateText } from '../columns/date-text.ts';
 import type { FieldType } from './field-type.ts';
 
 /**
- * The type that a first value gives its field in an auto-indexed source group (contract section 2, "Index schema").
- * An array is decided by its first item that is not null; one that holds objects or arrays is an `object`.
- * Null: this value decides nothing (null, an empty array, an array of nulls).
+ * The type that a first value gives its field in an auto-indexed source group
+ * (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). An array is decided by its first item that is not
+ * null; one that holds objects or arrays is an `object`. Null: this value decides nothing (null, an empty array, an array
+ * of nulls).
  */
 export function inferFieldType(value: Json): FieldType | null {
   if (!Array.isArray(value)) return inferScalar(value);

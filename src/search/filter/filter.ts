@@ -25,7 +25,7 @@ export interface FilterScope {
   column(field: string): Column | undefined;
 }
 
-/** A filter bound to the docs of a shard (contract section 7). */
+/** A filter bound to the docs of a shard (docs/reference/indexes-and-queries.md "Filters"). */
 export function bindFilter(node: FilterNode, scope: FilterScope): Maybe<Matcher> {
   if (node.kind === 'condition') return bindCondition(node, scope);
   const bound = mapInTurn(node.nodes, (member) => bindFilter(member, scope));

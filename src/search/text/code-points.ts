@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { pace } from '../pace.ts';
 
-/** Order of texts by code points, as the contract means it, for values that may be megabytes long. */
+/** Order of texts by code points, for values that may be megabytes long. */
 
 /** As `compareCodePoints`, paced. */
 export function compareText(a: string, b: string): number {

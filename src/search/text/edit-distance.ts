@@ -1,7 +1,7 @@
 /**
  * Optimal string alignment within a bound: insert, delete, replace and swap of two neighbours count 1 each, no part is
- * edited twice (contract section 7). Works on code points in buffers that are reused, so that comparing one word with
- * a hundred thousand allocates nothing.
+ * edited twice (docs/reference/indexes-and-queries.md "Search"). Works on code points in buffers that are reused, so that
+ * comparing one word with a hundred thousand allocates nothing.
  */
 export class EditDistance {
   #word = new Uint32Array(64);

@@ -19,7 +19,7 @@ const unitsPerPart = 10;
 
 /**
  * Whether a whole text matches a pattern in which `*` is any run of characters and nothing else is special
- * (contract section 7). Time is linear in the text and the pattern, whatever they are.
+ * (docs/reference/indexes-and-queries.md "Filters"). Time is linear in the text and the pattern, whatever they are.
  */
 export function compilePattern(pattern: string): (text: string) => boolean {
   const texts = pattern.split('*');

@@ -5,7 +5,7 @@ import type { Order, PlaceValue } from '../sort/order.ts';
  * `_score` = words − 1 + 1 / (1 + edits): `words` counts the distinct words of the query that were found in the field,
  * `edits` adds up, over them, the distance of the nearest word of the field. So more words always beat fewer, and of
  * equally many the closer match wins; n words found exactly score n. Nothing else goes in: no frequencies, which would
- * differ from shard to shard (contract section 7).
+ * differ from shard to shard (docs/reference/indexes-and-queries.md "Search").
  *
  * While a search runs a doc's score is one whole number, `words * 65536 − edits`, which orders the same way.
  */

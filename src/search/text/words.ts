@@ -13,7 +13,8 @@ const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
 
 /**
  * The distinct words of a text in order of appearance: runs of Unicode letters, marks and digits after NFKC,
- * lower-cased (contract section 7). Words that are too long for any search to match are left out.
+ * lower-cased (docs/reference/indexes-and-queries.md "Search"). Words that are too long for any search to match are left
+ * out.
  */
 export function wordsOf(text: string): string[] {
   const words = new Set<string>();
@@ -85,7 +86,7 @@ function classOf(codePoint: number): number {
   return found;
 }
 
-/** Edits that a search allows in a word, by its length in code points (specification "Search"). */
+/** Edits that a search allows in a word, by its length in code points (docs/reference/indexes-and-queries.md "Search"). */
 export function allowedDistance(word: string): number {
   const length = countCodePoints(word);
   if (length <= 2) return 0;

@@ -1,4 +1,4 @@
-/** The list of routes: the URLs that claims serve (contract section 6). */
+/** The list of routes: the URLs that claims serve (docs/reference/http.md "Listing routes"). */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';

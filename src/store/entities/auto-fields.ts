@@ -1,6 +1,7 @@
 /**
  * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for
- * all workers (contract section 2), so the decision is a write that only the first one makes.
+ * all workers (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that only
+ * the first one makes.
  *
  * Every field is a column, and every type an index, in the memory of all workers; names of both come from whoever
  * ingests. So a type has an end, and a source has one: what comes later is not indexed, which every worker agrees on,

@@ -1,4 +1,4 @@
-/** The opaque token of `X-Service-Version` (contract section 3). */
+/** The opaque token of `X-Service-Version` (docs/reference/http.md "Reading your own writes"). */
 
 /**
  * Places in the partitions' streams: partition -> sequence number of the entry that announced a write.

@@ -20,7 +20,7 @@ const program = fileURLToPath(new URL('../support/blockable-worker.ts', import.m
 const partitionCount = 4;
 const leaseMs = 1_500;
 const hourMs = 3_600_000;
-/** Of a main thread that counts as dead no sooner than the contract says. */
+/** Of a main thread that counts as dead no sooner than is promised. */
 const patientMs = 30_000;
 
 interface BlockableWorker {

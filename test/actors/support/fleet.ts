@@ -105,7 +105,7 @@ export class Fleet {
     private readonly redis: TestRedis,
     /** Of the test itself. */
     readonly store: Store,
-    /** Absent: as in the contract. */
+    /** Absent: the documented default. */
     private readonly leaseMs?: number,
   ) {}
 

@@ -26,7 +26,7 @@ export interface IngestServerOptions {
   readonly bodyBytesMax?: number;
 }
 
-/** A small HTTP server that keeps to sections 3 of contract and specification where an importer can see it. */
+/** A small HTTP server that keeps to docs/reference/http.md "Saving many entities" where an importer can see it. */
 export async function startIngestServer(options: IngestServerOptions = {}): Promise<IngestServer> {
   const accepted: Json[] = [];
   const history = new Map<string, Json[]>();

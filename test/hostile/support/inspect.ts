@@ -1,4 +1,4 @@
-/** Says what is wrong with an answer to a hostile request (contract section 8). */
+/** Says what is wrong with an answer to a hostile request (docs/reference/http.md "Bad input and slow clients"). */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';

@@ -1,4 +1,4 @@
-/** Views of megabytes: their sizes are known before they are fetched (contract section 5). */
+/** Views of megabytes: their sizes are known before they are fetched (docs/reference/http.md "References in an answer"). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';

@@ -1,6 +1,6 @@
 /**
  * Who may call what: every endpoint of the route table × every kind of key. The rules are written down here once more,
- * from the contract and not from the table, so that an endpoint without a rule, or with another one, fails.
+ * from the documents and not from the table, so that an endpoint without a rule, or with another one, fails.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { environmentId, sourceId } from '../support/site.ts';
 
 type Rule = 'open' | 'ingest' | Scope;
 
-/** Specification "Authentication", contract sections 1 and 2. */
+/** As docs/reference/http.md "Keys and access" has it. */
 const rules: Readonly<Record<string, Rule>> = {
   'post /ingest/v2': 'ingest',
   'delete /ingest/v2': 'ingest',

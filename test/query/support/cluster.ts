@@ -25,9 +25,9 @@ export interface Layout {
   readonly workers: number;
   /** Fronts ask workers over sockets instead of through Redis. */
   readonly hasSocket?: boolean;
-  /** Processor time of a query; absent: as in the contract. */
+  /** Processor time of a query; absent: the documented default. */
   readonly queryCpuMs?: number;
-  /** How long the front waits for an answer; absent: as in the contract. */
+  /** How long the front waits for an answer; absent: the documented default. */
   readonly queryWaitMs?: number;
   /** Tenants beside the one that `query` and `write` are about. */
   readonly others?: readonly Tenant[];

@@ -20,7 +20,7 @@ const target = { kind: 'index', alias: 'things' } as const;
 const rowCount = 20_000;
 
 /**
- * The contract has 50 ms for what one thing may keep the event loop. Here a front, a worker and the test share one, the
+ * At most 50 ms is what one thing should keep the event loop. Here a front, a worker and the test share one, the
  * garbage collector's threads count too, and the machine may be busy: twice as much.
  */
 const turnMsMax = 100;
@@ -101,7 +101,7 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   assert.ok(waits.length > 5, `${waits.length} reads of another tenant`);
   const inOrder = waits.sort((a, b) => a - b);
   const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0;
-  // A write with its commit and a read; the contract has 100 ms for what somebody else's query adds to a read.
+  // A write with its commit and a read; docs/promises.md has 100 ms for what somebody else's query adds to a read.
   assert.ok(median < 100, `another tenant wrote and read in ${Math.round(median)} ms`);
   assert.ok(figuresOf(cluster).refused >= 1);
   assert.ok(figuresOf(cluster).pauses > 20);

@@ -1,6 +1,6 @@
 /**
  * The index as one would write it without caring for speed: every query looks at every item. It shares no code with
- * `src/search` and reads queries as they are sent, so that what the two have in common is the contract alone.
+ * `src/search` and reads queries as they are sent, so that what the two have in common is the documented behaviour alone.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';

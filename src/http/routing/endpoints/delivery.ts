@@ -1,4 +1,4 @@
-/** The delivery interface (specification endpoints 4 and 5, contract section 5). */
+/** The delivery interface (docs/reference/http.md "Delivery"). */
 import { deliveryKeysMax, urlCharactersMax } from '../../../contract/limits.ts';
 import {
   deliveryAnswerShape,

@@ -1,4 +1,4 @@
-/** The ingest interface (specification endpoints 1 to 3, contract section 3). */
+/** The ingest interface (docs/reference/http.md "Saving one entity"). */
 import type { Json } from '../../../contract/json.ts';
 import {
   acceptedShape,

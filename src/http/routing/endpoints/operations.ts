@@ -1,4 +1,4 @@
-/** Health, metrics and the document (contract section 1). */
+/** Health, metrics and the document (docs/reference/http.md "Health, metrics and the OpenAPI document"). */
 import { liveShape, readyShape, waitingShape } from '../../../contract/shapes-read.ts';
 import type { RouteDefinition } from '../route-definition.ts';
 

@@ -1,4 +1,4 @@
-/** The query interface (specification endpoints 8 to 10, contract section 7). */
+/** The query interface (docs/reference/http.md "Queries"). */
 import { entityTypeShape } from '../../../contract/shapes-ingest.ts';
 import {
   autoQueryBodyShape,

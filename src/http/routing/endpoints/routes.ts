@@ -1,4 +1,4 @@
-/** The routes interface (specification endpoints 6 and 7, contract section 6). */
+/** The routes interface (docs/reference/http.md "Listing routes"). */
 import type { Json } from '../../../contract/json.ts';
 import { routesPageMax, routesPageMin } from '../../../contract/limits.ts';
 import { routesV1AnswerShape, routesV2AnswerShape } from '../../../contract/shapes-read.ts';

@@ -1,0 +1,80 @@
+/** Comments cite documents by page and heading, as in `docs/reference/http.md "Delivery"`: each leads somewhere. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { headingsOf, root, textOf } from './support/markdown.ts';
+
+const folders = ['src', 'test', 'bench', 'workers', 'config'];
+/** Texts of these are about citations and links. */
+const leftOut = path.join('test', 'docs');
+/** A page, and a heading of it in quotes, which may stand on the next line of the comment. */
+const citationPattern =
+  /((?:docs\/[\w/-]+|README|ARCHITECTURE|CHANGELOG)\.md)(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
+/** Papers that are not in this repository. */
+const elsewherePattern = /\b(?:contract|specification),? (?:end of )?(?:sections?|endpoints?|") ?\w*/gi;
+
+function sourceFiles(): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(?:ts|mjs|lua)$/.test(file))
+      .map((file) => path.join(folder, file))
+      .filter((file) => !file.startsWith(leftOut)),
+  );
+}
+
+interface Citation {
+  readonly page: string;
+  readonly heading: string | null;
+}
+
+function citationsOf(source: string): Citation[] {
+  return [...source.matchAll(citationPattern)].map(([, page = '', heading]) => ({
+    page,
+    heading: heading ?? null,
+  }));
+}
+
+function mistakeOf({ page, heading }: Citation): string | null {
+  if (!existsSync(path.join(root, page))) return `there is no ${page}`;
+  if (heading === null || headingsOf(textOf(page)).includes(heading)) return null;
+  return `${page} has no heading "${heading}"`;
+}
+
+describe('citations in', () => {
+  const files = sourceFiles().map((file) => ({ file, source: readFileSync(path.join(root, file), 'utf8') }));
+  for (const folder of folders) {
+    const inFolder = files.filter(({ file }) => file.startsWith(path.join(folder, '')));
+    test(`${folder} lead to a page and a heading that are there`, () => {
+      const mistakes = inFolder.flatMap(({ file, source }) =>
+        citationsOf(source).flatMap((citation) => {
+          const mistake = mistakeOf(citation);
+          return mistake === null ? [] : [`${file}: ${mistake}`];
+        }),
+      );
+      assert.deepEqual(mistakes, []);
+    });
+
+    test(`${folder} name no paper that is not in this repository`, () => {
+      const found = inFolder.flatMap(({ file, source }) =>
+        [...source.matchAll(elsewherePattern)].map(([words]) => `${file}: ${words}`),
+      );
+      assert.deepEqual(found, []);
+    });
+  }
+
+  test('are many', () => {
+    assert.ok(files.flatMap(({ source }) => citationsOf(source)).length > 100);
+  });
+});
+
+test('mistakes in citations are found', () => {
+  const source =
+    '/** (docs/reference/http.md "Delivery"), docs/reference/http.md\n * "Nothing", docs/no-page.md */';
+  assert.deepEqual(citationsOf(source).map(mistakeOf), [
+    null,
+    'docs/reference/http.md has no heading "Nothing"',
+    'there is no docs/no-page.md',
+  ]);
+  assert.equal([...'(contract section 5), specification endpoint 3'.matchAll(elsewherePattern)].length, 2);
+});
