@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { hashKey } from '../../src/config/tenant/api-key.ts';
+import { rowsOf, textOf } from '../docs/support/markdown.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
 import { entityOf } from './support/data/entities.ts';
@@ -117,4 +118,14 @@ test('promtool finds nothing to say about the alert rules', withPromtool, () => 
     encoding: 'utf8',
   });
   assert.equal(status, 0, stdout + stderr);
+});
+
+test('the reference has a row for every metric, and a row for no other', async () => {
+  const families = [...parsePrometheusText(await wholeText())].map(([name, { type, help }]) => [
+    `\`${name}\``,
+    type,
+    help,
+  ]);
+  const documented = rowsOf(textOf('docs/reference/metrics.md'), 'name');
+  assert.deepEqual(documented, families.sort());
 });

@@ -102,3 +102,24 @@ export function anchorsOf(markdown: string): Set<string> {
   }
   return anchors;
 }
+
+/**
+ * The rows of all tables whose first column has this head, each as the texts of its cells.
+ * @param firstHead as written in the head of the table
+ */
+export function rowsOf(markdown: string, firstHead: string): string[][] {
+  const lines = markdown.split('\n');
+  const heads = lines.flatMap((line, at) => (line.startsWith(`| ${firstHead} |`) ? [at] : []));
+  return heads.flatMap((head) => {
+    const end = lines.findIndex((line, at) => at > head && !line.startsWith('|'));
+    return lines.slice(head + 2, end < 0 ? undefined : end).map(cellsOf);
+  });
+}
+
+/** A cell may be empty; a vertical bar inside one is written `\|`. */
+function cellsOf(row: string): string[] {
+  return row
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+}

@@ -1,0 +1,39 @@
+/** The pages of the reference say what the code does: every row is there, and none that is not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listProblems } from '../../src/contract/problem-list.ts';
+import { routeTable } from '../../src/http/routing/route-table.ts';
+import { rowsOf, textOf } from './support/markdown.ts';
+
+/** What a message leaves open, as the page writes it. */
+function withGaps(message: string): string {
+  return message.replaceAll(/<[^>]*>/g, '…');
+}
+
+test('errors: each with its status, its name and its message', () => {
+  const documented = rowsOf(textOf('docs/reference/errors.md'), 'status').map(([status, name, message]) => ({
+    status,
+    name,
+    message,
+  }));
+  const known = listProblems().map(({ status, errorCode, name, message }) => ({
+    status: errorCode === null ? String(status) : `${status} \`${errorCode}\``,
+    name: `\`${name}\``,
+    message: withGaps(message),
+  }));
+  assert.deepEqual(documented, known);
+});
+
+test('routes: each with the key and the scope that it asks for', () => {
+  const documented = rowsOf(textOf('docs/reference/routes.md'), 'endpoint').map(([endpoint, key, scope]) => ({
+    endpoint,
+    key,
+    scope,
+  }));
+  const known = routeTable.map(({ method, path, access }) => ({
+    endpoint: `\`${method.toUpperCase()} ${path}\``,
+    key: { open: 'none', metrics: '`METRICS_KEY`', source: 'source', client: 'environment' }[access.kind],
+    scope: access.kind === 'client' ? `\`${access.scope}\`` : '',
+  }));
+  assert.deepEqual(documented, known);
+});
