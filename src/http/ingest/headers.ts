@@ -1,4 +1,4 @@
-/** What path and headers of the ingest interface say (specification endpoints 1 to 3, contract section 3 "Raw headers"). */
+/** What path and headers of the ingest interface say (docs/reference/http.md "Saving one entity"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
 import type { HeaderField } from '../answer.ts';
