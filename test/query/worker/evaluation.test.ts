@@ -57,6 +57,20 @@ test('all queries of a request together have a budget too', () => {
   );
 });
 
+test('near its deadline a query is refused once it had half of its budget, however long that took', () => {
+  const evaluation = evaluationOf([10_000, 0], 400);
+  const refused = /^\[false,"filters: the query was stopped after (\d+) ms of processor time/;
+  for (;;) {
+    const nowMs = performance.now();
+    const answers = evaluation.run(nowMs, nowMs + 2, nowMs + 100);
+    if (answers === null) continue;
+    const [, spentMs = ''] = refused.exec(JSON.stringify(answers[0])) ?? [];
+    assert.ok(Number(spentMs) >= 200 && Number(spentMs) < 400, `${spentMs} ms`);
+    assert.deepEqual(answers[1], encodeRefusal(notRun));
+    return;
+  }
+});
+
 test('what is abandoned begins again', () => {
   const evaluation = evaluationOf([5], 60_000);
   const nowMs = performance.now();
