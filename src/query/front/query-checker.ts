@@ -84,7 +84,7 @@ export class QueryChecker {
   }
 }
 
-/** Of a query whose target is not known: what is wrong whatever fields there are. */
+/** The mistakes of a query whose target is not known: those that hold whatever fields there are. */
 function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   const query = isJsonObject(body) ? body : {};
   const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });

@@ -23,7 +23,7 @@ interface ReadFields {
   readonly fields: ReadonlyMap<string, FieldType> | null;
 }
 
-/** Types come from requests, so what is kept of them is bounded. */
+/** Requests name the types, so the fields kept of them are bounded. */
 const typesKept = 1000;
 
 export class Targets {

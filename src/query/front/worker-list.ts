@@ -1,4 +1,4 @@
-/** The workers that live, as the registry has them: whom a query is sent to. */
+/** The live workers, as the registry has them: queries are sent to all of them. */
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { LiveWorker } from '../transport/transport.ts';

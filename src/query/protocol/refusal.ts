@@ -2,7 +2,7 @@
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
-/** Its message is for who sent the query. */
+/** The message is for the client. */
 export class RefusedQueryError extends Error {
   override readonly name = 'RefusedQueryError';
 }
@@ -16,7 +16,7 @@ export const notRun = '';
 
 const refused = false;
 
-/** @param why in words for who sent the query */
+/** @param why in words for the client */
 export function encodeRefusal(why: string): MessageBody {
   return [refused, why];
 }

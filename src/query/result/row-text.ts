@@ -31,7 +31,7 @@ export function rowText(
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
   const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
   const head = `${ids}${updatedAt}${isWithScore ? `,"_score":${score}` : ''}`;
-  // What is auto-indexed is named by others, and may be named like a built-in field; an index has no such fields.
+  // Clients name auto-indexed fields, and may name one like a built-in field. An index has no such fields.
   const fields = isWithScore ? fieldsBytes : withoutBuiltIns(fieldsBytes);
   const pieces =
     fields.length === emptyObjectBytes

@@ -36,7 +36,7 @@ export class FramedSocket {
     this.socket.destroy();
   }
 
-  /** Whoever sends what is not packed is cut off. */
+  /** A peer that sends anything but packed messages is cut off. */
   #read(frame: Buffer): void {
     let message: unknown;
     try {

@@ -1,4 +1,4 @@
-/** A worker's end of the sockets of its machine. Nothing rests on them: who cannot connect asks through the streams. */
+/** A worker's end of the sockets of its machine. A front that cannot connect asks through the streams. */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import type { MessageBody } from '../../store/streams/message-body.ts';
@@ -47,7 +47,7 @@ export class SocketListener implements Listener {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
     const framed = new FramedSocket(socket, (message) => {
-      // Whoever speaks otherwise is no front of this version.
+      // A front of another version speaks otherwise.
       if (isRequest(message)) this.onRequest(new SocketInboundRequest(message, framed));
       else socket.destroy();
     });

@@ -1,6 +1,7 @@
 /**
  * A front's connections to the workers of its machine, over sockets of the file system: through Redis a message is
- * written and read three times each way. Measured in `bench/query-overhead.ts`.
+ * written and read three times each way. What that is worth stands in
+ * `bench/README.md`, "Fast paths".
  */
 import { createConnection } from 'node:net';
 import { hostname } from 'node:os';
@@ -9,7 +10,7 @@ import { PendingReplies } from '../../store/streams/pending-replies.ts';
 import { FramedSocket } from './framed-socket.ts';
 import type { LiveWorker, Transport } from './transport.ts';
 
-/** Who does not listen is not tried again for so long. */
+/** A worker that does not listen is not tried again for so long. */
 const retryMs = 1_000;
 
 /** What travels: the reply has the number of its request. */

@@ -13,7 +13,7 @@ export class CatchUp {
   /** @param onCurrent called when a shard has all its changes that had to wait */
   constructor(private readonly onCurrent: () => void) {}
 
-  /** For a slice, and what is left soon. */
+  /** Applies changes for a slice; the rest follows soon. */
   advance(shards: Iterable<LiveShard>): void {
     const endsMs = performance.now() + sliceMs;
     for (const live of shards) if (!live.advance(endsMs)) this.soon(live);

@@ -124,7 +124,7 @@ export class Evaluation {
 
   /**
    * On a busy machine a costly query does not come to its budget before its front gives up, which would say nothing of
-   * what it cost, and whoever tries again would cost as much again.
+   * what it cost, and a second try would cost as much again.
    */
   #isInVain(deadlineMs: number): boolean {
     return this.#lookedMs > deadlineMs - replyMs && this.#requestMs >= this.budgetMs / 2;

@@ -1,4 +1,4 @@
-/** Whose turn it is: tenants one after the other, and who takes long behind who does not. */
+/** Which request is next: tenants take turns, and requests that take long come behind all others. */
 
 /** Requests whose work so far is kept, each with memory of its own and shards that must not change meanwhile. */
 const keptMax = 8;

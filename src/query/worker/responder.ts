@@ -97,7 +97,7 @@ export class Responder {
     }
   }
 
-  /** Not at once: who owns a loaded partition learns of it in the same turn of the event loop. */
+  /** Not at once: the owner of a loaded partition hears of it in the same turn of the event loop. */
   #recheckSoon(): void {
     if (this.#waiting.length === 0 || this.#isRechecking) return;
     this.#isRechecking = true;

@@ -4,7 +4,6 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Shard } from '../../search/shard/shard.ts';
 import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
 import { countItems, itemIndexField, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
@@ -86,12 +85,7 @@ export class ShardSet implements ItemSink {
     return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
   }
 
-  /** The items of an index that are here; null when there are none. @param name from `itemIndexField` */
-  shard(name: string): Shard | null {
-    return this.#shards.get(name)?.shard ?? null;
-  }
-
-  /** As `shard`, with what waits to be applied to it. */
+  /** The shard of an index, with the changes that wait for it; null when no item is here. @param name from `itemIndexField` */
   live(name: string): LiveShard | null {
     return this.#shards.get(name) ?? null;
   }
@@ -218,9 +212,9 @@ export class ShardSet implements ItemSink {
     if (live !== undefined) return live;
     const definition = this.configuration && definitionOf(this.configuration, index);
     if (definition === null) return null;
-    const made = this.#newLive(definition);
-    this.#shards.set(name, made);
-    return made;
+    const created = this.#newLive(definition);
+    this.#shards.set(name, created);
+    return created;
   }
 
   #newLive(definition: IndexDefinition): LiveShard {

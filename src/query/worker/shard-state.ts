@@ -4,7 +4,7 @@ import type { ShardRequest } from '../protocol/shard-request.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardSet } from './shard-set.ts';
 
-/** A worker's shards at one moment, and whom they can answer. Only valid until anything else happens. */
+/** A worker's shards at one moment, and which requests they can answer. Only valid until anything else happens. */
 export class ShardState {
   readonly snapshot: ShardSnapshot;
   /** The worker has all partitions. */

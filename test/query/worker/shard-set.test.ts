@@ -32,7 +32,7 @@ const everything: CheckedQuery = {
 };
 
 function stateOf(shards: ShardSet, index = things, query = everything): Map<string, string> {
-  const rows = shards.shard(itemIndexField(index))?.query(query).rows ?? [];
+  const rows = shards.live(itemIndexField(index))?.shard.query(query).rows ?? [];
   return new Map(rows.map(({ place, fieldsText }) => [place.originId, fieldsText]));
 }
 
@@ -132,7 +132,7 @@ test('while a partition loads the others answer, and its progress is told', asyn
   const progress: number[] = [];
   let answers = 0;
   while (isLoading) {
-    assert.ok((shards.shard(itemIndexField(things))?.size ?? 0) >= 10);
+    assert.ok((shards.live(itemIndexField(things))?.shard.size ?? 0) >= 10);
     answers += 1;
     assert.equal(shards.applied(1), null);
     const [load] = shards.loading;
@@ -229,9 +229,9 @@ test('an index that is gone from the configuration is dropped, one that comes ba
   const shards = new ShardSet(store, new AutoFields(store), plain);
   await shards.open(0, 1, owner.commits);
   await shards.reconfigure(site({}));
-  assert.equal(shards.shard(itemIndexField(things)), null);
+  assert.equal(shards.live(itemIndexField(things)), null);
   await owner.write(shards, numbered('more-', 5));
-  assert.equal(shards.shard(itemIndexField(things)), null);
+  assert.equal(shards.live(itemIndexField(things)), null);
   await shards.reconfigure(plain);
   assert.deepEqual(stateOf(shards), textsOf(owner.model));
 });
