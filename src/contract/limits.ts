@@ -136,3 +136,30 @@ export const sortKeysMax = 100;
 export const autoFieldsMax = 1000;
 /** Auto-indexed entity types of one source and their fields, together: each takes memory in every worker. */
 export const autoIndexedNamesMax = 20_000;
+
+/** Largest of the settings RATE_LIMIT and OPEN_RATE_LIMIT, in requests a second. */
+export const rateLimitMax = 1_000_000;
+/** Largest INGEST_BACKLOG. */
+export const ingestBacklogSettingMax = 10_000_000;
+/** Largest BODIES_MB. */
+export const bodiesMebibytesMax = 65_536;
+/** Largest ANSWERS_MB. */
+export const answersMebibytesMax = 65_536;
+/** Largest DELIVERY_CACHE_MB. */
+export const deliveryCacheMebibytesMax = 65_536;
+/** Finished answers of delivery and queries that a front keeps. */
+export const deliveryCacheBytesMax = 128 * 1024 * 1024;
+/** Longest of all waits that settings name. */
+export const waitSecondsMax = 3_600;
+/** Smallest QUERY_CPU_MS: two turns of a query. */
+export const queryCpuMsMin = 10;
+/** Largest QUERY_CPU_MS. */
+export const queryCpuMsMax = 600_000;
+/** Smallest LEASE_SECONDS: leases are renewed every half a second, and Redis may be slow. */
+export const leaseSecondsMin = 2;
+/** Largest CONFIRM_REPLICAS. */
+export const confirmReplicasMax = 16;
+/** Prefixes of header names in HEADER_PREFIX. */
+export const headerPrefixesMax = 16;
+/** Length of one of them. */
+export const headerPrefixCharactersMax = 64;

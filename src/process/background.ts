@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { type Niceness, nicenessMax } from '../config/settings/settings.ts';
+import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
 
 /**
  * Gives this process a niceness for good: whoever is below it goes first when all cores are busy, and nothing changes

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AppendFsync } from '../../config/settings/settings.ts';
+import type { AppendFsync } from '../../config/settings/table.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { makeFolder } from './make-folder.ts';
 import {

@@ -9,7 +9,7 @@ export interface NormalUrl {
 const absolutePattern = /^(https?):\/\/([^/?#]*)(.*)$/is;
 const hostAndPortPattern = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/;
 const defaultPorts: Record<string, string> = { http: '80', https: '443' };
-const portMax = 65_535;
+export const portMax = 65_535;
 
 /**
  * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). Whatever the

@@ -1,6 +1,6 @@
 /** The log of a process: lines without keys, header values and bodies. */
 import { type DestinationStream, pino } from 'pino';
-import type { LogLevel } from '../../config/settings/settings.ts';
+import type { LogLevel } from '../../config/settings/table.ts';
 
 export interface Log {
   /** Whether `debug` writes anything: where it does not, nothing should be gathered for it. */

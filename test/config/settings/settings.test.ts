@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { environmentWithFile } from '../../../src/config/settings/environment.ts';
 import { readSettings, SettingsError } from '../../../src/config/settings/settings.ts';
+import { listSettings } from '../../../src/config/settings/table.ts';
 import { folderWith } from '../support/folder.ts';
 
 function mistakeOf(env: NodeJS.ProcessEnv): string {
@@ -59,11 +60,28 @@ test('without variables every setting has its documented default', () => {
 });
 
 test('the reference has a row for every variable, and a row for no other', async () => {
-  const source = await readFile(new URL('../../../src/config/settings/settings.ts', import.meta.url), 'utf8');
   const page = await readFile(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
-  const read = [...source.matchAll(/\bsetting(?:<[^(]*>)?\(\s*'([A-Z_]+)'/g)].map(([, name]) => name);
+  const read = listSettings().map(({ variable }) => variable);
   const rows = [...page.matchAll(/^\| (`[^|]*`) /gm)].flatMap(([, cell]) => (cell ?? '').match(/[A-Z_]+/g));
   assert.deepEqual(rows.sort(), read.sort());
+});
+
+test('every setting is listed with its default as the variable is written', () => {
+  for (const { variable, default: text, meaning, allowed } of listSettings()) {
+    assert.ok(meaning !== '' && allowed !== '', variable);
+    const isInWords = ['CONFIG_DIR', 'WORKERS', 'DEMO'].includes(variable);
+    if (text !== '' && !isInWords) assert.deepEqual(readSettings({ [variable]: text }), readSettings({}));
+  }
+  const byName = new Map(listSettings().map((setting) => [setting.variable, setting]));
+  assert.deepEqual(byName.get('BODIES_MB'), {
+    variable: 'BODIES_MB',
+    default: '512',
+    unit: 'MiB',
+    allowed: 'a whole number from 1 to 65536',
+    meaning: 'request bodies that one front holds at a time; what arrives beyond it is answered 503',
+  });
+  assert.equal(byName.get('QUERY_WAIT_SECONDS')?.default, '3');
+  assert.equal(byName.get('REDIS_URL')?.default, '');
 });
 
 test('an empty variable is an absent one', () => {

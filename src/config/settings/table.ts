@@ -1,0 +1,259 @@
+/** Every setting, once: what reads the environment, what refuses a wrong value and what lists settings are made from this. */
+import { availableParallelism } from 'node:os';
+import {
+  answersMebibytesMax,
+  bodiesInFlightBytesMax,
+  bodiesMebibytesMax,
+  bodyIdleTimeoutMs,
+  confirmReplicasMax,
+  deliveryCacheBytesMax,
+  deliveryCacheMebibytesMax,
+  drainMs,
+  ingestBacklogEntriesMax,
+  ingestBacklogSettingMax,
+  leaseMs,
+  leaseSecondsMin,
+  minVersionWaitMs,
+  openRequestsPerSecondMax,
+  partitionsMax,
+  processesMax,
+  queryCpuMs,
+  queryCpuMsMax,
+  queryCpuMsMin,
+  queryWaitMs,
+  rateLimitMax,
+  redisCommandTimeoutMs,
+  replicaWaitMs,
+  unsentAnswersBytesMax,
+  waitSecondsMax,
+} from '../../contract/limits.ts';
+import { portMax } from '../urls/url.ts';
+import {
+  clusterSeeds,
+  headerPrefixes,
+  listenHost,
+  mebibytes,
+  type Niceness,
+  niceness,
+  oneOf,
+  onOrOff,
+  path,
+  redisUrl,
+  seconds,
+  wholeNumber,
+  writtenKey,
+} from './kinds.ts';
+import { type ListedSetting, Setting } from './setting.ts';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+export type AppendFsync = 'always' | 'everysec';
+
+const wait = seconds(1, waitSecondsMax);
+const rate = wholeNumber(0, rateLimitMax, 'requests a second');
+const processes = wholeNumber(1, processesMax);
+const logLevel = oneOf<LogLevel>('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+const appendFsync = oneOf<AppendFsync>('always', 'everysec');
+
+export const settingsTable = {
+  port: new Setting<number, number>(
+    'PORT',
+    wholeNumber(0, portMax),
+    4000,
+    'port of the HTTP fronts; 0 takes any free one',
+  ),
+  host: new Setting<string, string>('HOST', listenHost, '127.0.0.1', 'address they listen on'),
+  redisUrl: new Setting(
+    'REDIS_URL',
+    redisUrl,
+    null,
+    'the Redis that holds everything. Without it `npm start` runs a private `redis-server` on loopback, with a password',
+  ),
+  redisCluster: new Setting(
+    'REDIS_CLUSTER',
+    clusterSeeds,
+    null,
+    'nodes of a Redis Cluster that holds everything; not together with `REDIS_URL`',
+  ),
+  messagesUrl: new Setting(
+    'MESSAGES_URL',
+    redisUrl,
+    null,
+    'a Redis that keeps nothing, for queries on their way. Without it the one that has everything; with the private Redis, a second private one',
+  ),
+  configDir: new Setting(
+    'CONFIG_DIR',
+    path,
+    null,
+    'the configuration folder; without it nothing but the demo becomes active ([live configuration](../guide/live-configuration.md))',
+    '`config`',
+  ),
+  dataDir: new Setting<string, string>(
+    'DATA_DIR',
+    path,
+    '.data',
+    'files of the private Redis; one `npm start` at a time',
+  ),
+  appendFsync: new Setting<AppendFsync, AppendFsync>(
+    'APPEND_FSYNC',
+    appendFsync,
+    'always',
+    'when the private Redis writes its file through to the disk',
+  ),
+  workers: new Setting<number, number>(
+    'WORKERS',
+    processes,
+    Math.max(1, availableParallelism() - 1),
+    'partition workers of `npm start`',
+    'cores − 1, at least 1',
+  ),
+  web: new Setting<number, number>('WEB', processes, 1, 'HTTP fronts of `npm start`'),
+  workerNiceness: new Setting<Niceness, Niceness>(
+    'WORKER_NICENESS',
+    niceness,
+    0,
+    'niceness of workers and jobs: with 5 fronts and Redis go first on busy cores. `idle` (Linux): they run only while nobody else wants the core. Readers wait less while much is written or rebuilt, and what is written shows later; with `idle` keep a part of a core free, or it waits until the rush is over',
+  ),
+  partitions: new Setting<number, number>(
+    'PARTITIONS',
+    wholeNumber(1, partitionsMax),
+    16,
+    'fixed when a store is first used, another value is refused then',
+  ),
+  headerPrefixes: new Setting<readonly string[], readonly string[]>(
+    'HEADER_PREFIX',
+    headerPrefixes,
+    ['X-Service'],
+    "beginnings of the platform's header names: `X-Service,X-Acme` reads `X-Acme-Type` too. Answers use the first",
+  ),
+  tlsCert: new Setting(
+    'TLS_CERT',
+    path,
+    null,
+    "PEM file of the fronts' certificate, with its chain; only together with `TLS_KEY`. With them the port speaks HTTPS only. Restart the fronts after a renewal",
+  ),
+  tlsKey: new Setting(
+    'TLS_KEY',
+    path,
+    null,
+    "PEM file of the certificate's private key, without a passphrase",
+  ),
+  metricsKey: new Setting(
+    'METRICS_KEY',
+    writtenKey,
+    null,
+    'the key that `/metrics` asks for, which names tenants: `Authorization: Bearer <key>` or `X-Api-Key`; may be written as `sha256:<hex>`. None: `/metrics` is open',
+  ),
+  rateLimit: new Setting<number, number>(
+    'RATE_LIMIT',
+    rate,
+    0,
+    "requests that one front takes for one API key, with a burst of one second's worth; 0: no limit. Over it: 429 with `Retry-After`",
+  ),
+  openRateLimit: new Setting<number, number>(
+    'OPEN_RATE_LIMIT',
+    rate,
+    openRequestsPerSecondMax,
+    "requests without a known key (health, metrics, the document, unknown paths and keys) that one front takes from one address, an IPv6 /64 as one, with a burst of five seconds' worth; 0: no limit. Over it: 429. Behind a proxy all requests come from its address",
+  ),
+  ingestBacklogEntries: new Setting<number, number>(
+    'INGEST_BACKLOG',
+    wholeNumber(1, ingestBacklogSettingMax, 'entries'),
+    ingestBacklogEntriesMax,
+    'stream entries of one tenant (accepted requests, as each front counts its own) that may wait in one partition, and its requests that wait, before its ingest is answered 503',
+  ),
+  bodiesInFlightBytes: new Setting<number, number>(
+    'BODIES_MB',
+    mebibytes(1, bodiesMebibytesMax),
+    bodiesInFlightBytesMax,
+    'request bodies that one front holds at a time; what arrives beyond it is answered 503',
+  ),
+  unsentAnswersBytes: new Setting<number, number>(
+    'ANSWERS_MB',
+    mebibytes(1, answersMebibytesMax),
+    unsentAnswersBytesMax,
+    'answers that one front holds for clients which have not read them, each counted for every such client; beyond it answers over 64 KiB are 503',
+  ),
+  bodyIdleMs: new Setting<number, number>(
+    'BODY_IDLE_SECONDS',
+    wait,
+    bodyIdleTimeoutMs,
+    'a body of which nothing arrives for this long ends its request (408)',
+  ),
+  minVersionWaitMs: new Setting<number, number>(
+    'MIN_VERSION_WAIT_SECONDS',
+    wait,
+    minVersionWaitMs,
+    'how long a request with `X-Service-Min-Version` waits, then 503',
+  ),
+  queryWaitMs: new Setting<number, number>(
+    'QUERY_WAIT_SECONDS',
+    wait,
+    queryWaitMs,
+    'how long a query waits for a complete answer of the workers, then 503',
+  ),
+  queryCpuMs: new Setting<number, number>(
+    'QUERY_CPU_MS',
+    wholeNumber(queryCpuMsMin, queryCpuMsMax, 'ms'),
+    queryCpuMs,
+    'processor time that a query has in each worker; beyond it 400 with what was costly. All queries of a multi-query together have twice as much',
+  ),
+  redisTimeoutMs: new Setting<number, number>(
+    'REDIS_TIMEOUT_SECONDS',
+    wait,
+    redisCommandTimeoutMs,
+    'longest command of a front to Redis, then 503',
+  ),
+  confirmReplicas: new Setting<number, number>(
+    'CONFIRM_REPLICAS',
+    wholeNumber(0, confirmReplicasMax, 'replicas'),
+    0,
+    'one Redis: how many of its replicas must have a save, a delete or a configuration before it is acknowledged; Redis Cluster always waits for one',
+  ),
+  replicaWaitMs: new Setting<number, number>(
+    'REPLICA_WAIT_SECONDS',
+    wait,
+    replicaWaitMs,
+    'how long a write waits until the replicas have it, then 503: one of each shard on Redis Cluster, `CONFIRM_REPLICAS` of them on one Redis',
+  ),
+  leaseMs: new Setting<number, number>(
+    'LEASE_SECONDS',
+    seconds(leaseSecondsMin, waitSecondsMax),
+    leaseMs,
+    'a worker that is not heard of for this long loses its partitions to others',
+  ),
+  drainMs: new Setting<number, number>(
+    'DRAIN_SECONDS',
+    wait,
+    drainMs,
+    "how long a front's requests may go on after SIGTERM; every process ends 1.5 s later at the latest",
+  ),
+  deliveryCacheBytes: new Setting<number, number>(
+    'DELIVERY_CACHE_MB',
+    mebibytes(0, deliveryCacheMebibytesMax),
+    deliveryCacheBytesMax,
+    'memory for finished answers of delivery and queries in each front; 0 turns the cache off',
+  ),
+  demo: new Setting(
+    'DEMO',
+    onOrOff,
+    null,
+    'load the demo data at first start',
+    "`on` when `CONFIG_DIR` is this repository's",
+  ),
+  logLevel: new Setting<LogLevel, LogLevel>(
+    'LOG_LEVEL',
+    logLevel,
+    'info',
+    'what is logged: this and what is graver',
+  ),
+};
+
+/** What the settings are read as, by the keys of the table. */
+export type SettingValues = {
+  readonly [Key in keyof typeof settingsTable]: ReturnType<(typeof settingsTable)[Key]['valueIn']>;
+};
+
+/** All settings, for the reference and for `--help`. */
+export function listSettings(): ListedSetting[] {
+  return Object.values(settingsTable).map(({ listed }) => listed);
+}
