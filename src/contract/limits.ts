@@ -1,15 +1,26 @@
-/** Every limit of the platform, named once. Sizes in bytes, times in milliseconds, lengths as named. */
+/**
+ * Every limit of the platform, named once. The end of a name says what is counted (`limit-list.ts` lists them so):
+ * bytes, ms, seconds, characters (UTF-16 units), code points, else things. Each has its meaning on the line above it.
+ */
 
+/** Entities of one bulk save, and ids of one bulk delete. */
 export const bulkEntitiesMax = 50;
+/** Body of a bulk save. */
 export const bulkBodyBytesMax = 209_715_200;
+/** Body of a single save, and each entity of a bulk save. */
 export const entityBytesMax = 5_242_880;
 /** Nesting of a JSON value; `properties` itself is level 1. */
 export const jsonDepthMax = 100;
 
+/** A URL of an entity, of a view's route or of a request. */
 export const urlCharactersMax = 4096;
+/** Ids and handles together in the body of one delivery request. */
 export const deliveryKeysMax = 1000;
+/** References that one delivery answer resolves. */
 export const deliveryReferencesMax = 10_000;
+/** One delivery answer. */
 export const deliveryBodyBytesMax = 32 * 1024 * 1024;
+/** A smaller answer is never compressed. */
 export const compressionBytesMin = 1024;
 /** A larger view lies apart, so that whoever reads it knows its size before. */
 export const inlineViewBytesMax = 32 * 1024;
@@ -17,23 +28,34 @@ export const inlineViewBytesMax = 32 * 1024;
 export const viewBatchBytesMax = 4 * 1024 * 1024;
 /** An answer that needs more bytes of views than this takes turns with others of the kind. */
 export const freeAnswerBytesMax = 1024 * 1024;
-/** Answers beyond `freeAnswerBytesMax` that a front makes at a time, for one client and for all. */
+/** Answers beyond `freeAnswerBytesMax` that a front makes at a time for one client. */
 export const largeAnswersOfClientMax = 1;
+/** The same for all clients together. */
 export const largeAnswersMax = 3;
 /** Of one client, how many of them may wait; more are answered 503. */
 export const largeAnswersWaitingMax = 32;
 
+/** Smallest `first` or `last` of a page of routes. */
 export const routesPageMin = 100;
+/** Largest `first` or `last` of a page of routes. */
 export const routesPageMax = 500;
 
+/** Queries of one multi-query. */
 export const queriesPerRequestMax = 5;
+/** Text of a search. */
 export const searchCodePointsMax = 256;
+/** Items of a query page when the query names no `pageSize`. */
 export const pageSizeDefault = 10;
+/** Largest `pageSize`. */
 export const pageSizeMax = 1000;
+/** Items that can be reached by page number; beyond it a query goes on with its token. */
 export const offsetWindowMax = 10_000;
+/** Groups of a facet when the query names no `size`. */
 export const facetSizeDefault = 10;
+/** Largest `size` of a facet. */
 export const facetSizeMax = 100;
 
+/** Entities that one `$lookup` gives. */
 export const lookupResultsMax = 1000;
 
 /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
@@ -53,13 +75,16 @@ export const configFileBytesMax = 4 * 1024 * 1024;
 export const configDepthMax = 200;
 /** Ids and aliases of the configuration. */
 export const configNameCharactersMax = 100;
+/** An API key. */
 export const apiKeyCharactersMax = 512;
+/** Largest PARTITIONS. */
 export const partitionsMax = 1024;
 /** Fronts or partition workers that one `npm start` may be told to run. */
 export const processesMax = 256;
 
 /** Length of an originId and of an originParentId, in UTF-16 units. */
 export const originIdCharactersMax = 1024;
+/** Type of an entity. */
 export const entityTypeCharactersMax = 256;
 /** Redirect URLs of one entity. */
 export const redirectsMax = 1000;
@@ -73,6 +98,7 @@ export const unsentAnswersBytesMax = 256 * 1024 * 1024;
 export const smallAnswerBytesMax = 64 * 1024;
 /** A client that takes less of an answer in `slowReaderMs`, while more waits, is cut off. */
 export const slowReaderBytesMin = 16 * 1024;
+/** The time in which a client must take `slowReaderBytesMin` of an answer while more waits. */
 export const slowReaderMs = 10_000;
 /** One of so many answers without a body (HEAD, 304) ends its connection. */
 export const bodilessAnswersPerConnection = 1000;
@@ -88,8 +114,9 @@ export const openBurstSeconds = 5;
 export const countedAddressesMax = 10_000;
 /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
 export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
-/** Files that a front keeps free beside its connections: a tenth of what it may open, but not below or above these. */
+/** Least of the files that a front keeps free beside its connections: a tenth of what it may open, within bounds. */
 export const filesReserveMin = 32;
+/** Most of the files that a front keeps free. */
 export const filesReserveMax = 1_024;
 /** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */
 export const inlineBodyBytesMax = 64 * 1024;
@@ -119,8 +146,9 @@ export const replicaWaitMs = 1_000;
 export const queryWaitMs = 3_000;
 /** Rows of one query's page, or the sort values by which it was found, in UTF-16 units of JSON text. */
 export const queryPageUnitsMax = 32 * 1024 * 1024;
-/** Processor time that one query has in each worker before it is refused; all queries of a request have twice as much. */
+/** Processor time that one query has in each worker before it is refused. */
 export const queryCpuMs = 1_000;
+/** Processor time of all queries of one request, in budgets of one query (`queryCpuMs`). */
 export const queryBudgetsPerRequest = 2;
 /** Entities that one jobs process asks to rebuild in a second after a change of configuration. */
 export const rebuildEntitiesPerSecondMax = 2_000;
@@ -130,7 +158,9 @@ export const rebuildMarksWaitingMax = 200;
 export const filterConditionsMax = 1000;
 /** Conditions with a `*` pattern among them: each looks at every distinct value of its field. */
 export const filterPatternsMax = 100;
+/** Facets of one query. */
 export const facetsPerQueryMax = 100;
+/** Sort keys of one query. */
 export const sortKeysMax = 100;
 /** Fields of one auto-indexed entity type; properties met later are not indexed. */
 export const autoFieldsMax = 1000;
@@ -163,3 +193,38 @@ export const confirmReplicasMax = 16;
 export const headerPrefixesMax = 16;
 /** Length of one of them. */
 export const headerPrefixCharactersMax = 64;
+
+// One build. Operators write schemas, but strangers write the entities that they run over.
+
+/** Elements mapped, partials entered, path nodes visited and pattern states tried, together. */
+export const buildStepsMax = 5_000_000;
+/** Characters of one view's JSON, its references not counted; below what one delivery may carry. */
+export const viewCharactersMax = 16 * 1024 * 1024;
+/** Characters of one text that an expression puts together. */
+export const textCharactersMax = 16 * 1024 * 1024;
+/** Partials inside partials; a cycle ends here with null and a diagnostic. */
+export const partialDepthMax = 32;
+/** Different lookups of one build. */
+export const lookupsPerBuildMax = 5_000;
+/** Views that one entity's `actions` may name. */
+export const actionsPerBuildMax = 1_000;
+/** Different diagnostics of one build; more of them say nothing new. */
+export const diagnosticsPerBuildMax = 100;
+
+/** Levels of a schema file's JSON below its root at which a property may still be defined. */
+export const definitionDepthMax = 64;
+/** Characters of one expression, path or filter. */
+export const languageTextCharactersMax = 100_000;
+
+/** Values of one entity under one lookup index; an entity with more stands under the index's overflow key. */
+export const lookupValuesPerIndexMax = 1_000;
+/** Value keys of one lookup; a longer list reads all entities of the type. */
+export const lookupKeysMax = 1_000;
+/** A longer key is replaced by its digest. */
+export const lookupKeyCharactersMax = 160;
+/** States of one compiled pattern of `match` or `search`. */
+export const patternStatesMax = 5_000;
+/** Dots, brackets and operators of one path: the segments and conditions that it may have. */
+export const pathMarksMax = 500;
+/** Brackets inside brackets of one path. */
+export const pathNestingMax = 64;

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../contract/limits.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
 import { Frame } from '../language/scope.ts';
-import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../limits.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { BuildInput } from './input.ts';
 import type { BuildOutcome } from './outcome.ts';

@@ -1,5 +1,5 @@
 import type { ViewRef } from '../../contract/ids.ts';
-import { viewCharactersMax } from '../limits.ts';
+import { viewCharactersMax } from '../../contract/limits.ts';
 import type { Build } from './build.ts';
 
 /** A place of a view where another view is put at delivery. */

@@ -1,11 +1,11 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
+import { actionsPerBuildMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { valueText } from '../language/value-text.ts';
-import { actionsPerBuildMax } from '../limits.ts';
 import type { ResolvedAction } from '../schema.ts';
 
 type Resolve = (frame: Frame) => ResolvedAction[];

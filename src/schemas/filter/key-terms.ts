@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
+import { lookupKeysMax } from '../../contract/limits.ts';
 import { scalarText } from '../language/value-text.ts';
-import { lookupKeysMax } from '../limits.ts';
 import { overflowKey, valueKey, wholeKey } from '../lookup/key.ts';
 import type { LookupIndex, PropertyPath } from '../lookup/plan.ts';
 import { both, type Types, typesOf } from './entity-types.ts';

@@ -4,8 +4,8 @@
  * backtracking engine, such as the one that the JSONPath library uses, can need a power of two of it.
  */
 
+import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
 import { SyntaxMistake } from '../language/syntax-mistake.ts';
-import { languageTextCharactersMax, patternStatesMax } from '../limits.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
 type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;

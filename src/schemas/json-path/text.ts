@@ -1,9 +1,9 @@
+import { pathMarksMax, pathNestingMax } from '../../contract/limits.ts';
 import { joinParts } from '../language/expression.ts';
 import { parseHole } from '../language/expression-parser.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
 import { valueText } from '../language/value-text.ts';
-import { pathMarksMax, pathNestingMax } from '../limits.ts';
 
 /** Stands around the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
 const holeMark = '\udc00';

@@ -1,4 +1,4 @@
-import { languageTextCharactersMax, textCharactersMax } from '../limits.ts';
+import { languageTextCharactersMax, textCharactersMax } from '../../contract/limits.ts';
 import { parseHole } from './expression-parser.ts';
 import { Reader } from './reader.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from './scope.ts';

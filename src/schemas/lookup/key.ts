@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lookupKeyCharactersMax } from '../limits.ts';
+import { lookupKeyCharactersMax } from '../../contract/limits.ts';
 import type { LookupIndex } from './plan.ts';
 
 /** Keeps apart the parts of a key; a clash of two keys would only make a lookup read more than it needs. */

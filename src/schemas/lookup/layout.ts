@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
+import { lookupValuesPerIndexMax } from '../../contract/limits.ts';
 import { member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
-import { lookupValuesPerIndexMax } from '../limits.ts';
 import { overflowKey, valueKey, wholeKey } from './key.ts';
 import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
 

@@ -1,9 +1,9 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { partialDepthMax } from '../../contract/limits.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { CompiledPartial } from '../definition/partial.ts';
 import { compileRequiredField } from '../language/expression-field.ts';
 import { Frame } from '../language/scope.ts';
-import { partialDepthMax } from '../limits.ts';
 
 /**
  * `{type: "partial", input, alias}`. An alias that names no partial gives null and a diagnostic; so does a partial

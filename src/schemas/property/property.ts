@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject } from '../../contract/json.ts';
+import { definitionDepthMax } from '../../contract/limits.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import {
   type Definition,
@@ -8,7 +9,6 @@ import {
   nullDefinition,
 } from '../definition/definition.ts';
 import type { Scope } from '../language/scope.ts';
-import { definitionDepthMax } from '../limits.ts';
 import { compileArray } from './array.ts';
 import { compileBoolean } from './boolean.ts';
 import { compileDynamic, isDynamic } from './dynamic.ts';
