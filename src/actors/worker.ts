@@ -3,25 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { leaseMs } from '../contract/limits.ts';
+import { leaseMs as contractLeaseMs } from '../contract/limits.ts';
 import { oneFlight } from '../lib/one-flight.ts';
 import { repeat } from '../lib/repeat.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import {
-  type Lease,
-  type RenewalMark,
-  releaseLease,
-  type TakenLease,
-  takeLease,
-} from '../store/partitions/lease.ts';
 import { LeaseEnds } from '../store/partitions/lease-ends.ts';
 import { readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
-import { FencedError, StoreUnavailableError } from '../store/redis/errors.ts';
+import { StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
 import { portionParts } from './batch/work.ts';
@@ -30,7 +23,8 @@ import { nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
 import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
 import { LeaseWatch } from './ownership/lease-watch.ts';
-import { PartitionActor } from './partition.ts';
+import { OwnedPartitions } from './ownership/owned-partitions.ts';
+import type { PartitionContext } from './partition.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 
 const tickMs = 500;
@@ -64,49 +58,51 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   onTrouble(message: string, error: unknown): void;
 }
 
-interface OwnedPartition {
-  readonly actor: PartitionActor;
-  readonly ended: Promise<void>;
-}
-
 export class Worker {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   readonly metrics = new WorkerMetrics();
-  readonly #leaseMs: number;
-  readonly #owned = new Map<number, OwnedPartition>();
-  /** By this process' clock, a little before Redis ends the leases. */
-  readonly #ends: LeaseEnds;
+  readonly #owned: OwnedPartitions;
   readonly #keeper: Keeper;
   readonly #beat: WorkerBeat;
   readonly #watch: LeaseWatch;
   readonly #news: LeaseNews;
   readonly #streams: StreamSource;
-  readonly #rebuildTurns = new Semaphore(1);
-  readonly #batchSlots = new Semaphore(batchesAtOnce * portionParts, batchPatienceMs);
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
-    this.#leaseMs = options.leaseMs ?? leaseMs;
-    const { store, openKeeper = openLocalKeeper, onTrouble } = options;
+    const { store, configuration, waitingFor, socketPath, openKeeper = openLocalKeeper, onTrouble } = options;
+    const leaseMs = options.leaseMs ?? contractLeaseMs;
+    const ends = LeaseEnds.ofPartitions(store.partitions.count);
     this.#streams = openStreamSource(store);
-    this.#watch = new LeaseWatch(this.#leaseMs);
+    this.#watch = new LeaseWatch(leaseMs);
     this.#news = new LeaseNews((event, partitions) => options.onLeases?.(event, partitions));
-    this.#ends = LeaseEnds.ofPartitions(store.partitions.count);
-    const terms = { leaseMs: this.#leaseMs, ends: this.#ends };
-    this.#keeper = openKeeper(store, terms, {
-      lost: (lease) => this.#onLost(lease),
-      trouble: onTrouble,
-      metrics: () => this.#metricsText(),
+    this.#keeper = openKeeper(
+      store,
+      { leaseMs, ends },
+      {
+        lost: (lease) => this.#owned.onLost(lease),
+        trouble: onTrouble,
+        metrics: () => this.#metricsText(),
+      },
+    );
+    this.#owned = new OwnedPartitions({
+      workerId: this.id,
+      leaseMs,
+      ends,
+      configuration,
+      keeper: this.#keeper,
+      news: this.#news,
+      actors: this.#actorContext(),
+      onTrouble,
     });
-    const { configuration, waitingFor, socketPath } = options;
     this.#beat = new WorkerBeat(
       {
         id: this.id,
         configuration,
-        bases: () => [...this.#owned.values()].map(({ actor }) => actor.basis),
-        covered: () => this.covered().keys(),
+        bases: () => this.#owned.actors.map(({ basis }) => basis),
+        covered: () => this.#owned.covered().keys(),
         waitingFor,
         socketPath: () => socketPath?.() ?? null,
       },
@@ -116,12 +112,7 @@ export class Worker {
 
   /** Partitions that can answer queries now, with their epochs. */
   covered(): ReadonlyMap<number, number> {
-    const nowMs = performance.now();
-    const covered = new Map<number, number>();
-    for (const [partition, { actor }] of this.#owned) {
-      if (actor.loaded && nowMs < this.#ends.endMs(partition)) covered.set(partition, actor.lease.epoch);
-    }
-    return covered;
+    return this.#owned.covered();
   }
 
   start(): void {
@@ -135,10 +126,30 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await Promise.all([...this.#owned.keys()].map((partition) => this.#giveBack(partition)));
+    await this.#owned.giveBackAll();
     this.#streams.close();
     this.#news.close();
     await this.#keeper.close();
+  }
+
+  /** What all its partitions share. */
+  #actorContext(): PartitionContext {
+    const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
+    return {
+      store,
+      streams: this.#streams,
+      autoFields,
+      items,
+      metrics: this.metrics,
+      rebuildTurns: new Semaphore(1),
+      batchSlots: new Semaphore(batchesAtOnce * portionParts, batchPatienceMs),
+      claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,
+      basis: () => {
+        const { current, generation, layouts } = configuration;
+        return { configuration: current, generation, layouts };
+      },
+      onTrouble: (partition, error) => onTrouble(`partition ${partition}`, error),
+    };
   }
 
   #repeat(pauseMs: number, act: () => void | Promise<void>): Promise<void> {
@@ -157,8 +168,9 @@ export class Worker {
 
   async #measureLag(): Promise<void> {
     await Promise.all(
-      [...this.#owned].map(async ([partition, { actor }]) => {
-        const end = await lastSequence(this.options.store, actor.lease.tag);
+      this.#owned.actors.map(async (actor) => {
+        const { partition, tag } = actor.lease;
+        const end = await lastSequence(this.options.store, tag);
         if (this.#owned.has(partition))
           this.metrics.streamLag.set({ partition }, Math.max(0, end - actor.checkpoint));
       }),
@@ -179,91 +191,9 @@ export class Worker {
         holds && (workerId === this.id || !unrenewed.has(partition)) ? workerId : null,
       ),
     });
-    await Promise.all(release.map((partition) => this.#giveBack(partition)));
+    await Promise.all(release.map((partition) => this.#owned.giveBack(partition)));
     // Together: of a dead worker's partitions each is without an owner until it is taken.
     const taken = take.filter((partition) => !this.#stop.signal.aborted && !this.#owned.has(partition));
-    await Promise.all(taken.map((partition) => this.#take(partition, unrenewed.get(partition))));
+    await Promise.all(taken.map((partition) => this.#owned.take(partition, unrenewed.get(partition))));
   }
-
-  async #take(partition: number, unrenewed?: RenewalMark): Promise<void> {
-    const askedMs = performance.now();
-    const lease = await takeLease(this.options.store, partition, this.id, this.#leaseMs, unrenewed);
-    if (lease === null) return;
-    await this.#catchUp(lease);
-    this.#ends.set(partition, askedMs + this.#leaseMs);
-    this.#run(lease);
-    this.#keeper.keep(lease, askedMs);
-    this.#news.add('taken', partition);
-  }
-
-  /**
-   * Jobs have a partition that nobody owned rebuilt once all workers that they had heard of followed a new configuration;
-   * this one may have begun by the former.
-   */
-  async #catchUp(lease: TakenLease): Promise<void> {
-    const { store, configuration } = this.options;
-    try {
-      await configuration.catchUp();
-    } catch (error) {
-      await releaseLease(store, lease).catch(() => {});
-      throw error;
-    }
-  }
-
-  #run(lease: TakenLease): void {
-    const { store, autoFields, items, configuration, onTrouble } = this.options;
-    const actor = new PartitionActor(
-      {
-        store,
-        streams: this.#streams,
-        autoFields,
-        items,
-        metrics: this.metrics,
-        rebuildTurns: this.#rebuildTurns,
-        batchSlots: this.#batchSlots,
-        claimsPerCommit: this.options.claimsPerCommit ?? claimsPerCommitDefault,
-        basis: () => {
-          const { current, generation, layouts } = configuration;
-          return { configuration: current, generation, layouts };
-        },
-        onTrouble: (partition, error) => onTrouble(`partition ${partition}`, error),
-      },
-      lease,
-    );
-    const ended = actor
-      .run()
-      .catch((error: unknown) => {
-        if (error instanceof FencedError) this.metrics.fenced.inc();
-        if (isLoss(error)) this.#news.add('lost', lease.partition);
-        else onTrouble(`partition ${lease.partition} stopped and will be taken again`, error);
-      })
-      .then(async () => {
-        this.#keeper.letGo(lease.partition);
-        await releaseLease(store, lease).catch(() => {});
-        // Not before: until then a call to take it would find it ours still.
-        this.#owned.delete(lease.partition);
-        this.metrics.streamLag.remove({ partition: lease.partition });
-      });
-    this.#owned.set(lease.partition, { actor, ended });
-  }
-
-  #onLost({ partition, epoch }: Lease): void {
-    const owned = this.#owned.get(partition);
-    if (owned?.actor.lease.epoch !== epoch) return;
-    this.#news.add('lost', partition);
-    owned.actor.stop();
-  }
-
-  async #giveBack(partition: number): Promise<void> {
-    const owned = this.#owned.get(partition);
-    if (owned === undefined) return;
-    owned.actor.stop();
-    await owned.ended;
-    this.#news.add('given back', partition);
-  }
-}
-
-/** Another worker has the partition, or Redis was away: who runs into it first tells nothing new. */
-function isLoss(error: unknown): boolean {
-  return error instanceof FencedError || error instanceof StoreUnavailableError;
 }

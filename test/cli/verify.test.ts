@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { keys, viewField } from '../../src/store/keys.ts';
 import { environmentId, Platform, page, tenant } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
-import { configurationFiles, groups, pageEntity, pages } from '../verify/fixture.ts';
+import { configurationFiles, groups, pageEntity, pages } from '../verify/support/fixture.ts';
 import { runCommand } from './support/command.ts';
 
 const redisUrl = (await TestRedis.start()).url;

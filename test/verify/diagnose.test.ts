@@ -9,7 +9,7 @@ import { NullPaths } from '../../src/verify/null-paths.ts';
 import { Platform, page, siteFiles } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { configurationFiles, groups, pageEntity } from './fixture.ts';
+import { configurationFiles, groups, pageEntity } from './support/fixture.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 

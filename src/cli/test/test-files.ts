@@ -31,12 +31,12 @@ export const longest: readonly string[] = [
   'test/process/no-redis.test.ts',
   'test/cli/apply.test.ts',
   'test/actors/runtime.test.ts',
-  'test/jobs/rebuild.test.ts',
-  'test/jobs/lookup-change.test.ts',
+  'test/jobs/rebuild-job.test.ts',
+  'test/jobs/layout-change.test.ts',
   'test/cli/backup.test.ts',
   'test/cli/bootstrap.test.ts',
   'test/simulator/simulator.test.ts',
-  'test/jobs/crash.test.ts',
+  'test/jobs/jobs-process.test.ts',
   'test/cli/start.test.ts',
 ];
 

@@ -1,7 +1,7 @@
 /** A tenant that uses everything that is stored: views, claims, redirects, lookups, partials, both kinds of indexes. */
-import type { SourceEntity } from '../../src/contract/entity.ts';
-import type { Json } from '../../src/contract/json.ts';
-import { type Files, page, siteFiles, siteTenant } from '../jobs/support/platform.ts';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { type Files, page, siteFiles, siteTenant } from '../../jobs/support/platform.ts';
 
 const schemas: Files = {
   page: {

@@ -11,7 +11,7 @@ import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
 import { environmentId, Platform, page, scope, tenant } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
-import { configurationFiles, groups, pageEntity, pages } from './fixture.ts';
+import { configurationFiles, groups, pageEntity, pages } from './support/fixture.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 

@@ -1,0 +1,128 @@
+/** The partitions of a worker: takes their leases, runs their actors, gives them back. */
+import { performance } from 'node:perf_hooks';
+import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
+import {
+  type Lease,
+  type RenewalMark,
+  releaseLease,
+  type TakenLease,
+  takeLease,
+} from '../../store/partitions/lease.ts';
+import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
+import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts';
+import { PartitionActor, type PartitionContext } from '../partition.ts';
+import type { Keeper } from './keeper.ts';
+import type { LeaseNews } from './lease-news.ts';
+
+export interface OwnershipContext {
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** By this process' clock, a little before Redis ends the leases. */
+  readonly ends: LeaseEnds;
+  readonly configuration: ActiveConfiguration;
+  readonly keeper: Keeper;
+  readonly news: LeaseNews;
+  /** Of every actor. */
+  readonly actors: PartitionContext;
+  onTrouble(message: string, error: unknown): void;
+}
+
+interface OwnedPartition {
+  readonly actor: PartitionActor;
+  readonly ended: Promise<void>;
+}
+
+export class OwnedPartitions {
+  readonly #owned = new Map<number, OwnedPartition>();
+
+  constructor(private readonly context: OwnershipContext) {}
+
+  get actors(): PartitionActor[] {
+    return [...this.#owned.values()].map(({ actor }) => actor);
+  }
+
+  has(partition: number): boolean {
+    return this.#owned.has(partition);
+  }
+
+  /** Partitions that can answer queries now, with their epochs. */
+  covered(): Map<number, number> {
+    const nowMs = performance.now();
+    const covered = new Map<number, number>();
+    for (const { loaded, lease } of this.actors) {
+      if (loaded && nowMs < this.context.ends.endMs(lease.partition))
+        covered.set(lease.partition, lease.epoch);
+    }
+    return covered;
+  }
+
+  /** @param unrenewed the lease that nobody renewed, though Redis says that it holds. @throws StoreUnavailableError */
+  async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
+    const { actors, workerId, leaseMs, ends, keeper, news } = this.context;
+    const askedMs = performance.now();
+    const lease = await takeLease(actors.store, partition, workerId, leaseMs, unrenewed);
+    if (lease === null) return;
+    await this.#catchUp(lease);
+    ends.set(partition, askedMs + leaseMs);
+    const actor = new PartitionActor(actors, lease);
+    this.#owned.set(partition, { actor, ended: this.#run(actor) });
+    keeper.keep(lease, askedMs);
+    news.add('taken', partition);
+  }
+
+  /**
+   * Jobs have a partition that nobody owned rebuilt once all workers that they had heard of followed a new configuration;
+   * this one may have begun by the former.
+   */
+  async #catchUp(lease: TakenLease): Promise<void> {
+    try {
+      await this.context.configuration.catchUp();
+    } catch (error) {
+      await releaseLease(this.context.actors.store, lease).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Settles when nothing is done for the partition any more and others may take it. */
+  async #run(actor: PartitionActor): Promise<void> {
+    const { actors, keeper, news } = this.context;
+    const { partition } = actor.lease;
+    try {
+      await actor.run();
+    } catch (error) {
+      if (error instanceof FencedError) actors.metrics.fenced.inc();
+      if (isLoss(error)) news.add('lost', partition);
+      else this.context.onTrouble(`partition ${partition} stopped and will be taken again`, error);
+    }
+    keeper.letGo(partition);
+    await releaseLease(actors.store, actor.lease).catch(() => {});
+    // Not before: until then a call to take it would find it ours still.
+    this.#owned.delete(partition);
+    actors.metrics.streamLag.remove({ partition });
+  }
+
+  /** The lease was not renewed in time. */
+  onLost({ partition, epoch }: Lease): void {
+    const owned = this.#owned.get(partition);
+    if (owned?.actor.lease.epoch !== epoch) return;
+    this.context.news.add('lost', partition);
+    owned.actor.stop();
+  }
+
+  async giveBack(partition: number): Promise<void> {
+    const owned = this.#owned.get(partition);
+    if (owned === undefined) return;
+    owned.actor.stop();
+    await owned.ended;
+    this.context.news.add('given back', partition);
+  }
+
+  async giveBackAll(): Promise<void> {
+    await Promise.all([...this.#owned.keys()].map((partition) => this.giveBack(partition)));
+  }
+}
+
+/** Another worker has the partition, or Redis was away: who runs into it first tells nothing new. */
+function isLoss(error: unknown): boolean {
+  return error instanceof FencedError || error instanceof StoreUnavailableError;
+}
