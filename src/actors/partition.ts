@@ -28,7 +28,7 @@ import { wholePartition } from './rebuild/rescan.ts';
 
 const entriesPerRead = 200;
 const blockMs = 1000;
-/** Expected work of one rebuild portion: what a fresh change may have to wait for. */
+/** Expected work of one rebuild portion. A fresh change may have to wait for that long. */
 const rebuildBudgetMs = 40;
 
 export interface PartitionContext {
@@ -42,11 +42,11 @@ export interface PartitionContext {
   readonly rebuildTurns: Semaphore;
   /** For the batches of fresh changes of all partitions of the worker. */
   readonly batchSlots: Semaphore;
-  /** So many claims may move with a commit on one Redis; more are put before it. */
+  /** The most claims that may move with a commit on one Redis; more are put before it. */
   readonly claimsPerCommit: number;
-  /** What a batch that begins now works by. */
+  /** The configuration and layouts for a batch that begins now. */
   basis(): Basis & { readonly generation: number };
-  /** Called for what ends a batch but not the worker. */
+  /** Told of errors that end a batch but not the worker. */
   onTrouble(partition: number, error: unknown): void;
 }
 
@@ -93,7 +93,7 @@ export class PartitionActor {
     return this.#checkpoint;
   }
 
-  /** What every output from now on is built by. */
+  /** The configuration and layouts by which every output from now on is built. */
   get basis(): ReturnType<PartitionContext['basis']> {
     return this.#batchBasis ?? this.context.basis();
   }
@@ -152,8 +152,8 @@ export class PartitionActor {
   }
 
   /**
-   * Entries, or null when the turn of a rebuild comes first. Not a race of promises: where nothing is ever rebuilt that
-   * turn's would hold on to every race it was in, and with it to all that was ever read.
+   * Entries, or null when the turn of a rebuild comes first. `Promise.race` would leak: where nothing is ever rebuilt, the
+   * pending promise of the turn would hold on to every race, and so to all entries that were ever read.
    */
   #firstOf(readable: Promise<IntakeEntry[]>): Promise<IntakeEntry[] | null> {
     return new Promise((resolve, reject) => {
@@ -245,7 +245,7 @@ export class PartitionActor {
     this.#showWaiting();
   }
 
-  /** The gauge takes its time to find a partition. */
+  /** The gauge is only set when the number changes: finding its label takes time. */
   #showWaiting(): void {
     const { size } = this.#pending.queue;
     if (size === this.#shownWaiting) return;
@@ -253,7 +253,7 @@ export class PartitionActor {
     this.context.metrics.rebuildsWaiting.set({ partition: this.lease.partition }, size);
   }
 
-  /** Entries were trimmed unread: what they said is found again by looking at every entity of the partition. */
+  /** Entries were trimmed unread. Processing every entity of the partition makes up for them. */
   async #recoverFromGap(): Promise<void> {
     const { store, onTrouble } = this.context;
     const last = await lastSequence(store, this.lease.tag);

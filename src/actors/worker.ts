@@ -28,16 +28,16 @@ import type { PartitionContext } from './partition.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 
 const tickMs = 500;
-/** How soon a worker tells that it works by another configuration or other lookup layouts, or has other partitions: others wait for that word. */
+/** How soon a worker tells of another configuration, other lookup layouts or other partitions: others wait to hear it. */
 const newsMs = 50;
 /**
- * Of the largest; enough that one is computed while others wait for Redis, and more would only hold more entities in memory
- * at a time. Of small ones there are more, so that what they ask of Redis goes and comes together.
+ * Batches of full size that are under way together: one is computed while the others wait for Redis. More would only hold
+ * more entities in memory. Small batches are more, so their commands to Redis travel together.
  */
 const batchesAtOnce = 4;
 const lagWaitMs = 200;
 const batchPatienceMs = 1000;
-/** Two of each entity of a full portion. */
+/** Two claims of each entity in a full portion. */
 const claimsPerCommitDefault = 800;
 
 export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
@@ -45,11 +45,11 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
   readonly items: ItemSink;
-  /** After this long without a word of this worker others take its partitions; absent: the documented default. */
+  /** Other workers take its partitions after hearing nothing of it for so long; absent: the documented default. */
   readonly leaseMs?: number;
-  /** So many claims may move with a commit on one Redis; absent: those of most batches. */
+  /** The most claims that may move with a commit on one Redis; absent: those of most batches. */
   readonly claimsPerCommit?: number;
-  /** What keeps its leases and its heartbeat going; absent: its own thread does. */
+  /** Renews its leases and tells its heartbeat; absent: the thread that the worker runs on does. */
   readonly openKeeper?: OpenKeeper;
   /** See `WorkerBeatSource`; absent: nowhere. */
   socketPath?(): string | null;
@@ -154,14 +154,14 @@ export class Worker {
 
   #repeat(pauseMs: number, act: () => void | Promise<void>): Promise<void> {
     const onError = (error: unknown) => {
-      // Whoever watches the connection tells of it, once.
+      // The watch over the connection reports a lost Redis once.
       if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('the worker stumbled', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }
 
   async #metricsText(): Promise<string> {
-    // A shard of a cluster that does not answer must not keep everything else from being told.
+    // The metrics must not wait for a node of a cluster that does not answer.
     await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
     return await this.metrics.text();
   }
@@ -192,7 +192,7 @@ export class Worker {
       ),
     });
     await Promise.all(release.map((partition) => this.#owned.giveBack(partition)));
-    // Together: of a dead worker's partitions each is without an owner until it is taken.
+    // All at once: the partitions of a dead worker have no owner until they are taken.
     const taken = take.filter((partition) => !this.#stop.signal.aborted && !this.#owned.has(partition));
     await Promise.all(taken.map((partition) => this.#owned.take(partition, unrenewed.get(partition))));
   }

@@ -1,4 +1,4 @@
-/** How much the fronts have to do at the moment: a rebuild leaves them the more of the machine. */
+/** How busy the fronts are now: the busier, the more of the machine a rebuild leaves to them. */
 import { performance } from 'node:perf_hooks';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';

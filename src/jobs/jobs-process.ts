@@ -73,7 +73,7 @@ export class JobsProcess {
     this.#runner = new JobRunner(
       store,
       rebuildQueueName,
-      // Jobs wait for those of other partitions; only as many work at a time as there are slots.
+      // Jobs wait for those of other partitions. The slots bound how many work at a time.
       store.partitions.count,
       (run) => runRebuild(context, run),
       onTrouble,
@@ -98,7 +98,7 @@ export class JobsProcess {
     ]);
   }
 
-  /** Breaks off the jobs under way where another process, or the next start, takes them up. */
+  /** Breaks off the jobs under way. Another process, or the next start, takes them up. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -109,7 +109,7 @@ export class JobsProcess {
 
   #repeat(pauseMs: number, act: () => Promise<void>): Promise<void> {
     const onError = (error: unknown) => {
-      // Whoever watches the connection tells of it, once.
+      // The watch over the connection reports a lost Redis once.
       if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('jobs stumbled', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });

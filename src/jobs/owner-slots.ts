@@ -1,8 +1,8 @@
 import { Semaphore } from '../lib/semaphore.ts';
 
 /**
- * One partition of each worker at a time is rebuilt: two would meet on their worker now and then, and on the cores that
- * readers need, and a worker that does not go on holds up its own partitions alone.
+ * Each worker rebuilds one of its partitions at a time. Two would compete for their worker, and for cores that readers
+ * need. A worker that does not go on holds up only its own partitions.
  */
 export class OwnerSlots {
   readonly #users = new Map<string, { readonly turns: Semaphore; count: number }>();

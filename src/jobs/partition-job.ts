@@ -48,12 +48,12 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     return this.#progress;
   }
 
-  /** To be saved with what comes. */
+  /** Notes progress, which is saved with the next save. */
   note(change: Partial<Progress>): void {
     this.#progress = { ...this.#progress, ...change };
   }
 
-  /** Notes it, and saves all that was noted at least each half second. @throws AbortError, StoreUnavailableError */
+  /** Notes progress, and saves at least each half second. @throws AbortError, StoreUnavailableError */
   async reach(change: Partial<Progress>): Promise<void> {
     this.signal.throwIfAborted();
     this.note(change);
@@ -67,7 +67,7 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     await this.run.save(this.#progress);
   }
 
-  /** One partition of each worker at a time; jobs that only wait for others hold no slot. @throws StoreUnavailableError */
+  /** Does work that only one partition of each worker does at a time. Jobs that wait for others hold no slot. @throws StoreUnavailableError */
   async inSlot<T>(work: () => Promise<T>): Promise<T> {
     const { store, slots } = this.context;
     const { workerId } = await readOwner(store, this.partition);

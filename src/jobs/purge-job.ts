@@ -1,7 +1,7 @@
 /**
- * The purge of one partition: removes the entities of sources that no configuration has any more, as a client would
- * remove them, and with the rests of a rebuild. The owner undoes what was made of them. A job that is run twice, or broken
- * off anywhere, goes on with what is left.
+ * The purge of one partition: removes the entities of sources that no configuration has any more. It removes them as a
+ * client would, with the rests of a rebuild, and the owner removes their outputs. A job that runs twice, or is broken off
+ * anywhere, goes on with what is left.
  */
 
 import { portions } from '../lib/portions.ts';
@@ -80,7 +80,7 @@ class PurgeRun {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Until nothing is left of it here, what came while it was removed included. */
+  /** Removes until nothing of the source is left here, including what came meanwhile. */
   async #purgeSource(source: SourcePlace): Promise<void> {
     const { store } = this.context;
     const { tenant, sourceId } = source;

@@ -2,11 +2,11 @@
  * The rebuild of one partition after a change of configuration: looks at everything that was ever processed there and
  * asks the owner to rebuild the entities whose outputs are not those of the configuration of now.
  *
- * There is no list of differences between two configurations that could be lost: a job that is run twice, or broken
- * off anywhere, ends in the same state. Passes are repeated until one finds nothing.
+ * No list of differences between two configurations exists that could be lost: a job that runs twice, or is broken off
+ * anywhere, ends in the same state. Passes are repeated until one finds nothing.
  *
- * Where the configuration asks for other lookup indexes, they are filled in all partitions first (`layout-change.ts`);
- * what cannot be made without them is deferred by the workers until then, and found by the passes that follow.
+ * Where the configuration asks for other lookup indexes, all partitions fill them first (`layout-change.ts`). Until then
+ * workers defer the outputs that need them, and the passes that follow find those.
  */
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
@@ -135,7 +135,7 @@ class Rebuild {
     return this.context.configuration.generation > this.job.task.generation;
   }
 
-  /** Until nobody works by the former configuration: what an owner rebuilt by that would have been in vain. */
+  /** Waits until no worker follows the former configuration: a rebuild by that one would be in vain. */
   async #waitForWorkers(): Promise<void> {
     const { store, configuration } = this.context;
     const { generation, partition } = this.job.task;

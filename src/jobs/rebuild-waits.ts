@@ -1,4 +1,4 @@
-/** What the rebuild of a partition waits for: that what it invalidated is rebuilt, and rests that leave the machine to others. */
+/** The waits of a rebuild: until its invalidations are rebuilt, and rests that leave the machine to others. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { rebuildMarksWaitingMax } from '../contract/limits.ts';
@@ -10,12 +10,12 @@ import type { RebuildProgress } from './rebuild-queue.ts';
 const pollMs = 20;
 const rebuiltPollMsMin = 4;
 /**
- * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes, and
- * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
- * three times it was over that. While hardly anybody asks, whoever changed the configuration is the one who waits.
+ * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes and
+ * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. Three
+ * times was more than that. With few requests, a shorter rest serves the one who changed the configuration.
  */
 const restFactors = { idle: 1, busy: 5 };
-/** From so many requests a second on the fronts count as busy, a single reader's: below, rests grow with them. */
+/** Fronts count as busy from so many requests a second, those of a single reader. Below, rests grow with the requests. */
 const busyPerSecond = 20;
 const restMaxMs = 2_000;
 
@@ -35,7 +35,7 @@ export class RebuildWaits {
     await setTimeout(ms, undefined, { signal: this.signal });
   }
 
-  /** Fresh changes must find the partition nearly idle, whatever there is to rebuild. @param last invalidations that must be taken in before */
+  /** Waits until the partition is nearly idle, as fresh changes must find it. @param last invalidations that must be taken in before */
   async untilRoom(last: Invalidations): Promise<void> {
     const lastSequence = Math.max(0, ...last.map(([, sequence]) => sequence));
     for (;;) {
@@ -67,7 +67,7 @@ export class RebuildWaits {
     await this.pause(Math.min(restMaxMs, tookMs * restFactor(await this.fronts.perSecond())));
   }
 
-  /** Asks at first often, then the more rarely the longer it takes: the rest that follows goes by how long that was. */
+  /** Asks often at first, then more rarely: the rest that follows is in proportion to how long this took. */
   async #untilRebuiltUpTo(partition: number, tenant: string, sequence: number): Promise<void> {
     const startMs = performance.now();
     for (;;) {

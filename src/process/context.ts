@@ -29,9 +29,9 @@ export interface ProcessContext {
 const unpublishedPollMs = 1_000;
 
 /**
- * Opens the store and follows the active configuration; the first process of an empty store makes that of its CONFIG_DIR
- * the active one, and one without a CONFIG_DIR waits for it. SIGHUP reads the folder again. A front's commands to Redis have a time limit; workers and jobs
- * wait for Redis to come back once they have begun.
+ * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR; one
+ * without a CONFIG_DIR waits for that. SIGHUP reads the folder again. A front's commands to Redis have a time limit;
+ * workers and jobs wait for Redis to come back once they have begun.
  * @throws Error whose message is one line for the operator
  */
 export async function openProcess(role: Role): Promise<ProcessContext> {

@@ -1,9 +1,6 @@
 /** What makes the outputs of an entity: one view builder or item builder for each schema and environment. Pure. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
-import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
-import type { BuildInput } from '../../schemas/build/input.ts';
-import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
@@ -104,22 +101,4 @@ export function dependentOf(
   { sourceId, originId }: EntityRef,
 ): string {
   return formatDependent({ kind, environmentId, name, sourceId, originId });
-}
-
-/** What the schemas see of an entity in one environment. */
-export class TenantInput implements BuildInput {
-  constructor(
-    private readonly tenant: Tenant,
-    readonly entity: StoredEntity,
-    readonly environmentId: string,
-    readonly lookup: (query: LookupQuery) => readonly StoredEntity[] | undefined,
-  ) {}
-
-  resolveSource(sourceGroup: string): string | null {
-    return this.tenant.sourceIn(sourceGroup, this.environmentId)?.id ?? null;
-  }
-
-  partial(alias: string) {
-    return this.tenant.partials.get(alias);
-  }
 }

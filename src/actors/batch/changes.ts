@@ -75,9 +75,14 @@ export class BatchChanges {
   moveClaim(action: ClaimWrite['action'], turn: Turn, view: OutputName, claim: ProcessedClaim): void {
     const { tenantAlias: tenant, sourceId, originId } = turn;
     const scope = { tenant, environmentId: view.environmentId };
-    const { field, ...what } = claim;
-    const claimed = { ...what, view: { sourceId, originId, alias: view.name } };
-    this.claimWrites.push({ action, scope, field, claim: claimed });
+    const { field, host, kind, sinceStamp, display, redirect } = claim;
+    const claimant = { sourceId, originId, alias: view.name };
+    this.claimWrites.push({
+      action,
+      scope,
+      field,
+      claim: { host, kind, sinceStamp, view: claimant, display, redirect },
+    });
     // The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
     // request with `Min-Version` waits for.
     this.digests.add(claimSubject(scope, field));

@@ -1,13 +1,14 @@
 /** The outputs of a batch, views and index items: builds them, answering their lookups in rounds. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
+import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
 import type { BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
 import type { AutoTypes } from './auto-types.ts';
-import { type Builder, buildersFor, dependentOf, TenantInput } from './builder.ts';
+import { type Builder, buildersFor, dependentOf } from './builder.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import type { Turn } from './turn.ts';
 
@@ -153,4 +154,22 @@ function resultOf(builder: Builder, input: BuildInput): BuildResult {
 
 export function outcomeOf(result: BuildResult): BuildOutcome | null {
   return result.kind === 'view' ? result.view : result.item;
+}
+
+/** What the schemas see of an entity in one environment. */
+export class TenantInput implements BuildInput {
+  constructor(
+    private readonly tenant: Tenant,
+    readonly entity: StoredEntity,
+    readonly environmentId: string,
+    readonly lookup: (query: LookupQuery) => readonly StoredEntity[] | undefined,
+  ) {}
+
+  resolveSource(sourceGroup: string): string | null {
+    return this.tenant.sourceIn(sourceGroup, this.environmentId)?.id ?? null;
+  }
+
+  partial(alias: string) {
+    return this.tenant.partials.get(alias);
+  }
 }

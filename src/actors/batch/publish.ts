@@ -12,8 +12,9 @@ import type { Suspect } from '../../store/derived/suspects.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { buildersFor, TenantInput } from './builder.ts';
+import { buildersFor } from './builder.ts';
 import { DownstreamInvalidations } from './downstream.ts';
+import { TenantInput } from './output.ts';
 import type { Turn } from './turn.ts';
 
 /** Lookup entries that this turn is about to publish and that its processed record does not have. */

@@ -1,4 +1,4 @@
-/** Keeps a worker alive in the eyes of others: its leases are renewed, and its heartbeat tells what it last said of itself. */
+/** Keeps a worker alive in the eyes of others: renews its leases and repeats its heartbeat. */
 import { performance } from 'node:perf_hooks';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
@@ -29,26 +29,26 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-/** What it keeps up. */
+/** How long leases last, and who is told. */
 export interface KeeperTerms {
   readonly leaseMs: number;
-  /** Where it writes until when leases hold, by the worker's `performance.now()`. */
+  /** The keeper writes here until when leases hold, by the worker's `performance.now()`. */
   readonly ends: LeaseEnds;
 }
 
 export type OpenKeeper = (host: ProcessHost, terms: KeeperTerms, events: KeeperEvents) => Keeper;
 
-/** How one is used that does not run on the worker's main thread. */
+/** The clock of a keeper that does not run on the worker's main thread. */
 export interface KeeperClock {
   /** In place of the main thread's `performance.now()`. */
   nowMs(): number;
-  /** False while the main thread is as good as dead: nothing is renewed or told then. */
+  /** False while the main thread counts as dead: nothing is renewed or told then. */
   isAlive(): boolean;
 }
 
 const ofThisThread: KeeperClock = { nowMs: () => performance.now(), isAlive: () => true };
 
-/** On the thread that opens it: nothing is renewed while that computes. */
+/** A keeper on the thread that opens it: nothing is renewed while that thread computes. */
 export class LocalKeeper implements Keeper {
   readonly #renewal: LeaseRenewal;
   #heartbeat: Heartbeat | null = null;
@@ -63,7 +63,7 @@ export class LocalKeeper implements Keeper {
     this.#renewal = new LeaseRenewal(host.client, leaseMs, ends, clock.nowMs, clock.isAlive, {
       lost: (lease) => events.lost(lease),
       trouble: (error) => {
-        // Whoever watches the connection tells of it, once.
+        // The watch over the connection reports a lost Redis once.
         if (!(error instanceof StoreUnavailableError)) events.trouble('a lease was not renewed', error);
       },
     });

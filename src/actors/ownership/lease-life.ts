@@ -7,7 +7,7 @@ type State = 'opening' | 'serving' | 'withdrawn' | 'draining' | 'ended';
 /** `stopped`: the lease is lost, or asked back. `ended`: nothing is done here any more. */
 type Event = 'loaded' | 'stopped' | 'ended';
 
-/** Null: it cannot come to that. */
+/** Null: the event cannot come in that state. */
 const after: Readonly<Record<State, Readonly<Record<Event, State | null>>>> = {
   opening: { loaded: 'serving', stopped: 'withdrawn', ended: 'ended' },
   serving: { loaded: null, stopped: 'draining', ended: 'ended' },

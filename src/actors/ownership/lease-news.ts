@@ -1,4 +1,4 @@
-/** Tells of leases that were taken or lost: those of a moment together, since they mostly come and go together. */
+/** Reports leases that were taken, lost or given back. Leases mostly come and go together, so those of half a second are one report. */
 
 export type LeaseEvent = 'taken' | 'lost' | 'given back';
 

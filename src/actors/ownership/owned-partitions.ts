@@ -71,8 +71,8 @@ export class OwnedPartitions {
   }
 
   /**
-   * Jobs have a partition that nobody owned rebuilt once all workers that they had heard of followed a new configuration;
-   * this one may have begun by the former.
+   * Jobs rebuild a partition without an owner once all workers that they know follow a new configuration. This worker may
+   * have started with the former one.
    */
   async #catchUp(lease: TakenLease): Promise<void> {
     try {
@@ -96,7 +96,7 @@ export class OwnedPartitions {
     }
     keeper.letGo(partition);
     await releaseLease(actors.store, actor.lease).catch(() => {});
-    // Not before: until then a call to take it would find it ours still.
+    // Only now: until the release, a call to take the partition would find it ours.
     this.#owned.delete(partition);
     actors.metrics.streamLag.remove({ partition });
   }
@@ -122,7 +122,7 @@ export class OwnedPartitions {
   }
 }
 
-/** Another worker has the partition, or Redis was away: who runs into it first tells nothing new. */
+/** Another worker has the partition, or Redis was away. */
 function isLoss(error: unknown): boolean {
   return error instanceof FencedError || error instanceof StoreUnavailableError;
 }

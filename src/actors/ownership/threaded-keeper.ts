@@ -1,4 +1,4 @@
-/** Keeps a worker alive from another thread: however long the main thread computes, up to a limit, it keeps its partitions. */
+/** A keeper in another thread: a worker keeps its partitions however long its main thread computes, up to a limit. */
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,11 @@ import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import type { Keeper, KeeperEvents, KeeperTerms } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
 
-/** It renews, tells and waits. */
+/** The thread only renews, tells and waits. */
 const heapMegabytes = 64;
 const endWaitMs = 1_000;
 
-/** It loads a few files and connects. One that has not said so by then is given up for another. */
+/** A thread that has not loaded its files and connected by then is replaced. */
 const startWaitMs = 10_000;
 
 interface Kept {
@@ -36,7 +36,7 @@ export class ThreadedKeeper implements Keeper {
   readonly #script: URL;
   #thread: Worker;
   #starting: NodeJS.Timeout | null = null;
-  /** What another thread needs to know. */
+  /** The leases that a replacement has to renew. */
   readonly #kept = new Map<number, Kept>();
   #beat: ProcessBeat | null = null;
   #isClosing = false;
@@ -91,13 +91,13 @@ export class ThreadedKeeper implements Keeper {
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
     thread.on('message', (message: FromKeeper) => this.#hear(message));
-    // Without it the worker would lose its partitions again and again: it ends, and is started anew.
+    // An error here would come back in every replacement: the worker ends, and its supervisor starts it anew.
     thread.on('error', (error) => {
       throw error;
     });
     thread.on('exit', () => this.#replace(thread, 'the thread that renews the leases ended'));
     this.#starting = setTimeout(() => {
-      // What it said while this thread was busy is read before that.
+      // Messages that came while this thread was busy are read first.
       setImmediate(() => setImmediate(() => this.#giveUp(thread)));
     }, startWaitMs);
     return thread;

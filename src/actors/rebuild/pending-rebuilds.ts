@@ -1,4 +1,4 @@
-/** The rebuilds that wait in a partition, as Redis has them: each is a field, from the commit that took it in until the one that has it done. */
+/** The rebuilds that wait in a partition. Redis has a field for each, from the commit that took it in to the one that did it. */
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
 import type { HashWrites } from '../../store/partitions/hash-writes.ts';
@@ -26,7 +26,7 @@ export class PendingRebuilds {
     }
   }
 
-  /** @param writes of the commit that takes the portion in */
+  /** Queues what a portion asks for. @param writes of the commit that takes the portion in */
   add({ works, invalidations }: IntakePortion, writes: HashWrites): void {
     const whole = invalidations.length === 0 ? noNames : new Set(works.map(nameOfWork));
     for (const { tenant, dependents, sequence } of invalidations) {
@@ -43,7 +43,7 @@ export class PendingRebuilds {
     }
   }
 
-  /** @param writes of the commit that has them done */
+  /** @param writes of the commit that contains their rebuilds */
   remove(done: readonly Waiting[], writes: HashWrites): void {
     for (const waiting of done) writes.delete(keys.pendingRebuilds(this.tag), fieldOf(waiting));
   }

@@ -1,18 +1,17 @@
 /**
  * The pending rebuilds of one partition: views and items that wait for a rebuild. Pure but for the clock it is given.
  *
- * Invalidations of one dependent merge while they wait. A dependent that was just rebuilt rests before its next turn for a multiple
- * of the time its last rebuild took, so that a list whose entries change all the time costs a bounded share of the
- * worker. Tenants take turns.
+ * Invalidations of one dependent merge while they wait. After a rebuild a dependent rests for a multiple of the time that
+ * it took, so a list whose entries change all the time costs a bounded share of the worker. Tenants take turns.
  */
 
 /** A rest of three times the work bounds a dependent's rebuilds to a quarter of one worker. */
 const restFactor = 3;
 const restMaxMs = 1500;
-/** Of the first of a kind: one that looks through a whole type takes a hundred times as long as most. */
+/** Assumed of the first of a kind: one that looks through a whole type takes a hundred times as long as most. */
 const costGuessMs = 10;
 const kindsMax = 10_000;
-/** However quick they are: their outputs are stored in one commit. */
+/** The most dependents of one portion, however quick: their outputs are stored in one commit. */
 const takenMax = 500;
 
 export interface Waiting {
@@ -33,7 +32,7 @@ export class RebuildQueue {
   readonly #waiting = new Map<string, Map<string, Waiting>>();
   /** Kept only while a dependent rests. */
   readonly #history = new Map<string, History>();
-  /** What one of a kind cost last: a portion must not be filled with what takes long before that is known. */
+  /** The last cost of each kind. Without it a portion could be filled with dependents that all take long. */
   readonly #kindCostsMs = new Map<string, number>();
 
   get size(): number {
@@ -58,8 +57,8 @@ export class RebuildQueue {
   }
 
   /**
-   * Takes dependents whose rest is over, of one tenant, whose expected work is about `budgetMs`. They are out of the
-   * queue: the caller's next commit has them done.
+   * Takes dependents of one tenant whose rest is over, for about `budgetMs` of expected work. They leave the queue: the
+   * caller's next commit contains their rebuilds.
    */
   take(nowMs: number, budgetMs: number): Waiting[] {
     for (const [tenant, dependents] of this.#waiting) {

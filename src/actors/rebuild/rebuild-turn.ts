@@ -54,7 +54,7 @@ export class RebuildTurn {
       const waitMs = this.readyInMs(performance.now());
       if (waitMs === 0) break;
       await this.#sleep(waitMs);
-      // A turn asked for after the end would never be given back.
+      // A turn that is asked for after the end would never be given back.
       if (this.#isEnded) return;
     }
     this.#place ??= this.turns.acquire().then((release) => {
