@@ -41,7 +41,7 @@ export interface BatchContext {
 /** What the commit has to store and to tell. */
 export interface BatchResult {
   readonly changes: BatchChanges;
-  /** Those that have not been put: they move with the commit. */
+  /** Claims that move with the commit. */
   readonly claimWrites: readonly ClaimWrite[];
   /** The last invalidations that the batch sent. */
   readonly downstream: readonly DownstreamInvalidation[];
@@ -61,8 +61,8 @@ export async function processBatch(
 }
 
 /**
- * As `processBatch`, without the entities whose turns fail by a mistake of ours: one of them must not hold up the others
- * of its partition. @throws FencedError, StoreUnavailableError
+ * As `processBatch`, but leaves out entities whose turns fail by a mistake of ours. One such entity must not hold up the
+ * others of its partition. @throws FencedError, StoreUnavailableError
  */
 export async function processSound(
   context: BatchContext,
@@ -114,7 +114,7 @@ async function tryBatch(
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)
     ? [[], changes.claimWrites]
     : [changes.claimWrites, []];
-  // Of dropped claims too: without a commit the record goes on saying that they are there.
+  // Dropped claims are noted too: without a commit the record goes on saying that they are there.
   await intents.note(claimsBefore.map(intentOf));
   if (claimsBefore.length > 0) await barrier.confirmInside();
   await Promise.all([
@@ -128,8 +128,8 @@ async function tryBatch(
 }
 
 /**
- * On one Redis a commit reaches all partitions, and claims that move with it need no notes. Many would keep Redis from
- * everything else for too long.
+ * On one Redis a commit reaches all partitions, and claims that move with it need no notes. Very many claims go before it:
+ * they would keep Redis from everything else for too long.
  */
 function mayGoWithCommit({ store, claimsPerCommit }: BatchContext, writes: readonly ClaimWrite[]): boolean {
   return store.address.kind === 'single' && writes.length <= claimsPerCommit;

@@ -83,8 +83,8 @@ export class BatchChanges {
       field,
       claim: { host, kind, sinceStamp, view: claimant, display, redirect },
     });
-    // The partition of the claim tells of it too, but a front may hear that later than the commit, which is what a
-    // request with `Min-Version` waits for.
+    // The partition of the claim announces it too. A front may hear that after the commit, for which a request with
+    // `Min-Version` waits.
     this.digests.add(claimSubject(scope, field));
   }
 

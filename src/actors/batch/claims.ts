@@ -34,8 +34,8 @@ export function sameClaim(a: ProcessedClaim, b: ProcessedClaim | undefined): boo
 }
 
 /**
- * Claims that are listed already are not put again. A repair does not believe it; and what a restore has put says since
- * when something is claimed, while nothing of it is there.
+ * True when the claims of the record are listed, and need not be put again. A repair does not trust the record. A record
+ * that a restore has put has ages of claims, but nothing is listed yet: it has no bytes.
  */
 export function isListed(turn: Turn, former: ProcessedOutput | null): boolean {
   return turn.repair === null && former !== null && former.bytesDigest.length > 0;
@@ -44,7 +44,7 @@ export function isListed(turn: Turn, former: ProcessedOutput | null): boolean {
 const noClaims: ReadonlyMap<string, ProcessedClaim> = new Map();
 const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
 
-/** What the entity claimed before in the environment of a builder, by its record alone: nothing else knows since when. */
+/** What the entity claimed before in the environment of a builder. Only its record knows since when. */
 export function formerClaims(
   { former, entity }: Turn,
   builder: Pick<OutputName, 'environmentId' | 'name'>,
@@ -142,7 +142,7 @@ function sinceStamp(
   processed: FormerClaims['processed'],
 ): number {
   const isOwnUrl = claim.display === entity.url;
-  // Changes between birth and the first turn are not known one by one: most likely the claim was there from the start.
+  // Changes between birth and the first turn are not known one by one. Most likely the claim was there from the start.
   if (processed === null) return isOwnUrl ? entity.urlStamp : entity.bornStamp;
   const isNewUrl = isOwnUrl && entity.urlStamp > processed.stamp;
   if (before !== undefined) {

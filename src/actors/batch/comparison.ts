@@ -46,7 +46,7 @@ export class Comparison {
     const built = recorded.length;
     for (const [key, former] of formers) {
       if (outputs.some(({ builder }) => builder.key === key)) continue;
-      // An output that was asked for and has no builder goes too: nothing would tell later that it missed a change.
+      // A part that was asked for and has no builder goes as well: nothing would tell later that it missed a change.
       if (turn.only === null || turn.only.has(dependentOf(former, turn))) this.#remove(turn, former);
       else recorded.push(former);
     }
@@ -80,7 +80,7 @@ export class Comparison {
     const bytesDigest = digestOf(stored.bytes);
     const isSame = former?.bytesDigest.equals(bytesDigest) ?? false;
     this.changes.countFindings(diagnosticsOf(output, stored.misfits, (demand) => this.lookups.isCut(demand)));
-    // Bytes that are stored already are not written again; a repair does not believe it.
+    // Equal bytes are not written again. A repair does not trust the record.
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;

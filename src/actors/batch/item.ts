@@ -78,8 +78,8 @@ export function itemOf(
 }
 
 /**
- * Without the values that decide nothing: whether an empty list is in the item must not depend on whether another entity
- * had decided the type of its field before.
+ * Leaves out values that decide no type, such as an empty list. Whether one is in the item must not depend on whether
+ * another entity had decided the type of its field before.
  */
 function decisiveValues(properties: JsonObject): JsonObject {
   const names = Object.keys(properties);

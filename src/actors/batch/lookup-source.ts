@@ -15,11 +15,11 @@ import { readEntities } from '../../store/entities/entities.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Milliseconds of work, after which others have their turn. */
+/** Candidates of a portion that takes milliseconds. After it others have their turn. */
 const largePortion = 500;
 const largePortions = new Semaphore(1);
 
-/** Of lookups that go through much only one goes on in each turn of the event loop, whichever batches ask for them. */
+/** In each turn of the event loop one large portion is gone through, whichever batches ask. */
 async function inTurn(work: () => void): Promise<void> {
   const release = await largePortions.acquire();
   try {

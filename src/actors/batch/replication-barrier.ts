@@ -1,9 +1,9 @@
 /**
  * A barrier for replication in a cluster, where a failover can take back the last of what a master answered.
  *
- * Before anything is put outside the partition, everything inside that it rests on is confirmed: what was read, and the
- * intents. Before the commit, everything that was put outside is. So a failover takes back at most a last commit, whose
- * batch is then done again from the checkpoint, or effects whose batch has not been committed and is done again.
+ * Before a batch puts anything outside its partition, replicas confirm what it rests on inside: what it read, and its
+ * intents. Before the commit, replicas confirm what it put outside. So a failover takes back a last commit at most, whose
+ * batch is done again from the checkpoint, or effects of a batch that has no commit and is done again.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Caller, Lease } from '../../store/partitions/lease.ts';
@@ -11,7 +11,7 @@ import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts'
 import type { Histories } from '../../store/redis/replication.ts';
 import type { Store } from '../../store/store.ts';
 
-/** An owner waits longer than a request: nobody waits for it. */
+/** An owner may wait longer than a request, for which somebody waits. */
 const attemptsMax = 10;
 const pauseMs = 100;
 

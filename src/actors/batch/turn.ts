@@ -27,6 +27,19 @@ export interface Basis {
   readonly layouts: LayoutStates;
 }
 
+/**
+ * What a turn does follows from the entity, from the record of its last turn, and from what is asked:
+ *
+ * | entity | record        | asked   | the turn                                                                     |
+ * | ------ | ------------- | ------- | ---------------------------------------------------------------------------- |
+ * | there  | none          | any     | builds all outputs, publishes its index entries                              |
+ * | there  | another stamp | all     | the same; removes what the record has besides                                |
+ * | there  | another stamp | a part  | builds the part; the record keeps its stamp, for the change is in the stream |
+ * | there  | same stamp    | all     | builds all outputs; index entries move only to other layouts                 |
+ * | there  | same stamp    | a part  | builds the part                                                              |
+ * | gone   | any           | any     | removes all outputs and the record                                           |
+ * | any    | any           | repair  | as all, and writes what is there already; removes what the repair names      |
+ */
 export interface Turn {
   readonly tenantAlias: string;
   readonly sourceId: string;
@@ -42,7 +55,7 @@ export interface Turn {
   readonly indexEntries: readonly IndexEntries[];
   /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
-  /** Not null: write everything, and remove what is named here unless it is made now. */
+  /** Not null: write everything, and remove what is named here unless it is an output of now. */
   readonly repair: readonly Suspect[] | null;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;
@@ -86,7 +99,7 @@ export async function loadTurns(
   return turns.flat();
 }
 
-/** What was put outside without a commit is looked at as in a repair. */
+/** Effects that were put outside without a commit are treated as in a repair. */
 function withIntent(work: EntityWork, intent: Intent | null): EntityWork {
   return intent === null ? work : { ...work, only: null, repair: [...(work.repair ?? []), ...intent] };
 }

@@ -1,4 +1,4 @@
-/** What a batch is made of. */
+/** The work of a batch: a portion of the stream, merged into one turn for each entity. */
 import type { Dependent } from '../../store/derived/dependents.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { type Suspect, suspectOf } from '../../store/derived/suspects.ts';
@@ -15,7 +15,7 @@ interface EntityName {
 export interface EntityWork extends EntityName {
   /** Null: everything. */
   only: Dependent[] | null;
-  /** A repair: all is written as if nothing were stored, and what is named here goes unless it is made now. */
+  /** A repair: everything is written as if nothing were stored. What is named here goes, unless it is an output of now. */
   repair: Suspect[] | null;
 }
 
@@ -120,7 +120,7 @@ class PortionInTheMaking {
     }
   }
 
-  /** 0 of nothing, 1 and more of what is to go by itself. */
+  /** Share of the largest portion: 0 when empty, 1 and more when it is full. */
   get fullness(): number {
     if (this.#mailboxes.size === 0 && this.#invalidations.length === 0) return 0;
     return Math.max(
