@@ -1,7 +1,4 @@
-/**
- * Every finding about the data of a store (docs/guide/operating.md "Diagnostics"), by making everything once more without
- * storing it.
- */
+/** Every finding about the data of a store (docs/guide/operating.md "Diagnostics"). Builds all outputs once more and stores none. */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';
 import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';
@@ -150,7 +147,7 @@ function tellClash(
   claims: readonly Claim[],
 ): void {
   const isHandle = field.startsWith('h:');
-  // By host: the first that answers there.
+  // The claim that is served on each host.
   const firsts = new Map<string | null, Claim>();
   for (const claim of claims) {
     const served = firsts.get(claim.host) ?? firsts.get(null);

@@ -1,6 +1,6 @@
 /**
- * Makes again what the configuration makes of entities, and compares it with everything that is stored for them.
- * Nothing is written and nothing registered.
+ * Builds the outputs of entities again and compares them with everything that is stored for them. Nothing is written and
+ * nothing registered.
  */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';

@@ -1,4 +1,4 @@
-/** What a comparison of the stored with the expected finds. */
+/** The findings of a comparison of the stored with the expected, and the targets that are compared. */
 import { formatEntityId, formatViewId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
@@ -11,7 +11,7 @@ export interface Finding {
   readonly fingerprint: string;
 }
 
-/** An entity with all that is made of it, and what may be stored under its name besides. */
+/** An entity with all its outputs, and what may be stored under its name besides. */
 export interface EntityTarget {
   readonly kind: 'entity';
   readonly tenant: string;
@@ -29,7 +29,7 @@ export interface RouteTarget {
   readonly field: string;
   /** URLs in the list of routes that may have no business there. */
   readonly urls: readonly string[];
-  /** Something is stored as of several claims on the field, though its record does not say that there are. */
+  /** Claims are stored apart, as for a contested field, though the record of the field says that it is not. */
   readonly isRest: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Looks through everything that is stored for what no processed record accounts for, and names it as something to
- * check. Comparing entities alone would never meet it.
+ * Looks through everything that is stored for what no processed record accounts for, and names it as a target. Comparing
+ * entities alone would never meet it.
  */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
@@ -62,7 +62,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
   }
 }
 
-/** Fields that something is stored of as if several views claimed them, though none or one is said to. */
+/** Fields with claims stored apart, as for a contested field, though their record says that they are not contested. */
 async function restTargets(store: Store, key: StoredKey, names: readonly string[]): Promise<RouteTarget[]> {
   const fields = [...new Set(names.map(fieldOfCompetingClaim).filter((field) => field !== null))];
   const records = await readServed(store, { tenant: key.tenant, environmentId: key.scope }, fields);

@@ -1,4 +1,4 @@
-/** Answers the lookups of builds that are only compared, or only looked at: nothing is registered, nothing written. */
+/** Answers lookups of outputs that are only compared or looked at: registers nothing, writes nothing. */
 import {
   keysOf,
   type LookupAnswers,
@@ -9,6 +9,7 @@ import {
 } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
 import type { StoredEntity } from '../contract/entity.ts';
+import { BoundedCache } from '../lib/bounded-cache.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
@@ -23,7 +24,7 @@ export interface CandidateSource {
   candidates(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<Iterable<LookupCandidate>>;
 }
 
-/** As the workers do it: from the property index in Redis. */
+/** Candidates from the property index in Redis, as workers take them. */
 export class IndexedCandidates implements CandidateSource {
   constructor(
     private readonly store: Store,
@@ -48,8 +49,8 @@ interface Answer {
 }
 
 export class ReadOnlyLookups implements LookupAnswers {
-  /** Ids only: the results of all queries of a run would not fit into memory. The oldest go first. */
-  readonly #answers = new Map<string, Answer>();
+  /** Ids only: the entities of all queries of a run would not fit into memory. */
+  readonly #answers = new BoundedCache<string, Answer>({ entriesMax: answersKept });
   /** Of the portion under way. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
   readonly #cut = new Set<string>();
@@ -99,10 +100,6 @@ export class ReadOnlyLookups implements LookupAnswers {
     if (known !== undefined) return known;
     const answer = await this.#find(demand);
     this.#answers.set(key, answer);
-    for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= answersKept) break;
-      this.#answers.delete(oldest);
-    }
     return answer;
   }
 

@@ -7,13 +7,13 @@ import type { ReferencePiece } from '../schemas/build/view-body.ts';
 import { viewsAreThere } from '../store/derived/views.ts';
 import type { Store } from '../store/store.ts';
 
-/** A finding about one build. */
+/** A finding about one output. */
 export interface ReferenceFinding {
   readonly output: Output;
   readonly diagnostic: Diagnostic;
 }
 
-/** @param builds of one tenant @throws StoreUnavailableError */
+/** @param outputs of one tenant @throws StoreUnavailableError */
 export async function checkReferences(store: Store, outputs: readonly Output[]): Promise<ReferenceFinding[]> {
   const found = await Promise.all(outputs.map((output) => checkOutput(store, output)));
   return found.flat();

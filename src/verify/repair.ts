@@ -1,4 +1,4 @@
-/** Has the owners of partitions write anew what differs: they alone can do so without racing against themselves. */
+/** Asks the owners of partitions to write anew what differs. Only they can do so without racing against themselves. */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { portions } from '../lib/portions.ts';

@@ -26,7 +26,7 @@ export class TurnState {
 
   constructor(
     readonly store: Store,
-    /** Loaded between `want…` and `check…`. */
+    /** Is loaded after all `want…` and before the first `check…`. */
     readonly stored: StoredState,
     readonly turn: Turn,
   ) {

@@ -1,7 +1,7 @@
 /**
- * Compares everything that is stored with what the entities and the configuration make, in a system that may be at
- * work. What differs at first may only be under way: it is looked at again after everything announced by then was
- * processed, and counts as a difference when the very same stored state then stands against the very same expected one.
+ * Compares everything that is stored with what follows from entities and configuration, in a system that may be at work. A
+ * first difference may only be under way: it is looked at again when everything announced by then is processed. It counts
+ * when the very same stored state then stands against the very same expected one.
  */
 import type { Configuration } from '../config/configuration.ts';
 import { groupBy } from '../lib/group-by.ts';
@@ -27,7 +27,7 @@ export interface VerifyOptions {
   readonly configuration: Configuration;
   /** Null for all. */
   readonly tenant: string | null;
-  /** Has what differs made and written anew. */
+  /** Owners write anew what differs. */
   readonly isRepair: boolean;
   onProgress(progress: VerifyProgress): void;
   onDifference(finding: Finding): void;
@@ -131,7 +131,7 @@ class Verification {
     if (this.#suspected.size > suspectedMax) await this.#settle();
   }
 
-  /** @param counts of what was looked at; absent: nobody counts it */
+  /** @param counts takes in what was looked at; absent: nobody counts it */
   async #look(targets: readonly Target[], counts = noCounts()): Promise<Suspicion[]> {
     const { store, configuration } = this.options;
     const context = { store, configuration, autoFields: this.#autoFields, lookups: this.#lookups };

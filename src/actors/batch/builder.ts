@@ -1,6 +1,7 @@
 /** What makes the outputs of an entity: one view builder or item builder for each schema and environment. Pure. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { EntityRef } from '../../contract/ids.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
@@ -42,20 +43,18 @@ export function placeOf(
 }
 
 const cachedTypesMax = 1000;
-const buildersOfTenant = new WeakMap<Tenant, Map<string, readonly Builder[]>>();
+const buildersOfTenant = new WeakMap<Tenant, BoundedCache<string, readonly Builder[]>>();
 
-/** By their keys. */
+/** The builders for entities of a type, by their keys. */
 export function buildersFor(tenant: Tenant, source: Source, type: string): readonly Builder[] {
-  const cached = buildersOfTenant.get(tenant) ?? new Map<string, readonly Builder[]>();
-  buildersOfTenant.set(tenant, cached);
-  const key = `${source.id}:${type}`;
-  const known = cached.get(key);
-  if (known !== undefined) return known;
-  const builders = source.environments.flatMap(({ id }) => buildersIn(id, tenant, source, type));
-  builders.sort((a, b) => (a.key < b.key ? -1 : 1));
   // Types come from entities, so there may be any number of them.
-  if (cached.size < cachedTypesMax) cached.set(key, builders);
-  return builders;
+  const kept = buildersOfTenant.get(tenant) ?? new BoundedCache({ entriesMax: cachedTypesMax });
+  buildersOfTenant.set(tenant, kept);
+  return kept.getOrMake(`${source.id}:${type}`, () =>
+    source.environments
+      .flatMap(({ id }) => buildersIn(id, tenant, source, type))
+      .sort((a, b) => (a.key < b.key ? -1 : 1)),
+  );
 }
 
 function buildersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Builder[] {

@@ -5,6 +5,8 @@
  * it took, so a list whose entries change all the time costs a bounded share of the worker. Tenants take turns.
  */
 
+import { BoundedCache } from '../../lib/bounded-cache.ts';
+
 /** A rest of three times the work bounds a dependent's rebuilds to a quarter of one worker. */
 const restFactor = 3;
 const restMaxMs = 1500;
@@ -33,7 +35,7 @@ export class RebuildQueue {
   /** Kept only while a dependent rests. */
   readonly #history = new Map<string, History>();
   /** The last cost of each kind. Without it a portion could be filled with dependents that all take long. */
-  readonly #kindCostsMs = new Map<string, number>();
+  readonly #kindCostsMs = new BoundedCache<string, number>({ entriesMax: kindsMax });
 
   get size(): number {
     let size = 0;
@@ -90,7 +92,6 @@ export class RebuildQueue {
   done(dependents: readonly string[], nowMs: number, tookMs: number): void {
     const costMs = tookMs / Math.max(1, dependents.length);
     const restMs = Math.min(restMaxMs, costMs * restFactor);
-    if (this.#kindCostsMs.size > kindsMax) this.#kindCostsMs.clear();
     for (const dependent of dependents) {
       this.#history.set(dependent, { notBeforeMs: nowMs + restMs, costMs });
       this.#kindCostsMs.set(kindOf(dependent), costMs);

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { portionsOf } from '../../../src/actors/batch/work.ts';
+import { PendingRebuilds } from '../../../src/actors/rebuild/pending-rebuilds.ts';
+import { formatDependent } from '../../../src/store/derived/dependents.ts';
+import { repairOf } from '../../../src/store/derived/suspects.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import type { IntakeEntry } from '../../../src/store/partitions/intake.ts';
+import { type Lease, takeLease } from '../../../src/store/partitions/lease.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+const leaseMs = 10_000;
+
+function view(originId: string): string {
+  return formatDependent({ kind: 'view', environmentId: 'env', name: 'page', sourceId: 's', originId });
+}
+
+function invalidation(sequence: number, tenant: string, ...dependents: string[]): IntakeEntry {
+  return { kind: 'invalidation', sequence, tenant, dependents };
+}
+
+function portionOf(...entries: IntakeEntry[]) {
+  const [portion] = [...portionsOf(entries)];
+  assert.ok(portion !== undefined);
+  return portion;
+}
+
+async function store(it: Store, lease: Lease, writes: HashWrites, checkpoint: number): Promise<void> {
+  const announcement = {
+    checkpoint,
+    pendingRebuilds: new Map(),
+    downstream: [],
+    digests: Buffer.alloc(0),
+  };
+  await commit(it, lease, writes, announcement);
+}
+
+test('the next owner finds the rebuilds that wait, oldest first, and none that is done', async () => {
+  const it = await redis.openEmptyStore(1);
+  const lease = await takeLease(it, 0, 'first', leaseMs);
+  assert.ok(lease !== null);
+  const pending = new PendingRebuilds(it, lease.tag);
+  const taken = new HashWrites();
+  pending.add(
+    portionOf(
+      invalidation(1, 'acme', view('a'), view('b|with a bar')),
+      invalidation(2, 'acme', view('c')),
+      invalidation(3, 'acme', view('a')),
+    ),
+    taken,
+  );
+  await store(it, lease, taken, 3);
+  const next = new PendingRebuilds(it, lease.tag);
+  await next.load();
+  const waiting = next.queue.take(0, Number.MAX_SAFE_INTEGER);
+  assert.deepEqual(
+    waiting.map(({ tenant, dependent, first, last }) => [tenant, dependent, first, last]),
+    [
+      ['acme', view('a'), 1, 3],
+      ['acme', view('b|with a bar'), 1, 1],
+      ['acme', view('c'), 2, 2],
+    ],
+  );
+  const done = new HashWrites();
+  next.remove(waiting.slice(0, 2), done);
+  await store(it, lease, done, 3);
+  const last = new PendingRebuilds(it, lease.tag);
+  await last.load();
+  assert.deepEqual(
+    last.queue.take(0, Number.MAX_SAFE_INTEGER).map(({ dependent }) => dependent),
+    [view('c')],
+  );
+});
+
+test('what a whole turn of the same portion sees does not wait, but a repair does', async () => {
+  const it = await redis.openEmptyStore(1);
+  const pending = new PendingRebuilds(it, it.partitions.tag(0));
+  const repair = formatDependent(repairOf('s', 'a', null));
+  const changed: IntakeEntry = {
+    kind: 'entities',
+    sequence: 2,
+    tenant: 'acme',
+    sourceId: 's',
+    originIds: ['a'],
+    bytes: 1,
+  };
+  pending.add(
+    portionOf(
+      invalidation(1, 'acme', view('a'), repair, view('b')),
+      changed,
+      invalidation(3, 'other', view('a')),
+    ),
+    new HashWrites(),
+  );
+  const waiting = [0, 1].flatMap(() => pending.queue.take(0, Number.MAX_SAFE_INTEGER));
+  assert.deepEqual(
+    waiting.map(({ tenant, dependent }) => [tenant, dependent]),
+    [
+      ['acme', repair],
+      ['acme', view('b')],
+      ['other', view('a')],
+    ],
+  );
+});
