@@ -7,7 +7,7 @@ import type { ProcessedRecord } from '../store/derived/processed-record.ts';
 /**
  * Names and schema digests are compared, no bytes: an equal digest means that no view of the schema can differ. A
  * recorded output without a builder is outdated too, so that a rebuild of its entity removes it.
- * @param hasNoRoom true for an entity type of which no index item is made, because its source has no room for it
+ * @param hasNoRoom true for an entity type of which no index item is built, because its source has no room for it
  */
 export function isOutdated(
   { configuration, layouts }: Basis,

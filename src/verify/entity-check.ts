@@ -64,7 +64,7 @@ export async function checkEntities(
   const stored = new StoredState(store);
   const checks = targets.map((target) => {
     const turn = turnOf.get(`${target.tenant}:${target.sourceId}:${target.originId}`);
-    if (turn === undefined) throw new Error('a turn is made for every work');
+    if (turn === undefined) throw new Error('every work has a turn');
     const ofTurn = outputs.filter((output) => output.turn === turn);
     return new EntityCheck(new TurnState(store, stored, turn), autoTypes, ofTurn, target.suspects);
   });
@@ -72,7 +72,7 @@ export async function checkEntities(
   return checks.map((check) => check.findings(counts));
 }
 
-/** Names what it will read when it is made, and compares once that is loaded. */
+/** The check of one entity. Its constructor names what it will read; it compares once that is loaded. */
 class EntityCheck {
   readonly #claims: ReadonlyMap<Output, readonly ProcessedClaim[]>;
   readonly #entries;

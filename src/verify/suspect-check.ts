@@ -20,7 +20,7 @@ export function isKnown(former: ProcessedRecord | null, suspect: Suspect): boole
   const [kind, name] =
     suspect.kind === 'claim' ? (['view', suspect.alias] as const) : [suspect.kind, suspect.name];
   const recorded = former.outputs.find(
-    (made) => outputKey(made) === outputKey({ kind, environmentId, name }),
+    (output) => outputKey(output) === outputKey({ kind, environmentId, name }),
   );
   if (recorded === undefined || suspect.kind !== 'claim') return recorded !== undefined;
   return recorded.claims.some(

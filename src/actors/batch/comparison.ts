@@ -55,8 +55,8 @@ export class Comparison {
     this.#record(turn, recorded);
   }
 
-  /** @param made by their keys, so that equal records have equal bytes */
-  #record(turn: Turn, made: readonly ProcessedOutput[]): void {
+  /** @param outputs by their keys, so that equal records have equal bytes */
+  #record(turn: Turn, outputs: readonly ProcessedOutput[]): void {
     const { entity, former, only, indexEntries: lookups } = turn;
     if (entity === null) {
       if (former !== null) this.changes.removeRecord(turn);
@@ -65,8 +65,8 @@ export class Comparison {
     // A rebuilt part does not stand for the entity's change: that still waits in the stream.
     const record: ProcessedRecord =
       only !== null && former !== null
-        ? { ...former, outputs: made }
-        : { stamp: entity.stamp, type: entity.type, lookups, outputs: made };
+        ? { ...former, outputs }
+        : { stamp: entity.stamp, type: entity.type, lookups, outputs };
     const encoded = encodeProcessed(record);
     const mayBeSame = turn.repair === null && former?.stamp === record.stamp;
     if (mayBeSame && encodeProcessed(former).equals(encoded)) return;

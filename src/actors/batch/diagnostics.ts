@@ -57,7 +57,7 @@ function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
       };
 }
 
-/** The finding about an item that was not made, because its source has no room for another entity type. */
+/** The finding about an item that is not built, because its source has no room for another entity type. */
 export function typeWithoutRoom({ builder }: Output): Diagnostic {
   return {
     kind: 'limitReached',

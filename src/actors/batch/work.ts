@@ -90,17 +90,17 @@ const bytesPerPortion = 16 * 1024 * 1024;
 
 /** Cuts entries that were read into portions of bounded count and size, in order. */
 export function* portionsOf(entries: readonly IntakeEntry[]): Generator<IntakePortion> {
-  let portion = new PortionInTheMaking();
+  let portion = new PortionDraft();
   for (const entry of entries) {
     portion.add(entry);
     if (portion.fullness < 1) continue;
-    yield portion.made;
-    portion = new PortionInTheMaking();
+    yield portion.finished;
+    portion = new PortionDraft();
   }
-  if (portion.fullness > 0) yield portion.made;
+  if (portion.fullness > 0) yield portion.finished;
 }
 
-class PortionInTheMaking {
+class PortionDraft {
   readonly #mailboxes = new Mailboxes();
   readonly #invalidations: Invalidation[] = [];
   #bytes = 0;
@@ -131,7 +131,7 @@ class PortionInTheMaking {
     );
   }
 
-  get made(): IntakePortion {
+  get finished(): IntakePortion {
     const parts = Math.min(portionParts, Math.ceil(this.fullness * portionParts));
     return {
       works: this.#mailboxes.works,
