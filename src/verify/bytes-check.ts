@@ -34,14 +34,20 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
 
 /** Outputs that the record has and that nothing builds now. */
 export function checkNotMade({ turn, former }: TurnState, outputs: readonly Output[]): Finding[] {
-  const made = new Set(outputs.map(({ builder }) => outputKey(builder)));
-  const left = [...former].filter(([key]) => !made.has(key)).map(([, output]) => outputSubject(turn, output));
-  if (turn.entity !== null) {
-    return left.map((subject) => finding(subject, 'no schema makes it any more, but it is still there'));
-  }
   if (turn.former === null) return [];
+  const built = new Set(outputs.map(({ builder }) => outputKey(builder)));
+  const left = [...former]
+    .filter(([key]) => !built.has(key))
+    .map(([, output]) => outputSubject(turn, output));
+  // Of an entity that went and came again it is another state.
+  const state = String(turn.former.stamp);
+  if (turn.entity !== null) {
+    return left.map((subject) =>
+      finding(subject, 'no schema makes it any more, but it is still there', state),
+    );
+  }
   const subjects = left.length > 0 ? left : [formatEntityId(turn)];
   return subjects.map((subject) =>
-    finding(subject, 'its entity is gone, but what was made of it is still there'),
+    finding(subject, 'its entity is gone, but what was made of it is still there', state),
   );
 }

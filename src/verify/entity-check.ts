@@ -116,7 +116,9 @@ class EntityCheck {
     const { turn } = this.state;
     const { entity, former } = turn;
     if (entity === null) return [];
-    if (former === null) return [finding(formatEntityId(turn), 'was never processed')];
+    // The stamp tells an entity that went and came again from one that is never processed.
+    if (former === null)
+      return [finding(formatEntityId(turn), 'was never processed', null, String(entity.stamp))];
     if (former.stamp === entity.stamp && former.type === entity.type) return [];
     const stamps = [String(former.stamp), String(entity.stamp)] as const;
     return [finding(formatEntityId(turn), 'its last change was not processed', ...stamps)];
