@@ -3,26 +3,20 @@
  * (docs/guide/live-configuration.md), and waits until what it changes is rebuilt. A configuration with mistakes changes
  * nothing.
  */
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings } from '../config/settings/settings.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
 import type { Store } from '../store/store.ts';
 import { applyFolder, type FolderSettings } from './configuration/publish.ts';
 import { lossesText } from './configuration/removal-plan.ts';
+import { withCommandStore } from './platform/command-store.ts';
 import { obstacleOf, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
-import { withStore } from './platform/open-store.ts';
-import { redisAddress } from './platform/redis-address.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
-import { PercentBar } from './terminal/percent-bar.ts';
-
-const commandTimeoutMs = 30_000;
+import { withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {
   const { values } = readArguments('apply');
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  return await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
+  return await withCommandStore((store, settings) =>
     apply(store, settings, { isWaiting: values['no-wait'] !== true, isSure: values.yes === true }),
   );
 }
@@ -61,11 +55,9 @@ async function apply(
   }
   console.log(`All ${running} processes run it.`);
   const queue = rebuildJobs(store);
-  const bar = new PercentBar();
   try {
-    await waitForRebuild(store, queue, generation, bar);
+    await withBar((bar) => waitForRebuild(store, queue, generation, bar));
   } finally {
-    bar.stop();
     await queue.close();
   }
   console.log('Everything that it changes is rebuilt.');

@@ -2,29 +2,21 @@
 
 import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings } from '../config/settings/settings.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
 import { writeBackup } from './backup/write.ts';
-import { withStore } from './platform/open-store.ts';
-import { redisAddress } from './platform/redis-address.ts';
+import { withCommandStore } from './platform/command-store.ts';
 import { readArguments, requiredFile } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
-import { PercentBar } from './terminal/percent-bar.ts';
-
-const commandTimeoutMs = 60_000;
+import { percentOf, withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {
   const file = requiredFile('backup', readArguments('backup').positionals);
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
   try {
-    await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
-      backup(store, file, interrupt.signal),
-    );
+    await withCommandStore((store) => backup(store, file, interrupt.signal));
     return 0;
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
@@ -40,30 +32,17 @@ async function backup(store: Store, file: string, signal: AbortSignal): Promise<
   }
   const loaded = loadConfiguration(published.documents, 'stored');
   if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
-  const bar = new PercentBar();
-  try {
-    const entities = await writeBackup(
-      {
-        store,
-        published,
-        configuration: loaded.configuration,
-        file,
-        signal,
-        onProgress: (done, total) =>
-          bar.show(
-            Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
-            `${done.toLocaleString('en-US')} entities written`,
-          ),
-      },
-      () => changeSince(store, published.generation),
+  const { configuration } = loaded;
+  const entities = await withBar((bar) => {
+    const onProgress = (done: number, total: number) =>
+      bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities written`);
+    return writeBackup({ store, published, configuration, file, signal, onProgress }, () =>
+      changeSince(store, published.generation),
     );
-    bar.stop();
-    console.log(
-      `${file}: ${counted(entities, 'entity', 'entities')}, ${counted(published.documents.size, 'configuration file')}.`,
-    );
-  } finally {
-    bar.stop();
-  }
+  });
+  console.log(
+    `${file}: ${counted(entities, 'entity', 'entities')}, ${counted(published.documents.size, 'configuration file')}.`,
+  );
 }
 
 /** Sources of a configuration that came meanwhile would be missing. */

@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import type { Configuration, Tenant } from '../config/configuration.ts';
 import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
 import { readConfiguration } from '../config/documents/read.ts';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings, SettingsError } from '../config/settings/settings.ts';
+import { SettingsError } from '../config/settings/settings.ts';
 import { answerWords } from './help.mjs';
+import { commandSettings } from './platform/command-settings.ts';
 import { readArguments } from './terminal/arguments.ts';
 
 process.exitCode = await check();
@@ -16,7 +16,7 @@ async function check(): Promise<number> {
   const { values } = readArguments('check');
   const chosen = values['config-dir'];
   try {
-    const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+    const settings = commandSettings();
     const configDir = chosen === undefined ? settings.configDir : resolve(chosen);
     return await checkFolder(configDir, values.strict === true);
   } catch (error) {

@@ -1,21 +1,16 @@
 /** `npm run diagnostics`: lists what is valid but probably not meant so (docs/guide/operating.md "Diagnostics"). */
 
 import { counted } from '../config/documents/issue-text.ts';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings } from '../config/settings/settings.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { Store } from '../store/store.ts';
 import { diagnose } from '../verify/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../verify/located-diagnostic.ts';
 import { NullPaths } from '../verify/null-paths.ts';
 import { activeConfiguration } from './configuration/active-configuration.ts';
-import { withStore } from './platform/open-store.ts';
-import { redisAddress } from './platform/redis-address.ts';
+import { withCommandStore } from './platform/command-store.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { runCommand } from './terminal/command-stop.ts';
-import { PercentBar } from './terminal/percent-bar.ts';
-
-const commandTimeoutMs = 60_000;
+import { percentOf, withBar } from './terminal/percent-bar.ts';
 
 /** The table of kinds: how many of each are told at the end. */
 const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string, plural: string]>> = {
@@ -44,8 +39,7 @@ interface Arguments {
 async function main(): Promise<number> {
   const { values } = readArguments('diagnostics');
   const asked: Arguments = { isJson: values.json === true, tenant: values.tenant ?? null };
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) => list(store, asked));
+  await withCommandStore((store) => list(store, asked));
   return 0;
 }
 
@@ -53,16 +47,16 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
   const nullPaths = new NullPaths();
   const { configuration } = await activeConfiguration(store, tenant, nullPaths.observe);
   const groups = new DiagnosticGroups();
-  const bar = new PercentBar();
-  const entities = await diagnose({
-    store,
-    configuration,
-    tenant,
-    nullPaths,
-    onProgress: (done, total) =>
-      bar.show(Math.min(99, Math.floor((100 * done) / Math.max(1, total))), `${done} entities looked at`),
-    onDiagnostic: (diagnostic) => groups.add(diagnostic),
-  }).finally(() => bar.stop());
+  const entities = await withBar((bar) =>
+    diagnose({
+      store,
+      configuration,
+      tenant,
+      nullPaths,
+      onProgress: (done, total) => bar.show(percentOf(done, total), `${done} entities looked at`),
+      onDiagnostic: (diagnostic) => groups.add(diagnostic),
+    }),
+  );
   if (isJson) console.log(JSON.stringify(groups.all.map(shown), null, 2));
   else console.log([...groups.all.map(line), summary(entities, groups.all)].join('\n'));
 }

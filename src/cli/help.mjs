@@ -35,7 +35,7 @@ function asksForHelp(words) {
  * @param {import('./commands.mjs').CommandName} name
  * @returns {string}
  */
-function helpText(name) {
+export function helpText(name) {
   const { does, options, words = {}, example, ends } = command(name);
   const lines = [
     ...Object.entries(words).map(([word, meaning]) => /** @type {const} */ ([word, meaning])),
@@ -100,8 +100,11 @@ function usage(name) {
   return all.length === 0 ? script(name) : `${script(name)} -- ${all.join(' ')}`;
 }
 
-/** @param {import('./commands.mjs').CommandName} name */
-function script(name) {
+/**
+ * How a command is typed.
+ * @param {import('./commands.mjs').CommandName} name
+ */
+export function script(name) {
   return name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
 }
 

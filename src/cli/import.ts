@@ -1,15 +1,15 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (docs/guide/importing.md). */
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings, type Settings } from '../config/settings/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { readImportArguments } from './import/arguments.ts';
 import { importFile } from './import/import-file.ts';
 import { baseUrl } from './platform/base-url.ts';
+import { commandSettings } from './platform/command-settings.ts';
 import { ownTrust, type Trust } from './platform/own-certificate.ts';
 import { runCommand } from './terminal/command-stop.ts';
 
 /** Exit code 0: every line is in; 1: some failed, or the import was stopped; 130: stopped by Ctrl-C. */
 async function main(): Promise<number> {
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
+  const settings = commandSettings();
   const options = readImportArguments(process.argv.slice(2), baseUrl(settings));
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -5,8 +5,6 @@
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings } from '../config/settings/settings.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-queue.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge.ts';
 import { processedSources } from '../store/derived/processed.ts';
@@ -14,15 +12,12 @@ import { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
 import { activeConfiguration } from './configuration/active-configuration.ts';
 import { entitiesOf, forEachMade, type SourceName } from './configuration/stored-counts.ts';
+import { withCommandStore } from './platform/command-store.ts';
 import { waitForJobs } from './platform/job-wait.ts';
-import { withStore } from './platform/open-store.ts';
-import { redisAddress } from './platform/redis-address.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
-import { PercentBar } from './terminal/percent-bar.ts';
-
-const commandTimeoutMs = 30_000;
+import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
 /** What is left of a source. */
 interface Leftover extends SourceName {
@@ -33,8 +28,7 @@ interface Leftover extends SourceName {
 
 async function main(): Promise<number> {
   const isSure = readArguments('purge').values.yes === true;
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  return await withStore(redisAddress(settings), settings, commandTimeoutMs, async (store) => {
+  return await withCommandStore(async (store) => {
     const token = (await readPurge(store))?.token ?? (await begin(store, isSure));
     if (token !== null) await finish(store, token);
     return 0;
@@ -94,14 +88,10 @@ function leftoversText(found: readonly Leftover[], { tenants }: Configuration): 
 
 async function finish(store: Store, token: string): Promise<void> {
   const queue = purgeJobs(store);
-  const bar = new PercentBar();
   try {
     await queue.addAll({ token });
-    const counts = await untilPurged(store, queue, token, bar);
-    bar.stop();
-    console.log(summary(counts));
+    console.log(summary(await withBar((bar) => untilPurged(store, queue, token, bar))));
   } finally {
-    bar.stop();
     await queue.close();
   }
 }
@@ -116,7 +106,7 @@ async function untilPurged(
   await waitForJobs(store, 'purge', bar, async () => {
     state = await purgeState(queue, token);
     const { counts, total, isDone, failure } = state;
-    const percent = isDone ? 100 : Math.min(99, Math.floor((100 * counts.entities) / Math.max(1, total)));
+    const percent = isDone ? 100 : percentOf(counts.entities, total);
     bar.show(percent, `${counts.entities.toLocaleString('en-US')} entities purged`);
     if (failure === null) return isDone;
     throw new CommandStop(`The purge failed for good: ${failure}. Run npm run purge again to try once more.`);

@@ -5,26 +5,24 @@ import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
 import { readConfiguration } from '../config/documents/read.ts';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings } from '../config/settings/settings.ts';
 import { FencedError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckedBackup, checkBackup } from './backup/read.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
-import { withStore } from './platform/open-store.ts';
+import { commandSettings } from './platform/command-settings.ts';
+import { withCommandStore } from './platform/command-store.ts';
 import { redisAddress } from './platform/redis-address.ts';
 import { readArguments, requiredFile } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
-import { PercentBar } from './terminal/percent-bar.ts';
-
-const commandTimeoutMs = 60_000;
+import { withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {
   const { values, positionals } = readArguments('restore');
   const file = requiredFile('restore', positionals);
   const configOut = values['config-out'];
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  const address = redisAddress(settings);
+  const settings = commandSettings();
+  // A missing platform is told before the file is read to its end.
+  redisAddress(settings);
   const backup = await check(file);
   const loaded = loadConfiguration(backup.documents, 'stored');
   if (!loaded.ok) {
@@ -33,9 +31,7 @@ async function main(): Promise<number> {
     );
   }
   if (configOut !== undefined) writeDocuments(configOut, backup.documents);
-  await withStore(address, settings, commandTimeoutMs, (store) =>
-    restore(store, file, backup, loaded.configuration),
-  );
+  await withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
   // Without a CONFIG_DIR, npm start leaves the restored one as it is.
   if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);
@@ -49,16 +45,15 @@ async function main(): Promise<number> {
 }
 
 async function check(file: string): Promise<CheckedBackup> {
-  const bar = new PercentBar();
   try {
-    return await checkBackup(file, (percent, entities) =>
-      bar.show(percent, `${entities.toLocaleString('en-US')} entities checked`),
+    return await withBar((bar) =>
+      checkBackup(file, (percent, entities) =>
+        bar.show(percent, `${entities.toLocaleString('en-US')} entities checked`),
+      ),
     );
   } catch (error) {
     if (error instanceof CommandStop) throw new CommandStop(`${error.message} Nothing was restored.`);
     throw error;
-  } finally {
-    bar.stop();
   }
 }
 
@@ -82,16 +77,15 @@ async function restore(
   backup: CheckedBackup,
   configuration: Configuration,
 ): Promise<void> {
-  const bar = new PercentBar();
   try {
-    await restoreBackup({ store, file, backup, configuration, onProgress: (...far) => bar.show(...far) });
+    await withBar((bar) =>
+      restoreBackup({ store, file, backup, configuration, onProgress: (...far) => bar.show(...far) }),
+    );
   } catch (error) {
     if (error instanceof FencedError) {
       throw new CommandStop('Another restore has this store: wait until it is done.');
     }
     throw error;
-  } finally {
-    bar.stop();
   }
   console.log(
     `Restored ${counted(backup.entities, 'entity', 'entities')} and ` +

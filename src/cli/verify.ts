@@ -1,8 +1,6 @@
 /** `npm run verify`: makes everything again from the source entities and compares it with what is stored. */
 
 import { counted } from '../config/documents/issue-text.ts';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings } from '../config/settings/settings.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import { StandstillError } from '../store/partitions/settled.ts';
@@ -10,14 +8,11 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
 import { activeConfiguration } from './configuration/active-configuration.ts';
+import { withCommandStore } from './platform/command-store.ts';
 import { waitForRebuild } from './platform/job-wait.ts';
-import { withStore } from './platform/open-store.ts';
-import { redisAddress } from './platform/redis-address.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
-import { PercentBar } from './terminal/percent-bar.ts';
-
-const commandTimeoutMs = 60_000;
+import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
 interface Arguments {
   readonly isRepair: boolean;
@@ -27,26 +22,23 @@ interface Arguments {
 async function main(): Promise<number> {
   const { values } = readArguments('verify');
   const asked: Arguments = { isRepair: values.repair === true, tenant: values.tenant ?? null };
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  return await withStore(redisAddress(settings), settings, commandTimeoutMs, (store) =>
-    verifyStore(store, asked),
-  );
+  return await withCommandStore((store) => verifyStore(store, asked));
 }
 
 async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promise<number> {
   const { configuration, generation } = await activeConfiguration(store, tenant);
-  const bar = new PercentBar();
   try {
-    await waitForRunningRebuild(store, generation, bar);
-    const result = await verify({
-      store,
-      configuration,
-      tenant,
-      isRepair,
-      onProgress: (progress) => bar.show(...shown(progress)),
-      onDifference: ({ subject, message }) => bar.say(`${subject}: ${message}`, process.stdout),
+    const result = await withBar(async (bar) => {
+      await waitForRunningRebuild(store, generation, bar);
+      return await verify({
+        store,
+        configuration,
+        tenant,
+        isRepair,
+        onProgress: (progress) => bar.show(...shown(progress)),
+        onDifference: ({ subject, message }) => bar.say(`${subject}: ${message}`, process.stdout),
+      });
     });
-    bar.stop();
     if ((await readGenerations(store)).active !== generation) {
       throw new CommandStop('The configuration changed meanwhile, so the above says nothing: run it again.');
     }
@@ -55,8 +47,6 @@ async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promi
   } catch (error) {
     if (error instanceof StandstillError) throw new CommandStop(`Cannot go on: ${error.message}`);
     throw error;
-  } finally {
-    bar.stop();
   }
 }
 
@@ -80,8 +70,7 @@ const phaseTexts = {
 } as const;
 
 function shown({ phase, done, total }: VerifyProgress): [number, string] {
-  const percent = Math.min(99, Math.floor((100 * done) / Math.max(1, total)));
-  return [percent, `${done.toLocaleString('en-US')} ${phaseTexts[phase]}`];
+  return [percentOf(done, total), `${done.toLocaleString('en-US')} ${phaseTexts[phase]}`];
 }
 
 function summary(result: VerifyResult, isRepair: boolean): string {

@@ -2,6 +2,21 @@ import cliProgress from 'cli-progress';
 
 const linesEveryMs = 2_000;
 
+/** Shows a bar while something is done. */
+export async function withBar<T>(act: (bar: PercentBar) => Promise<T>): Promise<T> {
+  const bar = new PercentBar();
+  try {
+    return await act(bar);
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Share of what is not done yet: 0 to 99. */
+export function percentOf(done: number, total: number): number {
+  return Math.min(99, Math.floor((100 * done) / Math.max(1, total)));
+}
+
 /** How far something is: a bar on a terminal; elsewhere a line when it begins, now and then, and when it ends. */
 export class PercentBar {
   readonly #bar: cliProgress.SingleBar | null;
