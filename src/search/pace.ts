@@ -117,42 +117,16 @@ class Pace {
 /** One thing is computed at a time in a process, so all share it. */
 export const pace = new Pace();
 
-/** Does what is left to its end, without a pause. */
-export function finish<T>(made: Maybe<T>): T {
-  pace.clock = neverOver;
-  if (!(made instanceof Unfinished)) return made;
+/** Does the steps to their end at once, whatever the clock says. */
+export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
-    const { done, value } = made.steps.next();
+    const { done, value } = steps.next();
     if (done) return value;
   }
 }
 
-const insertionMax = 8;
-
-/** The items in order, equal ones as they stood: a merge sort that may pause, since comparing two can take long. */
-export function* sorted(items: number[], compare: (a: number, b: number) => number): Steps<number[]> {
-  if (items.length <= insertionMax) {
-    if (pace.isOver()) yield;
-    return items.sort(compare);
-  }
-  const middle = items.length >>> 1;
-  const left = yield* sorted(items.slice(0, middle), compare);
-  const right = yield* sorted(items.slice(middle), compare);
-  const merged: number[] = [];
-  let l = 0;
-  let r = 0;
-  while (l < left.length && r < right.length) {
-    const [a = 0, b = 0] = [left[l], right[r]];
-    if (compare(a, b) <= 0) {
-      merged.push(a);
-      l += 1;
-    } else {
-      merged.push(b);
-      r += 1;
-    }
-    if (pace.isOver()) yield;
-  }
-  while (l < left.length) merged.push(left[l++] ?? 0);
-  while (r < right.length) merged.push(right[r++] ?? 0);
-  return merged;
+/** Does what is left to its end, without a pause. */
+export function finish<T>(made: Maybe<T>): T {
+  pace.clock = neverOver;
+  return made instanceof Unfinished ? atOnce(made.steps) : made;
 }

@@ -3,7 +3,8 @@ import { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import { type CodeTest, codeTest } from '../filter/code-test.ts';
 import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing } from '../filter/matcher.ts';
+import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import type { Steps } from '../pace.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
@@ -24,8 +25,8 @@ export abstract class CodeColumn implements Column {
   }
 
   abstract readonly bytes: number;
-  abstract set(doc: number, value: Json): void;
-  abstract clear(doc: number): void;
+  abstract set(doc: number, value: Json): Steps<void> | null;
+  abstract clear(doc: number): Steps<void> | null;
   abstract grow(capacity: number): void;
   abstract bind(test: CodeTest): DocTest;
   /** Counts each distinct value of each of the docs at `from`..`end` once; returns how far it got. */
@@ -44,8 +45,8 @@ export abstract class CodeColumn implements Column {
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   }
 
-  match(condition: Condition): DocTest {
-    const test = codeTest(this.dictionary, condition, this.#values === 'text');
+  *match(condition: Condition): Steps<DocTest> {
+    const test = yield* codeTest(this.dictionary, condition, this.#values === 'text');
     return test.kind === 'none' ? matchNothing : this.bind(test);
   }
 

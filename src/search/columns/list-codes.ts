@@ -1,7 +1,7 @@
 import type { Json } from '../../contract/json.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, scanTested } from '../filter/matcher.ts';
+import { type DocTest, matchTested } from '../filter/doc-test.ts';
 import { pace, type Steps } from '../pace.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { ListArena } from './list-arena.ts';
@@ -23,18 +23,7 @@ export class ListCodes extends CodeColumn {
     return this.dictionary.bytes + this.#lists.bytes;
   }
 
-  override set(doc: number, value: Json): void {
-    if (!Array.isArray(value)) return;
-    const codes: number[] = [];
-    for (const item of new Set(value)) {
-      if (this.accepts(item)) codes.push(this.dictionary.acquire(item));
-    }
-    this.#lists.set(doc, codes);
-    this.present.add(doc);
-  }
-
-  /** As `set`, of a list that may be long. */
-  *setInSteps(doc: number, value: Json): Steps<void> {
+  override *set(doc: number, value: Json): Steps<void> {
     if (!Array.isArray(value)) return;
     const seen = new Set<Json>();
     const codes: number[] = [];
@@ -49,8 +38,7 @@ export class ListCodes extends CodeColumn {
     this.present.add(doc);
   }
 
-  /** As `clear`, of a list that may be long. */
-  *clearInSteps(doc: number): Steps<void> {
+  override *clear(doc: number): Steps<void> {
     const { items, starts, counts } = this.#lists;
     const start = starts[doc] ?? 0;
     const end = start + (counts[doc] ?? 0);
@@ -63,15 +51,6 @@ export class ListCodes extends CodeColumn {
     this.present.remove(doc);
   }
 
-  override clear(doc: number): void {
-    const { items, starts, counts } = this.#lists;
-    const start = starts[doc] ?? 0;
-    const end = start + (counts[doc] ?? 0);
-    for (let at = start; at < end; at += 1) this.dictionary.release(items[at] ?? 0);
-    this.#lists.clear(doc);
-    this.present.remove(doc);
-  }
-
   override grow(capacity: number): void {
     this.#lists.grow(capacity);
     this.present.grow(capacity);
@@ -80,18 +59,13 @@ export class ListCodes extends CodeColumn {
   override bind(test: CodeTest): DocTest {
     const { items, starts, counts } = this.#lists;
     const accepts = acceptorOf(test);
-    const anyItem = (doc: number): boolean => {
+    return matchTested((doc) => {
       const start = starts[doc] ?? 0;
       const end = start + (counts[doc] ?? 0);
       pace.units += end - start;
       for (let at = start; at < end; at += 1) if (accepts(items[at] ?? 0)) return true;
       return false;
-    };
-    return {
-      test: anyItem,
-      scan: (into, from, docCount) => scanTested(anyItem, into, from, docCount),
-      few: null,
-    };
+    });
   }
 
   override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {

@@ -2,8 +2,9 @@ import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
-import { type DocTest, endOfGo, matchNothing } from '../filter/matcher.ts';
+import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
 import { type PointTest, pointTest } from '../filter/point-test.ts';
+import type { Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
@@ -28,18 +29,20 @@ export class NumberColumn implements Column {
     return this.#values.byteLength + (this.#residuals?.byteLength ?? 0);
   }
 
-  set(doc: number, value: Json): void {
+  set(doc: number, value: Json): null {
     const point = pointOf(this.#kind, value);
-    if (point === null) return;
+    if (point === null) return null;
     this.#values[doc] = point.approx;
     if (point.residual !== 0) this.#residuals ??= new Int16Array(this.#values.length);
     if (this.#residuals !== null) this.#residuals[doc] = point.residual;
     this.present.add(doc);
+    return null;
   }
 
-  clear(doc: number): void {
+  clear(doc: number): null {
     this.#values[doc] = Number.NaN;
     this.present.remove(doc);
+    return null;
   }
 
   grow(capacity: number): void {
@@ -62,8 +65,8 @@ export class NumberColumn implements Column {
     return this.#residuals?.[doc] ?? 0;
   }
 
-  match(condition: Condition): DocTest {
-    const test = pointTest(this.#kind, condition);
+  *match(condition: Condition): Steps<DocTest> {
+    const test = yield* pointTest(this.#kind, condition);
     if (test.kind === 'none') return matchNothing;
     const isPlain = this.#kind !== 'long' || this.#residuals === null;
     return isPlain && test.kind === 'between'

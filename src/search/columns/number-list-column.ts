@@ -2,15 +2,19 @@ import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing, scanTested } from '../filter/matcher.ts';
+import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { pointTest } from '../filter/point-test.ts';
-import { pace } from '../pace.ts';
+import { pace, type Steps } from '../pace.ts';
+import { sorted } from '../sort/merge-sort.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { ListArena } from './list-arena.ts';
 import { acceptorOf } from './number-column.ts';
 import { NumberOrder } from './number-order.ts';
 import { comparePoints, type NumberPoint, pointOf } from './number-point.ts';
+
+/** What an item takes to be read, in units of the pace. */
+const unitsPerItem = 20;
 
 /** Lists of numbers, kept in ascending order, so that the ends are what a sort needs. */
 export class NumberListColumn implements Column {
@@ -31,29 +35,32 @@ export class NumberListColumn implements Column {
     return this.#values.bytes + (this.#residuals?.bytes ?? 0);
   }
 
-  set(doc: number, value: Json): void {
+  *set(doc: number, value: Json): Steps<void> {
     if (!Array.isArray(value)) return;
     const points: NumberPoint[] = [];
     for (const item of value) {
       const point = pointOf(this.#kind, item);
       if (point !== null) points.push(point);
+      pace.units += unitsPerItem;
+      if (pace.isOver()) yield;
     }
-    points.sort(comparePoints);
+    const inOrder = yield* sorted(points, comparePoints);
     this.#values.set(
       doc,
-      points.map((point) => point.approx),
+      inOrder.map((point) => point.approx),
     );
     this.#residuals?.set(
       doc,
-      points.map((point) => point.residual),
+      inOrder.map((point) => point.residual),
     );
     this.present.add(doc);
   }
 
-  clear(doc: number): void {
+  clear(doc: number): null {
     this.#values.clear(doc);
     this.#residuals?.clear(doc);
     this.present.remove(doc);
+    return null;
   }
 
   grow(capacity: number): void {
@@ -62,23 +69,18 @@ export class NumberListColumn implements Column {
     this.present.grow(capacity);
   }
 
-  match(condition: Condition): DocTest {
-    const test = pointTest(this.#kind, condition);
+  *match(condition: Condition): Steps<DocTest> {
+    const test = yield* pointTest(this.#kind, condition);
     if (test.kind === 'none') return matchNothing;
     const accepts = acceptorOf(test);
-    const anyItem = (doc: number): boolean => {
+    return matchTested((doc) => {
       const count = this.#values.counts[doc] ?? 0;
       pace.units += count;
       for (let at = 0; at < count; at += 1) {
         if (accepts(this.#approxAt(doc, at), this.#residualAt(doc, at))) return true;
       }
       return false;
-    };
-    return {
-      test: anyItem,
-      scan: (into, from, docCount) => scanTested(anyItem, into, from, docCount),
-      few: null,
-    };
+    });
   }
 
   order(isDescending: boolean): Order {

@@ -1,5 +1,6 @@
 import { Bitmap } from '../bitmap.ts';
-import { type DocTest, matchNothing } from '../filter/matcher.ts';
+import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import type { Steps } from '../pace.ts';
 import type { Column } from './column.ts';
 
 /** Fields of type object: stored, not searchable. Only whether a doc has one is known here. */
@@ -14,19 +15,22 @@ export class ObjectColumn implements Column {
     return this.present.words.byteLength;
   }
 
-  set(doc: number): void {
+  set(doc: number): null {
     this.present.add(doc);
+    return null;
   }
 
-  clear(doc: number): void {
+  clear(doc: number): null {
     this.present.remove(doc);
+    return null;
   }
 
   grow(capacity: number): void {
     this.present.grow(capacity);
   }
 
-  match(): DocTest {
+  // biome-ignore lint/correctness/useYield: columns are matched in steps; this one needs none.
+  *match(): Steps<DocTest> {
     return matchNothing;
   }
 

@@ -2,9 +2,10 @@ import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing, scanTested } from '../filter/matcher.ts';
-import { justAbove, justBelow, PointSet, pointsOf } from '../filter/point-test.ts';
-import { pace } from '../pace.ts';
+import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
+import { PointSet } from '../filter/point-set.ts';
+import { highest, justAbove, justBelow, lowest, pointsOf } from '../filter/point-test.ts';
+import { pace, type Steps } from '../pace.ts';
 import type { Column } from './column.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
 import { type Interval, intervalOf } from './range-value.ts';
@@ -12,8 +13,6 @@ import { type Interval, intervalOf } from './range-value.ts';
 const boundsPerDoc = 4;
 /** What a doc takes to be looked at, in units of the pace. */
 const intervalUnits = 10;
-const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
-const highest: NumberPoint = { approx: Infinity, residual: 0 };
 
 /**
  * Ranges, as closed intervals: low and high, each as a point. `equals` and `in` hold when a value lies in the range,
@@ -35,16 +34,18 @@ export class RangeColumn implements Column {
     return this.#bounds.byteLength;
   }
 
-  set(doc: number, value: Json): void {
+  set(doc: number, value: Json): null {
     const interval = intervalOf(this.#kind, value);
-    if (interval === null) return;
+    if (interval === null) return null;
     const { low, high } = interval;
     this.#bounds.set([low.approx, low.residual, high.approx, high.residual], doc * boundsPerDoc);
     this.present.add(doc);
+    return null;
   }
 
-  clear(doc: number): void {
+  clear(doc: number): null {
     this.present.remove(doc);
+    return null;
   }
 
   grow(capacity: number): void {
@@ -54,20 +55,15 @@ export class RangeColumn implements Column {
     this.present.grow(capacity);
   }
 
-  match(condition: Condition): DocTest {
-    const accepts = this.#acceptor(condition);
+  *match(condition: Condition): Steps<DocTest> {
+    const accepts = yield* this.#acceptor(condition);
     if (accepts === null) return matchNothing;
-    const holds = (doc: number): boolean => {
+    return matchTested((doc) => {
       if (!this.present.has(doc)) return false;
       pace.units += intervalUnits;
       const interval = this.#intervalAt(doc);
       return comparePoints(interval.low, interval.high) <= 0 && accepts(interval);
-    };
-    return {
-      test: holds,
-      scan: (into, from, docCount) => scanTested(holds, into, from, docCount),
-      few: null,
-    };
+    });
   }
 
   order(): null {
@@ -84,10 +80,12 @@ export class RangeColumn implements Column {
   }
 
   /** The condition as a test of an interval that is not empty; null when nothing can pass. */
-  #acceptor(condition: Condition): ((interval: Interval) => boolean) | null {
+  *#acceptor(condition: Condition): Steps<((interval: Interval) => boolean) | null> {
     const { operator, value } = condition;
     if (operator === 'contains') return null;
-    if (operator === 'equals' || operator === 'in') return this.#holder(pointsOf(this.#kind, condition));
+    if (operator === 'equals' || operator === 'in') {
+      return yield* this.#holder(yield* pointsOf(this.#kind, condition));
+    }
     const point = queryPointOf(this.#kind, value);
     if (point === null) return null;
     switch (operator) {
@@ -103,11 +101,11 @@ export class RangeColumn implements Column {
   }
 
   /** Whether one of the points lies in the interval. */
-  #holder(points: NumberPoint[]): ((interval: Interval) => boolean) | null {
+  *#holder(points: readonly NumberPoint[]): Steps<((interval: Interval) => boolean) | null> {
     const isWhole = this.#kind === 'integer' || this.#kind === 'long' || this.#kind === 'date';
     const possible = isWhole ? points.filter((point) => Number.isInteger(point.approx)) : points;
     if (possible.length === 0) return null;
-    const set = new PointSet(possible);
+    const set = yield* PointSet.of(possible);
     return ({ low, high }) => set.hasBetween(low, high);
   }
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, endOfGo, scanTested } from '../filter/matcher.ts';
+import { type DocTest, endOfGo, matchTested } from '../filter/doc-test.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 
@@ -47,8 +47,8 @@ export class ScalarCodes extends CodeColumn {
     return typeof value === 'string' ? value : String(value);
   }
 
-  override set(doc: number, value: Json): void {
-    if (!this.accepts(value)) return;
+  override set(doc: number, value: Json): null {
+    if (!this.accepts(value)) return null;
     const code = this.dictionary.acquire(value);
     this.#reserveHead(code);
     const head = this.#heads[code] ?? none;
@@ -58,11 +58,12 @@ export class ScalarCodes extends CodeColumn {
     if (head !== none) this.#previous[head] = doc;
     this.#heads[code] = doc;
     this.present.add(doc);
+    return null;
   }
 
-  override clear(doc: number): void {
+  override clear(doc: number): null {
     const code = this.codeAt(doc);
-    if (code === none) return;
+    if (code === none) return null;
     const next = this.#next[doc] ?? none;
     const previous = this.#previous[doc] ?? none;
     if (next !== none) this.#previous[next] = previous;
@@ -71,6 +72,7 @@ export class ScalarCodes extends CodeColumn {
     this.#codes[doc] = none;
     this.dictionary.release(code);
     this.present.remove(doc);
+    return null;
   }
 
   override grow(capacity: number): void {
@@ -84,15 +86,10 @@ export class ScalarCodes extends CodeColumn {
     if (test.kind === 'one') return this.#bindOne(test.code);
     const accepts = test.kind === 'some' ? test.accepts : () => false;
     const codes = this.#codes;
-    const test1 = (doc: number): boolean => {
+    return matchTested((doc) => {
       const code = codes[doc] ?? none;
       return code !== none && accepts(code);
-    };
-    return {
-      test: test1,
-      scan: (into, from, docCount) => scanTested(test1, into, from, docCount),
-      few: null,
-    };
+    });
   }
 
   override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {

@@ -1,8 +1,8 @@
 import type { CodeColumn } from '../columns/code-column.ts';
-import { compareValues, type PlainValue, type ValueDictionary } from '../columns/value-dictionary.ts';
-import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../pace.ts';
+import { compareValues, type PlainValue } from '../columns/value-dictionary.ts';
+import { pace, type Steps } from '../pace.ts';
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
-import { TopList } from '../sort/top-list.ts';
+import { TopHeap } from '../sort/top-heap.ts';
 import type { FacetTally } from './tally.ts';
 
 /** Groups that a shard sends without being asked for more. */
@@ -25,56 +25,48 @@ const unitsPerGroup = 10;
 /** What it takes to put a group where its count belongs, in units of the pace. */
 const unitsPerOffer = 2;
 
-/** The groups of the docs: the first `limit` of them in order, and what is known about the rest. */
-export function countGroups(
-  codes: CodeColumn,
-  docs: Int32Array,
-  docCount: number,
-  tally: FacetTally,
-  limit: number,
-  isLong: boolean,
-): Maybe<FacetGroups> {
-  const tallied = tallyAll(codes, docs, docCount, tally);
-  return chain(tallied, () => topGroups(codes.dictionary, docCount, tally, limit, isLong));
+/** What a facet is counted over. */
+export interface FacetScope {
+  readonly codes: CodeColumn;
+  /** The first `docCount` match the query. */
+  readonly docs: Int32Array;
+  readonly docCount: number;
+  /** Empty, before and after. */
+  readonly tally: FacetTally;
 }
 
-/** Of what was tallied; the tally is empty after it. */
-function topGroups(
-  dictionary: ValueDictionary,
-  docCount: number,
-  tally: FacetTally,
-  limit: number,
-  isLong: boolean,
-): Maybe<FacetGroups> {
-  const compare = (a: number, b: number): number => {
-    const countA = tally.countOf(a);
-    const countB = tally.countOf(b);
-    if (countA !== countB) return countB - countA;
+/** The first `limit` groups in order, and what is known about the rest. */
+export function* countGroups(scope: FacetScope, limit: number, isLong: boolean): Steps<FacetGroups> {
+  yield* tallyAll(scope);
+  const { codes, docCount, tally } = scope;
+  const { dictionary } = codes;
+  const top = new TopHeap(Math.min(limit, tally.size), (a, b) => {
     pace.units += unitsPerGroup;
     return isLong ? compareLongs(dictionary.valueOf(a), dictionary.valueOf(b)) : dictionary.compare(a, b);
-  };
-  const top = new TopList(Math.min(limit, tally.size), compare);
-  let offered = 0;
-  const offeredAll = repeat(() => {
+  });
+  for (let offered = 0; offered < tally.size; ) {
     offered = offerSome(top, tally, offered);
-    return offered < tally.size;
-  });
-  const inOrder = chain(offeredAll, () => top.drain(dictionary));
-  return chain(inOrder, (first) => {
-    const groups = first.map((code) => ({ value: dictionary.valueOf(code), count: tally.countOf(code) }));
-    const isComplete = groups.length === tally.size;
-    tally.clear();
-    const restMax = groups.at(-1)?.count ?? docCount;
-    return { groups, ...(isComplete ? {} : { restMax }), ...(isLong ? { isLong } : {}) };
-  });
+    if (pace.isOver()) yield;
+  }
+  const first = yield* top.drain();
+  const groups = Array.from(first, (code) => ({
+    value: dictionary.valueOf(code),
+    count: tally.countOf(code),
+  }));
+  const isComplete = groups.length === tally.size;
+  tally.clear();
+  const restMax = groups.at(-1)?.count ?? docCount;
+  return { groups, ...(isComplete ? {} : { restMax }), ...(isLong ? { isLong } : {}) };
 }
 
 /** @returns the place of the next code */
-function offerSome(top: TopList, tally: FacetTally, from: number): number {
+function offerSome(top: TopHeap, tally: FacetTally, from: number): number {
   const { size } = tally;
   let at = from;
   while (at < size) {
-    top.offer(tally.codeAt(at));
+    const code = tally.codeAt(at);
+    const key = -tally.countOf(code);
+    if (key <= top.lastKey) top.offer(code, key);
     at += 1;
     pace.units += unitsPerOffer;
     if (pace.units >= pace.unitsPerLook) break;
@@ -83,16 +75,9 @@ function offerSome(top: TopList, tally: FacetTally, from: number): number {
 }
 
 /** All groups of the docs, in no order. */
-export function countAll(
-  codes: CodeColumn,
-  docs: Int32Array,
-  docCount: number,
-  tally: FacetTally,
-): Maybe<FacetGroup[]> {
-  return chain(tallyAll(codes, docs, docCount, tally), () => new Unfinished(allGroups(codes, tally)));
-}
-
-function* allGroups(codes: CodeColumn, tally: FacetTally): Steps<FacetGroup[]> {
+export function* countAll(scope: FacetScope): Steps<FacetGroup[]> {
+  yield* tallyAll(scope);
+  const { codes, tally } = scope;
   const groups: FacetGroup[] = [];
   for (let at = 0; at < tally.size; at += 1) {
     const code = tally.codeAt(at);
@@ -104,27 +89,10 @@ function* allGroups(codes: CodeColumn, tally: FacetTally): Steps<FacetGroup[]> {
   return groups;
 }
 
-function tallyAll(codes: CodeColumn, docs: Int32Array, docCount: number, tally: FacetTally): Maybe<void> {
-  tally.reserve(codes.dictionary.codeCount);
-  let tallied = 0;
-  return repeat(() => {
-    tallied = codes.tally(docs, tallied, docCount, tally);
-    return tallied < docCount;
-  });
-}
-
-/** The counts of given values among the docs; values that no doc has are left out. */
-export function countValues(
-  codes: CodeColumn,
-  docs: Int32Array,
-  docCount: number,
-  tally: FacetTally,
-  values: readonly PlainValue[],
-): Maybe<FacetGroup[]> {
-  return chain(tallyAll(codes, docs, docCount, tally), () => new Unfinished(groupsOf(codes, tally, values)));
-}
-
-function* groupsOf(codes: CodeColumn, tally: FacetTally, values: readonly PlainValue[]): Steps<FacetGroup[]> {
+/** The counts of given values among the docs. Values that no doc has are left out. */
+export function* countValues(scope: FacetScope, values: readonly PlainValue[]): Steps<FacetGroup[]> {
+  yield* tallyAll(scope);
+  const { codes, tally } = scope;
   const groups: FacetGroup[] = [];
   for (const value of values) {
     pace.units += unitsPerGroup;
@@ -135,4 +103,12 @@ function* groupsOf(codes: CodeColumn, tally: FacetTally, values: readonly PlainV
   }
   tally.clear();
   return groups;
+}
+
+function* tallyAll({ codes, docs, docCount, tally }: FacetScope): Steps<void> {
+  tally.reserve(codes.dictionary.codeCount);
+  for (let tallied = 0; tallied < docCount; ) {
+    tallied = codes.tally(docs, tallied, docCount, tally);
+    if (pace.isOver()) yield;
+  }
 }

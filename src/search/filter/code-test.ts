@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { PlainValue, ValueDictionary } from '../columns/value-dictionary.ts';
+import { pace, type Steps } from '../pace.ts';
 import { compilePattern } from '../text/pattern.ts';
 import { type Condition, listedValues } from './condition.ts';
 
@@ -10,25 +11,33 @@ export type CodeTest =
   | { readonly kind: 'some'; readonly accepts: (code: number) => boolean };
 
 const none: CodeTest = { kind: 'none' };
+/** What a listed value takes to be read, in units of the pace. */
+const unitsPerListed = 50;
 
 /**
  * A condition on text or boolean values, as a test of codes: each distinct value is looked at once, however many docs
  * have it. Ordering operators hold for none (`checkQuery` refuses them).
  */
-export function codeTest(dictionary: ValueDictionary, condition: Condition, isText: boolean): CodeTest {
+export function* codeTest(
+  dictionary: ValueDictionary,
+  condition: Condition,
+  isText: boolean,
+): Steps<CodeTest> {
   const { operator, value } = condition;
   const caseInsensitive = condition.caseInsensitive && isText;
-  if (operator === 'contains' && isText) return patternTest(dictionary, value, caseInsensitive);
+  if (operator === 'contains' && isText) return yield* patternTest(dictionary, value, caseInsensitive);
   if (operator !== 'equals' && operator !== 'in' && operator !== 'contains') return none;
   const values = listedValues(condition);
-  return caseInsensitive ? loweredTest(dictionary, values) : equalTest(dictionary, values);
+  return yield* caseInsensitive ? loweredTest(dictionary, values) : equalTest(dictionary, values);
 }
 
-function equalTest(dictionary: ValueDictionary, values: readonly Json[]): CodeTest {
+function* equalTest(dictionary: ValueDictionary, values: readonly Json[]): Steps<CodeTest> {
   const codes = new Set<number>();
   for (const value of values) {
     const code = isPlain(value) ? dictionary.codeOf(value) : undefined;
     if (code !== undefined) codes.add(code);
+    pace.units += unitsPerListed;
+    if (pace.isOver()) yield;
   }
   const [first] = codes;
   if (first === undefined) return none;
@@ -36,17 +45,23 @@ function equalTest(dictionary: ValueDictionary, values: readonly Json[]): CodeTe
   return { kind: 'some', accepts: (code) => codes.has(code) };
 }
 
-function loweredTest(dictionary: ValueDictionary, values: readonly Json[]): CodeTest {
-  const texts = values.filter((value) => typeof value === 'string').map((text) => text.toLowerCase());
-  if (texts.length === 0) return equalTest(dictionary, values);
-  const lowered = new Set(texts);
+/** Other values than texts have no case: they are looked for only where no text is listed. */
+function* loweredTest(dictionary: ValueDictionary, values: readonly Json[]): Steps<CodeTest> {
+  const lowered = new Set<string>();
+  for (const value of values) {
+    if (typeof value !== 'string') continue;
+    lowered.add(value.toLowerCase());
+    pace.units += unitsPerListed + value.length;
+    if (pace.isOver()) yield;
+  }
+  if (lowered.size === 0) return yield* equalTest(dictionary, values);
   return remembered(dictionary, (code) => lowered.has(dictionary.loweredOf(code)));
 }
 
-function patternTest(dictionary: ValueDictionary, pattern: Json, caseInsensitive: boolean): CodeTest {
+function* patternTest(dictionary: ValueDictionary, pattern: Json, caseInsensitive: boolean): Steps<CodeTest> {
   if (typeof pattern !== 'string') return none;
   if (!pattern.includes('*')) {
-    return caseInsensitive ? loweredTest(dictionary, [pattern]) : equalTest(dictionary, [pattern]);
+    return yield* caseInsensitive ? loweredTest(dictionary, [pattern]) : equalTest(dictionary, [pattern]);
   }
   if (caseInsensitive) {
     const matches = compilePattern(pattern.toLowerCase());
@@ -60,6 +75,7 @@ const unknown = 0;
 const accepted = 1;
 const refused = 2;
 
+/** Each code is asked for once, however many docs have it. */
 function remembered(dictionary: ValueDictionary, accepts: (code: number) => boolean): CodeTest {
   const verdicts = new Uint8Array(dictionary.codeCount);
   return {

@@ -1,86 +1,51 @@
-import { Index } from 'flexsearch';
-
-/** What FlexSearch keeps inside and what `add`, `keep` and `drop` must reach. */
-interface FlexInternals {
-  readonly map: Map<string, number[][]>;
-}
+const noDocs: readonly number[] = [];
 
 /**
- * Which docs have a term: the lists of a FlexSearch index, over words that we made ourselves.
+ * Which docs have a term: a Map from terms to lists of doc ids.
  *
- * Its own `add` looks every word up again, checks ids that are known to be new and makes room for 17 docs where most
- * terms stay with one: three times the work of a worker that fills its shards. Its own removal looks a doc up in each
- * of its lists, which takes longer the more docs share a word. So ids are put into its lists in place, and nothing is
- * removed one by one: the text index lets dead ids stand and filters whole lists when enough are dead.
+ * FlexSearch, which cuts texts into words (`words.ts`), does not hold them. Its `add` looks every word up again and makes
+ * room for 17 docs where most terms have one: a worker took three times as long to fill its shards. Its removal looks for
+ * a doc in each of its lists. Here dead docs stay in the lists, and a sweep filters whole lists when enough are dead.
  */
 export class Postings {
-  readonly #map: FlexInternals['map'];
-
-  constructor() {
-    this.#map = internalsOf(
-      new Index({
-        tokenize: 'strict',
-        // Without it FlexSearch keeps a list of lists for each doc, for the removal that we do not use.
-        fastupdate: false,
-        // One slot a term: what ranks is made by `score.ts`.
-        resolution: 1,
-      }),
-    ).map;
-  }
+  readonly #docsByTerm = new Map<string, number[]>();
 
   /**
-   * @param words distinct; the id must not be under any of them
-   * @returns those that the store did not have before
+   * @param terms distinct; the doc must not be under any of them
+   * @returns those that no doc had before
    */
-  add(id: number, words: readonly string[]): string[] {
-    const map = this.#map;
+  add(doc: number, terms: readonly string[]): string[] {
     const added: string[] = [];
-    for (const word of words) {
-      const ids = map.get(word)?.[0];
-      if (ids !== undefined) {
-        ids.push(id);
+    for (const term of terms) {
+      const docs = this.#docsByTerm.get(term);
+      if (docs !== undefined) {
+        docs.push(doc);
         continue;
       }
-      map.set(word, [[id]]);
-      added.push(word);
+      this.#docsByTerm.set(term, [doc]);
+      added.push(term);
     }
     return added;
   }
 
-  /**
-   * The ids under a term, dead ones included: FlexSearch's own list, in no order to rely on, the same one until the term is
-   * dropped. Only `add` and `keep` change it.
-   */
+  /** The docs under a term, dead ones included: the live list, in no order to rely on. Only `add` and `keep` change it. */
   list(term: string): readonly number[] {
-    return this.#map.get(term)?.[0] ?? noIds;
+    return this.#docsByTerm.get(term) ?? noDocs;
   }
 
-  /** Keeps the ids of a term that pass; returns how many there were and how many are left. */
-  keep(term: string, passes: (id: number) => boolean): { before: number; after: number } {
-    const ids = this.#map.get(term)?.[0] ?? [];
-    const before = ids.length;
+  /** Keeps the docs of a term that pass, and drops a term without docs. @returns how many there were, and are left */
+  keep(term: string, passes: (doc: number) => boolean): { before: number; after: number } {
+    const docs = this.#docsByTerm.get(term) ?? [];
+    const before = docs.length;
     let after = 0;
     for (let at = 0; at < before; at += 1) {
-      const id = ids[at] ?? 0;
-      if (!passes(id)) continue;
-      ids[after] = id;
+      const doc = docs[at] ?? 0;
+      if (!passes(doc)) continue;
+      docs[after] = doc;
       after += 1;
     }
-    ids.length = after;
+    docs.length = after;
+    if (after === 0) this.#docsByTerm.delete(term);
     return { before, after };
   }
-
-  /** Drops a term whose list is empty. */
-  drop(term: string): void {
-    this.#map.delete(term);
-  }
-}
-
-const noIds: readonly number[] = [];
-
-/** Fails at once should another release of FlexSearch keep its lists elsewhere. */
-function internalsOf(index: Index): FlexInternals {
-  const { map } = index as unknown as Partial<FlexInternals>;
-  if (!(map instanceof Map)) throw new Error('unknown layout of a FlexSearch index');
-  return { map };
 }

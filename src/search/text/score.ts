@@ -1,4 +1,4 @@
-import { endOfGo } from '../filter/matcher.ts';
+import { endOfGo } from '../filter/doc-test.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 
 /**

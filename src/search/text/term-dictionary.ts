@@ -1,5 +1,5 @@
 import { countCodePoints } from '../../lib/code-points.ts';
-import { chain, docsPerGo, type Maybe, pace, repeat } from '../pace.ts';
+import { docsPerGo, pace, type Steps } from '../pace.ts';
 import { EditDistance } from './edit-distance.ts';
 
 /** A term of the dictionary and its distance to the word it was found for. */
@@ -58,21 +58,18 @@ export class TermDictionary {
   }
 
   /** Every term at most `bound` (0 to 2) away, the nearest first. */
-  within(word: string, bound: number): Maybe<TermMatch[]> {
+  *within(word: string, bound: number): Steps<TermMatch[]> {
     const near: Nearby = { word, mask: letterMask(word), bound, matches: [[], [], []] };
-    const longest = countCodePoints(word) + bound;
-    let length = Math.max(1, longest - 2 * bound);
-    let place = 0;
-    const collected = repeat(() => {
+    const wordLength = countCodePoints(word);
+    for (let length = Math.max(1, wordLength - bound); length <= wordLength + bound; length += 1) {
       const bucket = this.#buckets.get(length);
-      if (bucket !== undefined) place = this.#collect(bucket, place, near);
-      if (bucket === undefined || place === bucket.terms.length) {
-        length += 1;
-        place = 0;
+      if (bucket === undefined) continue;
+      for (let place = 0; place < bucket.terms.length; ) {
+        place = this.#collect(bucket, place, near);
+        if (pace.isOver()) yield;
       }
-      return length <= longest;
-    });
-    return chain(collected, () => near.matches.flat());
+    }
+    return near.matches.flat();
   }
 
   /** Looks at terms from a place on; returns the place to go on from. */

@@ -1,8 +1,8 @@
 import type { Bitmap } from '../bitmap.ts';
-import { chain, type Maybe, pace, repeat } from '../pace.ts';
+import { pace, type Steps } from '../pace.ts';
 import type { Scratch } from '../shard/scratch.ts';
 import { wordWeight } from './score.ts';
-import type { NearTerm, TextIndex } from './text-index.ts';
+import type { TextIndex } from './text-index.ts';
 import { allowedDistance, wordsOf } from './words.ts';
 
 /**
@@ -10,31 +10,23 @@ import { allowedDistance, wordsOf } from './words.ts';
  * Leaves the docs in `scratch.hits` and their packed scores in `scratch.scores`; the caller clears the scores.
  * @returns how many docs were found
  */
-export function runSearch(
+export function* runSearch(
   index: TextIndex,
   search: { readonly value: string; readonly literal: boolean },
   live: Bitmap,
   scratch: Scratch,
-): Maybe<number> {
-  const words = wordsOf(search.value);
+): Steps<number> {
   let found = 0;
-  // The nearest terms come first: the first that a doc has is the one that counts.
-  const addTerms = (terms: readonly NearTerm[], ordinal: number): Maybe<void> =>
-    repeat((place) => {
-      const term = terms[place];
-      if (term === undefined) return false;
-      found = addDocs(term.docs, wordWeight - term.distance, ordinal, found, live, scratch);
-      pace.units += term.docs.length;
-      return place + 1 < terms.length;
-    });
-  const all = repeat((at) => {
-    const word = words[at];
-    if (word === undefined) return false;
-    const expanded = index.expand(word, search.literal ? 0 : allowedDistance(word));
-    const added = chain(expanded, (terms) => addTerms(terms, at + 1));
-    return chain(added, () => at + 1 < words.length);
-  });
-  return chain(all, () => found);
+  for (const [at, word] of wordsOf(search.value).entries()) {
+    const terms = yield* index.expand(word, search.literal ? 0 : allowedDistance(word));
+    // The nearest terms come first: the first that a doc has is the one that counts.
+    for (const { docs, distance } of terms) {
+      found = addDocs(docs, wordWeight - distance, at + 1, found, live, scratch);
+      pace.units += docs.length;
+      if (pace.isOver()) yield;
+    }
+  }
+  return found;
 }
 
 function addDocs(

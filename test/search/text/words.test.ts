@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
-import { finish } from '../../../src/search/pace.ts';
+import { atOnce } from '../../../src/search/pace.ts';
 import { compareText, orderPrefix } from '../../../src/search/text/code-points.ts';
 import { EditDistance } from '../../../src/search/text/edit-distance.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
@@ -18,7 +18,7 @@ test('words are runs of letters, marks and digits after NFKC, in lower case, eac
   assert.deepEqual(wordsOf('𝒜𝒷 😀x'), ['ab', 'x']);
   assert.deepEqual(wordsOf('\ud800a\udc00'), ['a']);
   assert.deepEqual(wordsOf(' -- '), []);
-  assert.deepEqual(wordsOfAll(['a b', 'b c']), ['a', 'b', 'c']);
+  assert.deepEqual(atOnce(wordsOfAll(['a b', 'b c'])), ['a', 'b', 'c']);
 });
 
 test('words of any text are those of a regular expression', () => {
@@ -76,7 +76,7 @@ test('the dictionary finds every term within the distance and no other, also aft
         const expected = [...kept]
           .map((term) => ({ term, distance: naiveDistance(asked, term) }))
           .filter(({ distance }) => distance <= bound);
-        const found = finish(dictionary.within(asked, bound));
+        const found = atOnce(dictionary.within(asked, bound));
         assert.deepEqual(sortByTerm(found), sortByTerm(expected));
         assert.equal(dictionary.size, kept.size);
       },

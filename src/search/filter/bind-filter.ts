@@ -1,0 +1,71 @@
+import type { Json } from '../../contract/json.ts';
+import type { Bitmap } from '../bitmap.ts';
+import type { FilterNode } from '../checked-query.ts';
+import type { Column } from '../columns/column.ts';
+import { pace, type Steps } from '../pace.ts';
+import { AllOf } from './all-of.ts';
+import { AnyOf } from './any-of.ts';
+import type { PositiveOperator } from './condition.ts';
+import { ConditionMatcher, type ConditionNode } from './condition-matcher.ts';
+import { type DocTest, matchNothing, matchSet } from './doc-test.ts';
+import type { Matcher } from './matcher.ts';
+import { RestOf } from './rest-of.ts';
+
+/** What a filter is bound to. */
+export interface FilterScope {
+  /** Every doc there is. */
+  readonly live: Bitmap;
+  /** Docs are below this. */
+  readonly docCount: number;
+  /** Undefined: no doc has the field. */
+  column(field: string): Column | undefined;
+}
+
+/** A filter bound to the docs of a shard (contract section 7). */
+export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher> {
+  if (node.kind === 'condition') return yield* bindCondition(node, scope);
+  const matchers: Matcher[] = [];
+  for (const member of node.nodes) {
+    matchers.push(yield* bindFilter(member, scope));
+    if (pace.isOver()) yield;
+  }
+  const [only] = matchers;
+  if (only === undefined) return new ConditionMatcher(matchSet(scope.live), null);
+  if (matchers.length === 1) return only;
+  return node.kind === 'and' ? new AllOf(matchers) : new AnyOf(matchers, scope.docCount);
+}
+
+/** Columns know no nulls: what asks for absent values is answered here. */
+function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher> {
+  const column = scope.column(node.field);
+  const { operator, value } = node;
+  pace.enter('filters', node);
+  if (operator === 'notEquals') {
+    if (value === null) return new ConditionMatcher(presentIn(column), node);
+    return new RestOf(yield* bindValue(column, 'equals', value, node), scope.live, node);
+  }
+  if (operator === 'equals' && value === null) return absentFrom(column, scope.live, node);
+  if (operator !== 'in' || !Array.isArray(value) || !value.includes(null)) {
+    return new ConditionMatcher(yield* bindValue(column, operator, value, node), node);
+  }
+  const listed = value.filter((item) => item !== null);
+  const present = new ConditionMatcher(yield* bindValue(column, operator, listed, node), node);
+  return new AnyOf([absentFrom(column, scope.live, node), present], scope.docCount);
+}
+
+function* bindValue(
+  column: Column | undefined,
+  operator: PositiveOperator,
+  value: Json,
+  { caseInsensitive }: ConditionNode,
+): Steps<DocTest> {
+  return column === undefined ? matchNothing : yield* column.match({ operator, value, caseInsensitive });
+}
+
+function presentIn(column: Column | undefined): DocTest {
+  return column === undefined ? matchNothing : matchSet(column.present);
+}
+
+function absentFrom(column: Column | undefined, live: Bitmap, node: ConditionNode): Matcher {
+  return new RestOf(presentIn(column), live, node);
+}

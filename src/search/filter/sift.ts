@@ -1,0 +1,60 @@
+import { docsPerGo, pace, type Steps } from '../pace.ts';
+import type { Matcher } from './matcher.ts';
+
+/** Keeps the listed docs that all matchers match. @returns how many */
+export function* siftAll(matchers: readonly Matcher[], docs: Int32Array, count: number): Steps<number> {
+  let left = count;
+  for (const matcher of matchers) {
+    if (left === 0) break;
+    left = yield* matcher.sift(docs, left);
+  }
+  return left;
+}
+
+/** Keeps the listed docs that pass a test which may take long, in their order. @returns how many */
+export function* siftBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): Steps<number> {
+  const sifting = { at: 0, kept: 0 };
+  for (;;) {
+    siftSome(passes, docs, count, sifting);
+    if (sifting.at === count) return sifting.kept;
+    if (pace.isOver()) yield;
+  }
+}
+
+/** As `siftBy`, of a test that takes next to nothing. */
+export function keepBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): number {
+  pace.units += count;
+  let kept = 0;
+  for (let at = 0; at < count; at += 1) {
+    const doc = docs[at] ?? 0;
+    if (!passes(doc)) continue;
+    docs[kept] = doc;
+    kept += 1;
+  }
+  return kept;
+}
+
+/** A plain function, since loops in generators are slow. */
+function siftSome(
+  passes: (doc: number) => boolean,
+  docs: Int32Array,
+  count: number,
+  sifting: { at: number; kept: number },
+): void {
+  const { unitsPerLook } = pace;
+  const from = sifting.at;
+  const end = Math.min(count, from + docsPerGo);
+  let { at, kept } = sifting;
+  while (at < end) {
+    const doc = docs[at] ?? 0;
+    at += 1;
+    if (passes(doc)) {
+      docs[kept] = doc;
+      kept += 1;
+    }
+    if (pace.units >= unitsPerLook) break;
+  }
+  pace.units += at - from;
+  sifting.at = at;
+  sifting.kept = kept;
+}

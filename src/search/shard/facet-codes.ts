@@ -1,0 +1,69 @@
+import type { Json } from '../../contract/json.ts';
+import type { CodeColumn } from '../columns/code-column.ts';
+import { createCodeColumn } from '../columns/create-column.ts';
+import { parseLong } from '../columns/number-point.ts';
+import type { FieldTraits } from '../fields/field-type.ts';
+import { atOnce, pace, type Steps } from '../pace.ts';
+
+/**
+ * Codes of numbers or dates, for facets alone. The first facet on a field makes them; from then on they follow its docs.
+ * Who is interrupted leaves what is made to the next one. Meanwhile docs may come and go.
+ */
+export class FacetCodes {
+  readonly #traits: FieldTraits;
+  readonly #column: CodeColumn;
+  /** Docs below this are followed. */
+  #docsEnd = 0;
+
+  constructor(traits: FieldTraits, capacity: number) {
+    this.#traits = traits;
+    this.#column = createCodeColumn(traits.shape, capacity, 'plain');
+  }
+
+  get bytes(): number {
+    return this.#column.bytes;
+  }
+
+  grow(capacity: number): void {
+    this.#column.grow(capacity);
+  }
+
+  set(doc: number, value: Json): Steps<void> | null {
+    return doc < this.#docsEnd ? this.#column.set(doc, this.#facetValue(value)) : null;
+  }
+
+  clear(doc: number): Steps<void> | null {
+    return doc < this.#docsEnd ? this.#column.clear(doc) : null;
+  }
+
+  /**
+   * The codes of all docs.
+   * @param docCount docs are below this
+   * @param valueAt the field's value, null for none; it adds to the pace what it takes
+   */
+  *complete(docCount: number, valueAt: (doc: number) => Json): Steps<CodeColumn> {
+    while (this.#docsEnd < docCount) {
+      const doc = this.#docsEnd;
+      this.#docsEnd += 1;
+      const left = this.#column.set(doc, this.#facetValue(valueAt(doc)));
+      // Who gives up in the middle of a list would leave half of it behind.
+      if (left !== null) atOnce(left);
+      if (pace.isOver()) yield;
+    }
+    this.#docsEnd = Number.MAX_SAFE_INTEGER;
+    return this.#column;
+  }
+
+  #facetValue(value: Json): Json {
+    return Array.isArray(value) ? value.map((item) => this.#facetItem(item)) : this.#facetItem(value);
+  }
+
+  /** Longs are numbers where a number is exact, else text; 0 and -0 are one value; dates stand as they were sent. */
+  #facetItem(value: Json): Json {
+    if (this.#traits.kind !== 'long') return value === 0 ? 0 : value;
+    const whole = parseLong(value);
+    if (whole === null) return null;
+    const approx = Number(whole);
+    return Number.isSafeInteger(approx) ? approx : whole.toString();
+  }
+}

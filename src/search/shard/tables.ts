@@ -1,0 +1,26 @@
+import type { Column } from '../columns/column.ts';
+import { DocTable } from './doc-table.ts';
+import type { Field } from './field.ts';
+
+/** What a shard holds: its docs, and its fields by name. Built-in names come before fields that are called the same. */
+export class Tables {
+  readonly docs = new DocTable();
+  readonly fields = new Map<string, Field>();
+
+  /** Estimated bytes of memory. */
+  get bytes(): number {
+    let { bytes } = this.docs;
+    for (const field of this.fields.values()) bytes += field.bytes;
+    return bytes;
+  }
+
+  /** Undefined: no doc has the field. */
+  column(name: string): Column | undefined {
+    return this.docs.builtIn(name) ?? this.fields.get(name)?.column;
+  }
+
+  /** Whether the field holds 64-bit longs. */
+  isLong(name: string): boolean {
+    return this.docs.builtIn(name) === undefined && this.fields.get(name)?.traits.kind === 'long';
+  }
+}

@@ -1,0 +1,102 @@
+import { pace, type Steps } from '../pace.ts';
+
+/** What putting an item in order takes at least, in units of the pace. */
+const unitsPerItem = 10;
+
+/**
+ * Keeps the first items in order: by a key, then by a comparison, which never says 0. A binary heap with the last of them
+ * on top, so that most items that are offered cost one comparison of two numbers.
+ */
+export class TopHeap {
+  /** Key of the last item kept, once the heap is full. An item with a greater one is not worth offering. */
+  lastKey = Infinity;
+  readonly #compare: (a: number, b: number) => number;
+  readonly #items: Int32Array;
+  readonly #keys: Float64Array;
+  #size = 0;
+
+  /** @param capacity how many are kept @param compare of items with equal keys */
+  constructor(capacity: number, compare: (a: number, b: number) => number) {
+    this.#compare = compare;
+    this.#items = new Int32Array(capacity);
+    this.#keys = new Float64Array(capacity);
+  }
+
+  offer(item: number, key: number): void {
+    if (this.#size < this.#items.length) {
+      this.#rise(this.#size, item, key);
+      this.#size += 1;
+    } else if (this.#isBefore(item, key, this.#items[0] ?? 0, this.#keys[0] ?? 0)) {
+      this.#sink(item, key, this.#size);
+    }
+    if (this.#size === this.#items.length) this.lastKey = this.#keys[0] ?? 0;
+  }
+
+  /** The items in order. The heap is used up. */
+  *drain(): Steps<Int32Array> {
+    for (let left = this.#size; left > 1; ) {
+      left = this.#drainSome(left);
+      if (pace.isOver()) yield;
+    }
+    return this.#items.subarray(0, this.#size);
+  }
+
+  /** Puts the last of the first `size` items behind the others, and so on. @returns how many are not in order yet */
+  #drainSome(size: number): number {
+    const stopUnits = pace.units + pace.unitsPerLook;
+    let left = size;
+    while (left > 1 && pace.units < stopUnits) {
+      left -= 1;
+      const item = this.#items[left] ?? 0;
+      const key = this.#keys[left] ?? 0;
+      this.#items[left] = this.#items[0] ?? 0;
+      this.#keys[left] = this.#keys[0] ?? 0;
+      this.#sink(item, key, left);
+      pace.units += unitsPerItem;
+    }
+    return left;
+  }
+
+  #isBefore(item: number, key: number, otherItem: number, otherKey: number): boolean {
+    return key === otherKey ? this.#compare(item, otherItem) < 0 : key < otherKey;
+  }
+
+  #rise(from: number, item: number, key: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const parentItem = this.#items[parent] ?? 0;
+      const parentKey = this.#keys[parent] ?? 0;
+      if (!this.#isBefore(parentItem, parentKey, item, key)) break;
+      this.#items[at] = parentItem;
+      this.#keys[at] = parentKey;
+      at = parent;
+    }
+    this.#items[at] = item;
+    this.#keys[at] = key;
+  }
+
+  /** Puts an item in place of the top of a heap of `size`. */
+  #sink(item: number, key: number, size: number): void {
+    const items = this.#items;
+    const keys = this.#keys;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= size) break;
+      const right = child + 1;
+      if (
+        right < size &&
+        this.#isBefore(items[child] ?? 0, keys[child] ?? 0, items[right] ?? 0, keys[right] ?? 0)
+      ) {
+        child = right;
+      }
+      if (!this.#isBefore(item, key, items[child] ?? 0, keys[child] ?? 0)) break;
+      items[at] = items[child] ?? 0;
+      keys[at] = keys[child] ?? 0;
+      at = child;
+    }
+    items[at] = item;
+    keys[at] = key;
+  }
+}
