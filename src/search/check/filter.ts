@@ -1,30 +1,12 @@
-import { type FilterOperator, filterOperators } from '../../contract/filter-operators.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { filterConditionsMax, filterPatternsMax } from '../../contract/limits.ts';
 import type { FilterNode } from '../checked-query.ts';
-import { parseDate } from '../columns/date-text.ts';
-import { parseWhole, queryPointOf } from '../columns/number-point.ts';
-import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
-import { isOrdered } from '../fields/field-type.ts';
+import type { FieldTable } from '../fields/field-table.ts';
+import { checkCondition, type FilterCheck } from './condition.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
-const ordering: ReadonlySet<FilterOperator> = new Set([
-  'greaterThan',
-  'greaterThanOrEquals',
-  'lessThan',
-  'lessThanOrEquals',
-]);
-
 type GroupKind = 'and' | 'or';
-
-/** What is the same for all parts of one filter. */
-interface FilterCheck {
-  readonly table: FieldTable;
-  readonly mistakes: Mistakes;
-  conditions: number;
-  patterns: number;
-}
 
 /**
  * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). Groups may hold conditions
@@ -107,99 +89,4 @@ function checkMember(
     return null;
   }
   return checkGroup(member, place, within, check);
-}
-
-function checkCondition(condition: JsonObject, place: string, check: FilterCheck): FilterNode | null {
-  check.conditions += 1;
-  const { table, mistakes } = check;
-  const field = getOwn(condition, 'field') ?? null;
-  const operator = checkOperator(getOwn(condition, 'operator') ?? null, place, mistakes);
-  const value = getOwn(condition, 'value') ?? null;
-  const caseInsensitive = getOwn(condition, 'caseInsensitive') ?? false;
-  if (typeof caseInsensitive !== 'boolean') {
-    mistakes.add(`${place}.caseInsensitive`, `must be true or false, not ${quote(caseInsensitive)}`);
-  }
-  if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
-    return null;
-  }
-  const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
-  if (meaning.kind === 'score') mistakes.add(`${place}.field`, '"_score" can be sorted by, not filtered');
-  if (operator === null) return null;
-  if (operator === 'contains' && typeof value === 'string' && value.includes('*')) check.patterns += 1;
-  checkUse(meaning, field, operator, value, place, mistakes);
-  checkValue(meaning, operator, value, `${place}.value`, mistakes);
-  return { kind: 'condition', field, operator, value, caseInsensitive: caseInsensitive === true };
-}
-
-function checkOperator(operator: Json, place: string, mistakes: Mistakes): FilterOperator | null {
-  const known = filterOperators.find((name) => name === operator);
-  if (known !== undefined) return known;
-  const problem = operator === null ? 'is missing' : `unknown operator ${quote(operator)}`;
-  mistakes.add(`${place}.operator`, `${problem}; use one of ${filterOperators.join(', ')}`);
-  return null;
-}
-
-/** Whether the operator means anything on fields of that type. */
-function checkUse(
-  meaning: FieldMeaning,
-  field: string,
-  operator: FilterOperator,
-  value: Json,
-  place: string,
-  mistakes: Mistakes,
-): void {
-  if (meaning.kind !== 'field') return;
-  const { traits, type } = meaning;
-  const name = quote(field);
-  const wrong = (text: string): void => mistakes.add(`${place}.operator`, text);
-  if (traits.shape === 'object') {
-    const asksPresence = (operator === 'equals' || operator === 'notEquals') && value === null;
-    if (!asksPresence) wrong(`${name} is of type object, which is stored but not searchable`);
-    return;
-  }
-  if (ordering.has(operator) && !isOrdered(traits)) {
-    wrong(`${operator} needs a field of numbers, dates or ranges; ${name} is of type ${type}`);
-  }
-  if (operator === 'contains' && traits.shape !== 'list' && traits.kind !== 'text') {
-    wrong(`contains needs a field of text or a list; ${name} is of type ${type}`);
-  }
-}
-
-/** Whether the value has the shape that its operator needs. A value of another type than the field's matches nothing. */
-function checkValue(
-  meaning: FieldMeaning,
-  operator: FilterOperator,
-  value: Json,
-  place: string,
-  mistakes: Mistakes,
-): void {
-  if (operator === 'in') {
-    if (!Array.isArray(value)) mistakes.add(place, `in needs an array of values, not ${quote(value)}`);
-    else if (value.some(isComposite))
-      mistakes.add(place, 'in compares with texts, numbers, booleans and null only');
-    return;
-  }
-  if (isComposite(value)) {
-    mistakes.add(place, `${operator} needs a text, number, boolean or null; use "in" for several values`);
-    return;
-  }
-  if (ordering.has(operator) && !isComparable(meaning, value)) {
-    mistakes.add(
-      place,
-      `${operator} needs a number, or a date as ISO 8601 text or epoch milliseconds, not ${quote(value)}`,
-    );
-  }
-}
-
-function isComposite(value: Json): boolean {
-  return typeof value === 'object' && value !== null;
-}
-
-function isComparable(meaning: FieldMeaning, value: Json): boolean {
-  if (meaning.kind === 'field' && isOrdered(meaning.traits)) {
-    return queryPointOf(meaning.traits.kind, value) !== null;
-  }
-  return typeof value === 'number' || parseDate(value) !== null || parseWhole(value) !== null;
 }

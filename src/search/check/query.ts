@@ -1,14 +1,13 @@
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { searchCodePointsMax } from '../../contract/limits.ts';
-import { countCodePoints } from '../../lib/code-points.ts';
 import type { CheckedQuery } from '../checked-query.ts';
-import { type FieldTable, meaningOf } from '../fields/field-table.ts';
+import type { FieldTable } from '../fields/field-table.ts';
 import { checkFacets } from './facets.ts';
 import { checkFilter } from './filter.ts';
 import { Mistakes, quote } from './mistakes.ts';
 import { checkPagination, invalidNextPageToken } from './pagination.ts';
+import { checkSearch } from './search.ts';
 import { checkSort } from './sort.ts';
 
 export interface QueryRules extends FieldTable {
@@ -58,47 +57,6 @@ function memberOf(body: JsonObject, name: string): Json {
 export function queryIdentity({ filter, search, sort }: CheckedQuery): string {
   // These parts are plain JSON by construction; only their names make them another type.
   return canonicalJson([filter, search, sort] as unknown as Json);
-}
-
-function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedQuery['search'] {
-  if (search === null) return null;
-  if (!isJsonObject(search)) {
-    mistakes.add('search', `must be {"field", "value"}, not ${quote(search)}`);
-    return null;
-  }
-  const field = getOwn(search, 'field') ?? null;
-  const value = getOwn(search, 'value') ?? null;
-  const literal = getOwn(search, 'literal') ?? false;
-  checkSearchField(field, table, mistakes);
-  checkSearchValue(value, mistakes);
-  if (typeof literal !== 'boolean') {
-    mistakes.add('search.literal', `must be true or false, not ${quote(literal)}`);
-  }
-  if (typeof field !== 'string' || typeof value !== 'string') return null;
-  return { field, value, literal: literal === true };
-}
-
-function checkSearchField(field: Json, table: FieldTable, mistakes: Mistakes): void {
-  if (typeof field !== 'string') {
-    mistakes.add('search.field', field === null ? 'is missing' : `must be text, not ${quote(field)}`);
-    return;
-  }
-  const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') mistakes.add('search.field', `the index has no field ${quote(field)}`);
-  const isSearchable = meaning.kind === 'field' && meaning.traits.isSearchable;
-  if (isSearchable || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
-  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'built in';
-  mistakes.add('search.field', `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
-}
-
-function checkSearchValue(value: Json, mistakes: Mistakes): void {
-  if (typeof value !== 'string') {
-    mistakes.add('search.value', value === null ? 'is missing' : `must be text, not ${quote(value)}`);
-    return;
-  }
-  const length = countCodePoints(value);
-  if (length <= searchCodePointsMax) return;
-  mistakes.add('search.value', `has ${length} characters; at most ${searchCodePointsMax} are allowed`);
 }
 
 function checkAliases(aliases: Json, { isSchemaAlias }: QueryRules, mistakes: Mistakes): string[] | null {

@@ -1,3 +1,4 @@
+import { assert } from '../../lib/assert.ts';
 import { pace } from '../pace.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
 
@@ -57,7 +58,8 @@ export class ValueDictionary {
   }
 
   release(code: number): void {
-    const uses = (this.#uses[code] ?? 0) - 1;
+    assert(this.isUsed(code), 'a code is released only while something has it');
+    const uses = this.usesOf(code) - 1;
     this.#uses[code] = uses;
     if (uses > 0) return;
     const value = this.valueOf(code);

@@ -1,27 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { Json } from '../../../src/contract/json.ts';
 import { checkQuery, queryIdentity } from '../../../src/search/check/query.ts';
-import type { CheckedQuery } from '../../../src/search/checked-query.ts';
-import { allTypes } from '../support/arbitraries.ts';
-
-const closed = { fields: allTypes, isOpen: false, isSchemaAlias: (alias: string) => alias === 'page' };
-const open = { fields: allTypes, isOpen: true, isSchemaAlias: null };
-
-function errorsOf(body: Json, rules: Parameters<typeof checkQuery>[1] = closed): readonly string[] {
-  const result = checkQuery(body, rules);
-  return result.ok ? [] : result.errors;
-}
-
-function queryOf(body: Json, rules: Parameters<typeof checkQuery>[1] = closed): CheckedQuery {
-  const result = checkQuery(body, rules);
-  assert.ok(result.ok, JSON.stringify(errorsOf(body, rules)));
-  return result.query;
-}
-
-function condition(field: string, operator: string, value: Json): JsonObject {
-  return { filters: { and: [{ field, operator, value }] } };
-}
+import { closed, condition, errorsOf, open, queryOf } from '../support/checks.ts';
 
 test('an empty query has every default; null means absent and unknown keys are ignored', () => {
   const expected = {
@@ -48,14 +29,6 @@ test('an empty query has every default; null means absent and unknown keys are i
     queryOf({ pagination: { page: null, pageSize: null, nextPageToken: null }, sort: [] }),
     expected,
   );
-});
-
-test('a search is sorted by its score, and custom sorts ascend', () => {
-  const search = { field: 'text', value: 'word' };
-  assert.deepEqual(queryOf({ search }).sort, [{ field: '_score', order: 'desc' }]);
-  assert.deepEqual(queryOf({ sort: [{ field: 'integer' }, { field: 'integer', order: 'asc' }] }).sort, [
-    { field: 'integer', order: 'asc' },
-  ]);
 });
 
 test('every mistake of a query is named with its place', () => {
@@ -90,60 +63,6 @@ test('every mistake of a query is named with its place', () => {
   assert.match(errors[0] ?? '', /unknown operator "like"; use one of equals, notEquals/);
 });
 
-test('groups nest two levels, in groups of the other kind', () => {
-  const leaf = { field: 'keyword', operator: 'equals', value: 'a' };
-  assert.deepEqual(errorsOf({ filters: { and: [leaf, { or: [leaf, leaf] }, { or: [] }] } }), []);
-  assert.match(
-    errorsOf({ filters: { and: [{ and: [leaf] }] } })[0] ?? '',
-    /^filters\.and\[0\]: an "and" group inside/,
-  );
-  assert.match(errorsOf({ filters: { or: [{ and: [{ or: [leaf] }] }] } })[0] ?? '', /two levels/);
-  assert.match(errorsOf({ filters: { and: [leaf], or: [leaf] } })[0] ?? '', /both "and" and "or"/);
-  assert.match(errorsOf({ filters: leaf })[0] ?? '', /^filters: a condition must stand in/);
-  assert.equal(errorsOf({ filters: [leaf] }).length, 1);
-  assert.equal(errorsOf({ filters: { and: leaf } }).length, 1);
-  assert.equal(errorsOf({ filters: { and: ['x', null] } }).length, 2);
-});
-
-test('an empty group is no condition', () => {
-  assert.equal(queryOf({ filters: { and: [] } }).filter, null);
-  assert.equal(queryOf({ filters: { or: [{ and: [] }] } }).filter, null);
-  assert.equal(queryOf({ filters: {} }).filter, null);
-});
-
-test('ordering operators need numbers, dates or ranges, and a value of that kind', () => {
-  for (const field of ['integer', 'long[]', 'date', 'dateRange', '_updatedAt', 'doubleRange']) {
-    assert.deepEqual(errorsOf(condition(field, 'greaterThan', 5)), [], field);
-  }
-  assert.deepEqual(errorsOf(condition('date', 'lessThan', '2024-01-01')), []);
-  assert.deepEqual(errorsOf(condition('long', 'lessThan', '9223372036854775807')), []);
-  for (const field of ['keyword', 'text', 'boolean', 'keyword[]', '_originId', 'object']) {
-    assert.ok(errorsOf(condition(field, 'lessThanOrEquals', 5)).length > 0, field);
-  }
-  for (const value of ['many', true, null, [1], { gt: 1 }]) {
-    assert.equal(errorsOf(condition('integer', 'greaterThan', value)).length, 1, JSON.stringify(value));
-  }
-  assert.equal(errorsOf(condition('date', 'greaterThan', 'today')).length, 1);
-});
-
-test('a value of another type is no mistake, it equals nothing', () => {
-  assert.deepEqual(errorsOf(condition('integer', 'equals', 'abc')), []);
-  assert.deepEqual(errorsOf(condition('keyword', 'in', [1, null, 'a', true])), []);
-  assert.match(errorsOf(condition('keyword', 'in', 'a'))[0] ?? '', /in needs an array/);
-  assert.match(errorsOf(condition('keyword', 'equals', ['a']))[0] ?? '', /use "in"/);
-});
-
-test('contains needs text or a list; objects are not searchable', () => {
-  for (const field of ['keyword', 'text', 'keywordText[]', 'integer[]', 'boolean[]']) {
-    assert.deepEqual(errorsOf(condition(field, 'contains', 'a')), [], field);
-  }
-  for (const field of ['integer', 'boolean', 'date', 'integerRange', 'object', '_updatedAt']) {
-    assert.equal(errorsOf(condition(field, 'contains', 'a')).length, 1, field);
-  }
-  assert.deepEqual(errorsOf(condition('object', 'notEquals', null)), []);
-  assert.equal(errorsOf(condition('object', 'equals', 'a')).length, 1);
-});
-
 test('a field that does not exist is a mistake in an index, and absent in an auto-indexed group', () => {
   const bodies: Json[] = [
     condition('nope', 'equals', 1),
@@ -155,50 +74,6 @@ test('a field that does not exist is a mistake in an index, and absent in an aut
     assert.deepEqual(errorsOf(body, open), []);
   }
   assert.equal(errorsOf({ sort: [{ field: 'constructor' }] }).length, 1);
-});
-
-test('a facet on a field that cannot be faceted is not valid, which is no mistake', () => {
-  const facets = [
-    'keyword',
-    'object',
-    'integerRange',
-    'nope',
-    '_originId',
-    '_sourceGuid',
-    '_updatedAt',
-    '_score',
-  ];
-  const checked = queryOf({ facets: facets.map((field) => ({ field })) }).facets;
-  assert.deepEqual(
-    checked.filter(({ isValid }) => isValid).map(({ field }) => field),
-    ['keyword', '_originId', '_sourceGuid'],
-  );
-  assert.deepEqual(checked[0], { field: 'keyword', name: 'keyword', size: 10, isValid: true });
-});
-
-test('searches are counted in code points, at most 256', () => {
-  assert.deepEqual(errorsOf({ search: { field: 'text', value: '😀'.repeat(256) } }), []);
-  assert.equal(errorsOf({ search: { field: 'text', value: '😀'.repeat(257) } }).length, 1);
-  for (const field of ['text', 'text[]', 'keywordText', 'keywordText[]']) {
-    assert.deepEqual(errorsOf({ search: { field, value: 'a' } }), []);
-  }
-  for (const field of ['keyword', 'integer', 'object', '_originId', '_score']) {
-    assert.equal(errorsOf({ search: { field, value: 'a' } }).length, 1, field);
-  }
-});
-
-test('pages reach 10,000 items; a token has no depth limit and its page is ignored', () => {
-  assert.equal(queryOf({ pagination: { page: 9, pageSize: 1000 } }).offset, 9000);
-  assert.equal(errorsOf({ pagination: { page: 10, pageSize: 1000 } }).length, 1);
-  assert.equal(errorsOf({ pagination: { page: 1e300 } }).length, 1);
-  assert.equal(queryOf({ pagination: { pageSize: 0, page: 1e300 } }).offset, 0);
-  for (const pageSize of [-1, 1.5, '10', 1001, true])
-    assert.equal(errorsOf({ pagination: { pageSize } }).length, 1);
-  const result = checkQuery({ pagination: { page: 1e9, nextPageToken: 't' } }, closed);
-  assert.ok(result.ok);
-  assert.equal(result.query.offset, 0);
-  assert.equal(result.nextPageToken, 't');
-  assert.equal(errorsOf({ pagination: { nextPageToken: 5 } }).length, 1);
 });
 
 test('a token beside filters, a search or a sort that the index cannot have was given for another one', () => {

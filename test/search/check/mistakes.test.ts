@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Mistakes, quote } from '../../../src/search/check/mistakes.ts';
+
+test('a mistake begins with its place, and its member of the query is known', () => {
+  const mistakes = new Mistakes();
+  mistakes.add('filters.and[0].operator', 'is missing');
+  assert.deepEqual(mistakes.texts, ['filters.and[0].operator: is missing']);
+  assert.ok(mistakes.isIn('filters'));
+  assert.ok(!mistakes.isIn('sort'));
+});
+
+test('a body full of mistakes is told the first thousand', () => {
+  const mistakes = new Mistakes();
+  for (let at = 0; at < 1500; at += 1) mistakes.add(`sort[${at}]`, 'is wrong');
+  mistakes.add('filters', 'is wrong');
+  assert.equal(mistakes.texts.length, 1000);
+  assert.ok(mistakes.isIn('filters'), 'also those that are not told are known');
+});
+
+test('a quoted value is cut, however long it is', () => {
+  assert.equal(quote('a'), '"a"');
+  assert.equal(quote(null), 'null');
+  assert.equal(quote(['a', { b: 1 }]), '"[…]"');
+  assert.equal(quote({ a: 'secret' }), '"{…}"');
+  assert.equal(quote('x'.repeat(1_000_000)).length, 102);
+  assert.ok(quote('"'.repeat(1_000_000)).length <= 103);
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { NumberColumn } from '../../../src/search/columns/number-column.ts';
+import { longPlace } from '../../../src/search/columns/number-order.ts';
+import { filled } from '../support/columns.ts';
+
+const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+test('the place of a long is text in the order of longs', () => {
+  fc.assert(
+    fc.property(long, long, (a, b) => {
+      assert.equal(longPlace(a) < longPlace(b), a < b);
+    }),
+  );
+  assert.equal(longPlace(-(2n ** 63n)), '0'.repeat(20));
+});
+
+test('a doc is equal to the place that it gave, and to no other', () => {
+  const column = filled(new NumberColumn(3, 'long'), [
+    '9007199254740993',
+    '9007199254740992',
+    '9007199254740994',
+  ]);
+  for (const isDescending of [false, true]) {
+    const order = column.order(isDescending);
+    const place = order.value(0);
+    assert.equal(order.keyOf(place), order.key(0));
+    const compared = [0, 1, 2].map(
+      (doc) => Math.sign(order.key(doc) - order.keyOf(place) || order.compareTo(doc, place)) || 0,
+    );
+    assert.deepEqual(compared, isDescending ? [0, 1, -1] : [0, -1, 1]);
+  }
+});
+
+test('a place that is no long, from a token of somebody, stands at zero', () => {
+  const order = new NumberColumn(1, 'long').order(false);
+  assert.equal(order.keyOf('not digits'), 0);
+  assert.equal(order.keyOf(null), Number.POSITIVE_INFINITY);
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  compareValues,
+  type PlainValue,
+  ValueDictionary,
+} from '../../../src/search/columns/value-dictionary.ts';
+
+const value = fc.constantFrom<PlainValue>(
+  '',
+  'a',
+  'aaaaaaa',
+  'aaaaaab',
+  '😀',
+  '\uffff',
+  0,
+  1,
+  -5,
+  true,
+  false,
+);
+
+test('a value has one code while something has it, and codes are used again', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(value, fc.boolean()), { maxLength: 100 }), (changes) => {
+      const dictionary = new ValueDictionary();
+      const uses = new Map<PlainValue, number>();
+      for (const [each, isAcquired] of changes) {
+        const before = uses.get(each) ?? 0;
+        if (!isAcquired && before === 0) continue;
+        if (isAcquired) dictionary.acquire(each);
+        else dictionary.release(dictionary.codeOf(each) ?? -1);
+        uses.set(each, before + (isAcquired ? 1 : -1));
+      }
+      for (const [each, count] of uses) {
+        assert.equal(dictionary.usesOfValue(each), count);
+        const code = dictionary.codeOf(each);
+        assert.equal(code === undefined ? null : dictionary.valueOf(code), count === 0 ? null : each);
+      }
+      assert.ok(dictionary.codeCount <= 11);
+    }),
+  );
+});
+
+test('codes are in the order of their values, and keys never contradict it', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      const dictionary = new ValueDictionary();
+      const [codeA, codeB] = [dictionary.acquire(a), dictionary.acquire(b)];
+      const expected = Math.sign(compareValues(a, b));
+      assert.equal(Math.sign(dictionary.compare(codeA, codeB)), expected);
+      const byKey = Math.sign(dictionary.keyOf(codeA) - dictionary.keyOf(codeB));
+      assert.ok(byKey === 0 || byKey === expected);
+    }),
+  );
+});
+
+test('numbers stand before texts, and texts before booleans', () => {
+  const values: PlainValue[] = [true, 'a', 10, false, '😀', 9, '\uffff'];
+  assert.deepEqual(values.sort(compareValues), [9, 10, 'a', '\uffff', '😀', false, true]);
+});
+
+test('to use or release a code that nothing has is a bug', () => {
+  const dictionary = new ValueDictionary();
+  const code = dictionary.acquire('a');
+  dictionary.release(code);
+  assert.throws(() => dictionary.valueOf(code));
+  assert.throws(() => dictionary.release(code));
+});

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pointTest } from '../../../src/search/filter/point-test.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+import { conditionOf } from '../support/columns.ts';
+
+const testOf = (...args: Parameters<typeof conditionOf>) =>
+  atOnce(pointTest('integer', conditionOf(...args)));
+
+test('an open bound begins right beside its point', () => {
+  assert.deepEqual(testOf('greaterThan', 5), {
+    kind: 'between',
+    low: { approx: 5, residual: 1 },
+    high: { approx: Number.POSITIVE_INFINITY, residual: 0 },
+  });
+  assert.deepEqual(testOf('lessThan', 5), {
+    kind: 'between',
+    low: { approx: Number.NEGATIVE_INFINITY, residual: 0 },
+    high: { approx: 5, residual: -1 },
+  });
+});
+
+test('one listed value is an interval of itself, several are a set, and what is no number is nothing', () => {
+  assert.deepEqual(testOf('in', [5, 'x']), testOf('equals', 5));
+  assert.equal(testOf('in', [5, 6]).kind, 'among');
+  assert.equal(testOf('in', ['x', true]).kind, 'none');
+  assert.equal(testOf('equals', 'x').kind, 'none');
+});

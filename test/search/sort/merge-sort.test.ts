@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { atOnce, pace } from '../../../src/search/pace.ts';
+import { sorted } from '../../../src/search/sort/merge-sort.ts';
+
+test('items are sorted as the language sorts them, equal ones as they stood', () => {
+  const item = fc.record({ key: fc.nat(9), name: fc.nat() });
+  const compare = (a: { key: number }, b: { key: number }): number => a.key - b.key;
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 3000, size: 'max' }), (items) => {
+      assert.deepEqual(atOnce(sorted(items, compare)), items.toSorted(compare));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('many items are sorted with pauses', () => {
+  const { clock } = pace;
+  pace.clock = () => true;
+  const steps = sorted(
+    Array.from({ length: 100_000 }, (_, at) => (at * 7919) % 100_003),
+    (a, b) => a - b,
+  );
+  let pauses = 0;
+  while (steps.next().done !== true) pauses += 1;
+  pace.clock = clock;
+  assert.ok(pauses > 100, `${pauses} pauses`);
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { NumberColumn } from '../../../src/search/columns/number-column.ts';
+import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+import type { RowPlace } from '../../../src/search/shard-answer.ts';
+import type { Ranking } from '../../../src/search/sort/ranking.ts';
+import { topDocs } from '../../../src/search/sort/top-docs.ts';
+import { filled } from '../support/columns.ts';
+
+// Equal in their first six bytes, which are what keys hold.
+const text = fc.option(fc.constantFrom('prefix', 'prefix a', 'prefix b', 'other'));
+const doc = fc.record({ text, number: fc.option(fc.nat(2)) });
+
+/** By text, then by number descending, then by doc id. */
+function rankingOf(
+  docs: readonly { readonly text: string | null; readonly number: number | null }[],
+): Ranking {
+  const texts = filled(
+    new ScalarCodes(50, 'text'),
+    docs.map((each) => each.text),
+  );
+  const numbers = filled(
+    new NumberColumn(50, 'integer'),
+    docs.map((each) => each.number),
+  );
+  return {
+    orders: [texts.order(false), numbers.order(true)],
+    compareIds: (a, b) => a - b,
+    compareIdsTo: (id, { originId }) => id - Number(originId),
+  };
+}
+
+function placeOf({ orders }: Ranking, id: number): RowPlace {
+  return { values: orders.map((order) => order.value(id)), originId: String(id), sourceId: 's' };
+}
+
+test('pages behind one another are the whole order', () => {
+  fc.assert(
+    fc.property(
+      fc.array(doc, { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1, max: 9 }),
+      (docs, size) => {
+        const ranking = rankingOf(docs);
+        const list = {
+          docs: Int32Array.from(docs.keys()),
+          keys: new Float64Array(docs.length),
+          count: docs.length,
+        };
+        const rank = ({ text, number }: (typeof docs)[number]) =>
+          [text ?? '~', number === null ? 9 : -number] as const;
+        const expected = [...docs.keys()].sort((a, b) => {
+          const [first, second] = [
+            rank(docs[a] ?? { text: null, number: null }),
+            rank(docs[b] ?? { text: null, number: null }),
+          ];
+          if (first[0] !== second[0]) return first[0] < second[0] ? -1 : 1;
+          return first[1] - second[1] || a - b;
+        });
+        const paged: number[] = [];
+        for (let after: RowPlace | null = null; ; ) {
+          const page: number[] = [...atOnce(topDocs(ranking, list, size, after))];
+          paged.push(...page);
+          const last = page.at(-1);
+          if (last === undefined || page.length < size) break;
+          after = placeOf(ranking, last);
+        }
+        assert.deepEqual(paged, expected);
+      },
+    ),
+  );
+});
+
+test('a field that no doc has, and no docs at all, are in order too', () => {
+  const list = { docs: new Int32Array(3), keys: new Float64Array(3), count: 0 };
+  assert.equal(atOnce(topDocs(rankingOf([]), list, 10, null)).length, 0);
+});

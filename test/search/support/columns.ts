@@ -1,0 +1,93 @@
+/** Columns and matchers as tests ask them. */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { Bitmap } from '../../../src/search/bitmap.ts';
+import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
+import type { Column } from '../../../src/search/columns/column.ts';
+import type { FacetTally } from '../../../src/search/facets/tally.ts';
+import type { Condition, PositiveOperator } from '../../../src/search/filter/condition.ts';
+import type { DocTest } from '../../../src/search/filter/doc-test.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+
+export function setAt(column: Column, doc: number, value: Json): void {
+  const left = column.set(doc, value);
+  if (left !== null) atOnce(left);
+}
+
+export function clearAt(column: Column, doc: number): void {
+  const left = column.clear(doc);
+  if (left !== null) atOnce(left);
+}
+
+/** Puts a value for each doc from 0; null for none. */
+export function filled<C extends Column>(column: C, values: readonly Json[]): C {
+  for (const [doc, value] of values.entries()) if (value !== null) setAt(column, doc, value);
+  return column;
+}
+
+export function conditionOf(operator: PositiveOperator, value: Json, caseInsensitive = false): Condition {
+  return { operator, value, caseInsensitive };
+}
+
+/** The docs below `docCount` that a condition holds for, the same however they are looked for. */
+export function matching(column: Column, condition: Condition, docCount: number): number[] {
+  return docsOf(atOnce(column.match(condition)), docCount);
+}
+
+export function docsOf({ test, scan, few }: DocTest, docCount: number): number[] {
+  const tested = Array.from({ length: docCount }, (_, doc) => doc).filter(test);
+  const set = new Bitmap(docCount);
+  for (let from = 0; from < docCount; ) from = scan(set, from, docCount);
+  const out = new Int32Array(docCount);
+  assert.deepEqual([...out.slice(0, set.list(out))], tested, 'a scan finds what tests find');
+  if (few !== null) {
+    assert.equal(few.list(out), few.count);
+    assert.deepEqual(
+      [...out.slice(0, few.count)].sort((a, b) => a - b),
+      tested,
+      'the short way finds the same',
+    );
+  }
+  return tested;
+}
+
+/** The docs in the order of a column, equal ones as they stand. */
+export function inOrder(column: Column, isDescending: boolean, docCount: number): number[] {
+  const order = column.order(isDescending);
+  assert.ok(order);
+  const docs = Int32Array.from({ length: docCount }, (_, doc) => doc);
+  const keys = new Float64Array(docCount);
+  for (let at = 0; at < docCount; ) at = order.keys(docs, at, docCount, keys);
+  for (const doc of docs) assert.equal(keys[doc], order.key(doc), 'keys are the same one by one');
+  return [...docs].sort(
+    (a, b) => compareKeys(order.key(a), order.key(b)) || (order.isExact ? 0 : order.compare(a, b)),
+  );
+}
+
+function compareKeys(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Counts of the values of a column over docs. */
+export function countsOf(column: CodeColumn, docs: readonly number[], tally: FacetTally): Map<Json, number> {
+  tally.reserve(column.dictionary.codeCount);
+  const list = Int32Array.from(docs);
+  for (let at = 0; at < docs.length; ) at = column.tally(list, at, docs.length, tally);
+  const counts = new Map<Json, number>();
+  for (let at = 0; at < tally.size; at += 1) {
+    counts.set(column.dictionary.valueOf(tally.codeAt(at)), tally.countOf(tally.codeAt(at)));
+  }
+  tally.clear();
+  return counts;
+}
+
+export const operators = fc.constantFrom<PositiveOperator>(
+  'equals',
+  'in',
+  'contains',
+  'greaterThan',
+  'greaterThanOrEquals',
+  'lessThan',
+  'lessThanOrEquals',
+);

@@ -1,0 +1,45 @@
+/** Matchers of the docs of a set. */
+import { Bitmap } from '../../../src/search/bitmap.ts';
+import { ConditionMatcher } from '../../../src/search/filter/condition-matcher.ts';
+import { matchSet, matchTested } from '../../../src/search/filter/doc-test.ts';
+import type { Matcher } from '../../../src/search/filter/matcher.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+
+export function setOf(docs: Iterable<number>, capacity: number): Bitmap {
+  const set = new Bitmap(capacity);
+  for (const doc of docs) set.add(doc);
+  return set;
+}
+
+/** Of the docs of a list, which are known without a scan where `isListed`. */
+export function matcherOf(docs: readonly number[], capacity: number, isListed = false): Matcher {
+  const set = setOf(docs, capacity);
+  const listed = [...new Set(docs)];
+  const few = {
+    count: listed.length,
+    list: (out: Int32Array) => {
+      out.set(listed);
+      return listed.length;
+    },
+  };
+  const docTest = isListed ? { ...matchTested((doc) => set.has(doc)), few } : matchSet(set);
+  return new ConditionMatcher(docTest, null);
+}
+
+/** The docs below `docCount` that a scan finds. */
+export function scanned(matcher: Matcher, docCount: number): number[] {
+  const set = new Bitmap(docCount);
+  atOnce(matcher.scan(set, docCount));
+  return listOf(set, docCount);
+}
+
+/** Those of the docs that match. */
+export function sifted(matcher: Matcher, docs: readonly number[]): number[] {
+  const list = Int32Array.from(docs);
+  return [...list.subarray(0, atOnce(matcher.sift(list, list.length)))];
+}
+
+export function listOf(set: Bitmap, docCount: number): number[] {
+  const out = new Int32Array(docCount);
+  return [...out.subarray(0, set.list(out))];
+}
