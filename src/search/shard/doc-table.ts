@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts';
+import { assert } from '../../lib/assert.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
@@ -67,6 +68,7 @@ export class DocTable {
 
   /** Takes the doc out; its id is not used again before `free`. Returns whether it was marked as indexed. */
   retire(doc: number): boolean {
+    assert(this.live.has(doc), 'only live docs are retired');
     this.#originIds.clear(doc);
     this.#sourceIds.clear(doc);
     this.#updatedAt.clear(doc);
@@ -78,7 +80,9 @@ export class DocTable {
     return isIndexed;
   }
 
+  /** Gives an id back that no inverted index has any more. */
   free(doc: number): void {
+    assert(!this.live.has(doc), 'no live doc is freed');
     this.#free.push(doc);
   }
 

@@ -45,10 +45,12 @@ export class FacetCodes {
     while (this.#docsEnd < docCount) {
       const doc = this.#docsEnd;
       this.#docsEnd += 1;
-      const left = this.#column.set(doc, this.#facetValue(valueAt(doc)));
-      // Who gives up in the middle of a list would leave half of it behind.
+      const value = this.#facetValue(valueAt(doc));
+      // What it took counts once the doc is whole: who gives up in the middle of a list would leave half of it behind.
+      const isOver = pace.isOver();
+      const left = this.#column.set(doc, value);
       if (left !== null) atOnce(left);
-      if (pace.isOver()) yield;
+      if (isOver || pace.isOver()) yield;
     }
     this.#docsEnd = Number.MAX_SAFE_INTEGER;
     return this.#column;

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compareGroups } from '../../../src/search/facets/facet.ts';
+import { mergeFacet } from '../../../src/search/facets/merge.ts';
+import type { FacetGroup, FacetGroups } from '../../../src/search/shard-answer.ts';
+
+const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.integer({ min: 1, max: 9 }));
+
+function groupsOf(shard: Record<string, number>): FacetGroup[] {
+  return Object.entries(shard)
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => compareGroups(a, b, false));
+}
+
+/** What a shard sends when it sends `limit` groups. */
+function partOf(shard: Record<string, number>, limit: number): FacetGroups {
+  const all = groupsOf(shard);
+  const groups = all.slice(0, limit);
+  return groups.length === all.length ? { groups } : { groups, restMax: groups.at(-1)?.count ?? 0 };
+}
+
+/** What a shard counts when it is asked for values, or for all. */
+function countedOf(
+  shard: Record<string, number>,
+  values: readonly FacetGroup['value'][] | null,
+): FacetGroups {
+  return { groups: groupsOf(shard).filter(({ value }) => values === null || values.includes(value)) };
+}
+
+test('merged groups are the first of all items, after at most one more question', () => {
+  fc.assert(
+    fc.property(
+      fc.array(counts, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.nat(3),
+      (shards, size, more) => {
+        const sums: Record<string, number> = {};
+        for (const shard of shards)
+          for (const [value, count] of Object.entries(shard)) sums[value] = (sums[value] ?? 0) + count;
+        const first = mergeFacet(
+          shards.map((shard) => partOf(shard, size + more)),
+          size,
+          false,
+        );
+        const { unknown } = first;
+        const merged =
+          unknown === null
+            ? first
+            : mergeFacet(
+                shards.map((shard) => countedOf(shard, unknown.values)),
+                size,
+                true,
+              );
+        assert.equal(merged.unknown, null);
+        assert.deepEqual(merged.groups, groupsOf(sums).slice(0, size));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type FieldTable, meaningOf } from '../../../src/search/fields/field-table.ts';
+
+const table: FieldTable = {
+  fields: new Map([
+    ['name', 'text'],
+    ['_updatedAt', 'keyword'],
+  ]),
+  isOpen: false,
+};
+
+test('a name is a field, built in before all others, the score, or a mistake', () => {
+  assert.equal(meaningOf(table, 'name').kind, 'field');
+  const updatedAt = meaningOf(table, '_updatedAt');
+  assert.ok(updatedAt.kind === 'field' && updatedAt.isBuiltIn && updatedAt.type === 'date');
+  assert.equal(meaningOf(table, '_score').kind, 'score');
+  assert.equal(meaningOf(table, 'constructor').kind, 'unknown');
+});
+
+test('in an auto-indexed group no field is a mistake', () => {
+  assert.equal(meaningOf({ ...table, isOpen: true }, 'constructor').kind, 'absent');
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isFacetable, isOrdered, isSortable, traitsOf } from '../../../src/search/fields/field-type.ts';
+import { allTypes } from '../support/arbitraries.ts';
+
+test('the name of a type says its shape, what it is compared as, and whether it is searched', () => {
+  assert.deepEqual(traitsOf('text[]'), { shape: 'list', kind: 'text', isSearchable: true });
+  assert.deepEqual(traitsOf('keyword'), { shape: 'scalar', kind: 'text', isSearchable: false });
+  assert.deepEqual(traitsOf('longRange'), { shape: 'range', kind: 'long', isSearchable: false });
+  assert.deepEqual(traitsOf('object'), { shape: 'object', kind: 'json', isSearchable: false });
+});
+
+test('scalars and lists have facets and an order; numbers, dates and their ranges are compared by size', () => {
+  for (const type of new Set(allTypes.values())) {
+    const traits = traitsOf(type);
+    assert.equal(isSortable(traits), type !== 'object' && !type.endsWith('Range'), type);
+    assert.equal(isFacetable(traits), isSortable(traits), type);
+    assert.equal(isOrdered(traits), /^(integer|long|float|double|date)/.test(type), type);
+  }
+});
+
+test('a name that is no type is a bug of ours', () => {
+  assert.throws(() => traitsOf('toString' as 'keyword'), /unknown field type/);
+});

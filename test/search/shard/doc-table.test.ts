@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { IndexItem } from '../../../src/search/index-item.ts';
+import { DocTable } from '../../../src/search/shard/doc-table.ts';
+
+function itemOf(sourceId: string, originId: string): IndexItem {
+  return { partition: 3, sourceId, originId, updatedAtMs: 5, fields: {} };
+}
+
+const id = fc.constantFrom('1', '2', '3');
+const change = fc.record({ sourceId: id, originId: id, isAdded: fc.boolean() });
+
+test('an item is found by its ids while it is there, with what it came with', () => {
+  fc.assert(
+    fc.property(fc.array(change), (changes) => {
+      const table = new DocTable();
+      const texts = new Map<string, string>();
+      for (const [at, { sourceId, originId, isAdded }] of changes.entries()) {
+        const before = table.find(sourceId, originId);
+        assert.equal(before >= 0, texts.has(`${sourceId} ${originId}`));
+        if (before >= 0) {
+          table.retire(before);
+          table.free(before);
+        }
+        texts.delete(`${sourceId} ${originId}`);
+        if (!isAdded) continue;
+        const doc = table.add(itemOf(sourceId, originId), `{"at":${at}}`);
+        assert.deepEqual(
+          [table.sourceIdOf(doc), table.originIdOf(doc), table.partitionOf(doc)],
+          [sourceId, originId, 3],
+        );
+        texts.set(`${sourceId} ${originId}`, `{"at":${at}}`);
+      }
+      assert.equal(table.size, texts.size);
+      assert.ok(table.docCount <= 9, 'ids are used again');
+      const kept = [...table.all()].map((doc) => table.textOf(doc));
+      assert.deepEqual(kept.sort(), [...texts.values()].sort());
+    }),
+  );
+});
+
+test('a doc that an inverted index has is said to be so, and not used again before it is freed', () => {
+  const table = new DocTable();
+  const doc = table.add(itemOf('s', '1'), '{}');
+  table.markIndexed(doc);
+  assert.equal(table.retire(doc), true);
+  assert.notEqual(table.add(itemOf('s', '2'), '{}'), doc);
+  table.free(doc);
+  assert.equal(table.add(itemOf('s', '3'), '{}'), doc);
+  assert.equal(table.retire(doc), false);
+});
+
+test('to retire a doc twice is a bug', () => {
+  const table = new DocTable();
+  const doc = table.add(itemOf('s', '1'), '{}');
+  table.retire(doc);
+  assert.throws(() => table.retire(doc), /live/);
+});
+
+test('the table grows with its items', () => {
+  const table = new DocTable();
+  for (let at = 0; at < 3000; at += 1) table.add(itemOf('s', String(at)), `{"at":${at}}`);
+  assert.equal(table.textOf(table.find('s', '2999')), '{"at":2999}');
+  assert.ok(table.capacity >= 3000 && table.compareIds(table.find('s', '10'), table.find('s', '9')) < 0);
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/contract/json.ts';
+import { FacetTally } from '../../../src/search/facets/tally.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import { atOnce, pace } from '../../../src/search/pace.ts';
+import { Field } from '../../../src/search/shard/field.ts';
+import { countsOf } from '../support/columns.ts';
+
+function fieldOf(type: FieldType, values: readonly Json[]): Field {
+  const field = new Field(type);
+  for (const [doc, value] of values.entries()) atOnce(field.set(doc, value, values.length));
+  return field;
+}
+
+function facetCounts(field: Field, values: readonly Json[]): Map<Json, number> {
+  const codes = atOnce(field.facetCodes(values.length, (doc) => values[doc] ?? null));
+  return countsOf(codes, [...values.keys()], new FacetTally());
+}
+
+test('only text fields have their words indexed', () => {
+  assert.equal(fieldOf('keyword', []).text, null);
+  assert.equal(fieldOf('text[]', [['a b', 'b'], ['b']]).text?.postingCount, 3);
+  const field = new Field('text');
+  assert.equal(atOnce(field.set(0, 'word', 1)), true);
+  assert.equal(atOnce(field.set(1, '--', 2)), false, 'no word, nothing to sweep');
+});
+
+test('facets of numbers are made by the first one, and follow the docs from then on', () => {
+  const values: Json[] = [1, 2, 1, -0];
+  const field = fieldOf('double', values);
+  assert.deepEqual(
+    facetCounts(field, values),
+    new Map([
+      [1, 2],
+      [2, 1],
+      [0, 1],
+    ]),
+  );
+  atOnce(field.clear(0));
+  atOnce(field.set(0, 2, 4));
+  assert.deepEqual(
+    facetCounts(field, [2, 2, 1, 0]),
+    new Map([
+      [2, 2],
+      [1, 1],
+      [0, 1],
+    ]),
+  );
+});
+
+test('longs are numbers in facets where a number is exact, else text', () => {
+  const values: Json[] = ['5', 5, '9007199254740993'];
+  assert.deepEqual(
+    facetCounts(fieldOf('long', values), values),
+    new Map<Json, number>([
+      [5, 2],
+      ['9007199254740993', 1],
+    ]),
+  );
+});
+
+test('a facet that is given up leaves what it made to the next one', () => {
+  const values = Array.from({ length: 100 }, (_, at) => [at, at + 1]);
+  const field = fieldOf('integer[]', values);
+  const { clock } = pace;
+  pace.clock = () => true;
+  let read = 0;
+  const begun = field.facetCodes(values.length, (doc) => {
+    read += 1;
+    pace.units += pace.unitsPerLook;
+    return values[doc] ?? null;
+  });
+  for (let at = 0; at < 50; at += 1) begun.next();
+  begun.return(undefined as never);
+  pace.clock = clock;
+  const counts = facetCounts(field, values);
+  assert.equal(read, 50);
+  assert.equal(counts.size, 101);
+  assert.equal(counts.get(25), 2);
+});

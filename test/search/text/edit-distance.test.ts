@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { EditDistance } from '../../../src/search/text/edit-distance.ts';
+import { naiveDistance } from '../support/naive.ts';
+
+const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
+
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '𝒜'), maxLength: 9 });
+
+test('the distance is optimal string alignment, cut at its bound', () => {
+  const distance = new EditDistance();
+  fc.assert(
+    fc.property(word, word, fc.integer({ min: 0, max: 2 }), (a, b, bound) => {
+      distance.setWord(a);
+      assert.equal(distance.within(b, bound), Math.min(naiveDistance(a, b), bound + 1));
+    }),
+    { numRuns: runs * 4 },
+  );
+  distance.setWord('ca');
+  assert.equal(distance.within('abc', 2), 3, 'no part is edited twice');
+});

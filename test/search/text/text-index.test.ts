@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { atOnce } from '../../../src/search/pace.ts';
+import { TextIndex } from '../../../src/search/text/text-index.ts';
+import { setOf } from '../support/matchers.ts';
+import { naiveDistance } from '../support/naive.ts';
+
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 });
+const texts = fc.array(fc.uniqueArray(word, { maxLength: 5 }), { maxLength: 20 });
+
+test('terms near a word come with their docs, the nearest first; swept docs are in none', () => {
+  fc.assert(
+    fc.property(texts, word, fc.nat(2), fc.nat(), (docs, asked, bound, seed) => {
+      const index = new TextIndex();
+      for (const [doc, words] of docs.entries()) index.add(doc, words);
+      const dead = [...docs.keys()].filter((doc) => (seed >>> doc) & 1);
+      while (!index.sweep(setOf(dead, 32), 3));
+      const expected = new Map<string, { distance: number; docs: number[] }>();
+      for (const [doc, words] of docs.entries()) {
+        if (dead.includes(doc)) continue;
+        for (const each of words) {
+          const distance = naiveDistance(asked, each);
+          if (distance > bound) continue;
+          const known = expected.get(each) ?? { distance, docs: [] };
+          expected.set(each, { distance, docs: [...known.docs, doc] });
+        }
+      }
+      const near = atOnce(index.expand(asked, bound)).filter(({ docs: listed }) => listed.length > 0);
+      const texted = (terms: Iterable<{ distance: number; docs: readonly number[] }>): string[] =>
+        [...terms]
+          .map(({ distance, docs: listed }) => `${distance}: ${[...listed].sort((a, b) => a - b)}`)
+          .sort();
+      assert.deepEqual(texted(near), texted(expected.values()));
+      const distances = near.map(({ distance }) => distance);
+      assert.deepEqual(distances, distances.toSorted());
+    }),
+  );
+});
+
+test('an index of swept docs alone is empty', () => {
+  const index = new TextIndex();
+  index.add(1, ['a', 'b']);
+  while (!index.sweep(setOf([1], 2), 1));
+  assert.equal(index.termCount, 0);
+  assert.equal(index.postingCount, 0);
+});
