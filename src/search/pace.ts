@@ -1,14 +1,13 @@
 /**
  * How long work makes room for others. What may take long is written as steps: a generator that yields where it may
- * pause. Its loops are plain functions over a range, which return how far they got and stop when the clock is worth a
- * look, and a generator is made only where such a loop stopped early (`chain`, `repeat`, `mapInTurn`), so that work that
- * ends soon, as nearly all does, costs about what it cost without.
+ * pause. Its inner loops are plain functions over a range, because loops in generators are slow: they return how far they
+ * got, and stop when the clock is worth a look.
  */
 import type { FilterNode } from './checked-query.ts';
 
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** What was done at once, or the steps that are left of it: most work ends at once, and generators cost it a good part. */
+/** What was done at once, or the steps that are left of it: how the shard answers `src/query`, which writes answers so. */
 export class Unfinished<T> {
   constructor(readonly steps: Steps<T>) {}
 }

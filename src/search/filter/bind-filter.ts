@@ -21,7 +21,7 @@ export interface FilterScope {
   column(field: string): Column | undefined;
 }
 
-/** A filter bound to the docs of a shard (contract section 7). */
+/** A filter bound to the docs of a shard (docs/reference/indexes-and-queries.md "Filters"). */
 export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher> {
   if (node.kind === 'condition') return yield* bindCondition(node, scope);
   const matchers: Matcher[] = [];

@@ -2,7 +2,7 @@ import { pace } from '../pace.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import type { Order } from './order.ts';
 
-/** The total order of an answer: its sort keys, then `_originId`, then `_sourceGuid` (contract section 7). */
+/** The total order of an answer: its sort keys, then `_originId`, then `_sourceGuid` (docs/reference/indexes-and-queries.md "Sorting"). */
 export interface Ranking {
   readonly orders: readonly Order[];
   /** Of docs that all orders call equal; never 0 for two docs. */

@@ -32,7 +32,20 @@ export class EditDistance {
     return this.#banded(start, aEnd, bEnd, bound);
   }
 
-  /** The matrix of a[start..aEnd) against b[start..bEnd), of which only the cells near the diagonal can be in bound. */
+  /**
+   * The distance of a[start..aEnd) to b[start..bEnd). A cell of the matrix is the distance of the first letters of both;
+   * only those at most `bound` from the diagonal can be in bound, the others (.) are not computed. Of the word "hosue"
+   * and the term "house", bound 2:
+   *
+   *          h  o  u  s  e
+   *       0  1  2  .  .  .
+   *    h  1  0  1  2  .  .      before
+   *    o  2  1  0  1  2  .      above
+   *    s  .  2  1  1  1  2      row: each cell is the least of
+   *    u  .  .  2  1  1  2        above + 1 (delete), left + 1 (insert),
+   *    e  .  .  .  2  2  1        above left + 0 or 1 (keep or replace),
+   *                               two up and two left + 1 (swap of neighbours)
+   */
   #banded(start: number, aEnd: number, bEnd: number, bound: number): number {
     const a = this.#word;
     const b = this.#term;
