@@ -122,7 +122,7 @@ test('imports lead downwards only', () => {
   assert.deepEqual(told(imports.filter((entry) => !mayImport(entry))), []);
 });
 
-test('only the store knows Redis, only http knows uWebSockets.js, only search knows its posting store', () => {
+test('only the store knows Redis, only http knows uWebSockets.js, only search knows FlexSearch', () => {
   const wrong = imports.filter(({ specifier, room }) => {
     const owner = packageRooms[specifier];
     return owner !== undefined && owner !== room;

@@ -1,7 +1,10 @@
+import { assert } from '../../lib/assert.ts';
+
 type Items = Int32Array | Float64Array | Int16Array;
 
 /**
- * Lists of numbers, one a doc, in one typed array. A list that goes leaves a hole; the holes are closed when they
+ * Lists of numbers, one a doc, in one typed array: 8 bytes a doc and those of the items, where an array of its own would
+ * take some 50 bytes more for each doc. A list that goes leaves a hole; the holes are closed when they
  * outweigh what closing them costs, so a change takes amortised constant time an item.
  */
 export class ListArena<A extends Items> {
@@ -34,6 +37,7 @@ export class ListArena<A extends Items> {
 
   /** The doc must have no list. */
   set(doc: number, list: readonly number[]): void {
+    assert(this.counts[doc] === 0, 'a doc within the capacity, without a list');
     this.#reserve(list.length);
     this.starts[doc] = this.#used;
     this.counts[doc] = list.length;

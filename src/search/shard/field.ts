@@ -46,7 +46,16 @@ export class Field {
     if (left !== null) yield* left;
     const leftOfFacet = this.#facetCodes?.set(doc, value) ?? null;
     if (leftOfFacet !== null) yield* leftOfFacet;
-    return this.text === null ? false : yield* this.#addWords(this.text, doc, value);
+    if (this.text === null) return false;
+    const texts = Array.isArray(value) ? value.filter(isText) : isText(value) ? [value] : [];
+    const words = yield* wordsOfAll(texts);
+    for (let at = 0; at < words.length; at += wordsAtOnce) {
+      const some = words.length > wordsAtOnce ? words.slice(at, at + wordsAtOnce) : words;
+      this.text.add(doc, some);
+      pace.units += unitsPerWord * some.length;
+      if (pace.isOver()) yield;
+    }
+    return words.length > 0;
   }
 
   /** Words stay in the inverted index until a sweep. */
@@ -68,18 +77,6 @@ export class Field {
     this.#facetCodes ??= new FacetCodes(this.traits, this.#capacity);
     const { present } = this.column;
     return yield* this.#facetCodes.complete(docCount, (doc) => (present.has(doc) ? valueAt(doc) : null));
-  }
-
-  *#addWords(text: TextIndex, doc: number, value: Json): Steps<boolean> {
-    const texts = Array.isArray(value) ? value.filter(isText) : isText(value) ? [value] : [];
-    const words = yield* wordsOfAll(texts);
-    for (let at = 0; at < words.length; at += wordsAtOnce) {
-      const some = words.length > wordsAtOnce ? words.slice(at, at + wordsAtOnce) : words;
-      text.add(doc, some);
-      pace.units += unitsPerWord * some.length;
-      if (pace.isOver()) yield;
-    }
-    return words.length > 0;
   }
 
   #reserve(doc: number, capacity: number): void {

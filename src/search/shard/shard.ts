@@ -1,10 +1,9 @@
-import type { Json } from '../../contract/json.ts';
 import { getOwn } from '../../contract/json.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import type { IndexItem } from '../index-item.ts';
-import { finish, type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
+import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
 import type { FacetGroup, FacetGroups, ShardAnswer } from '../shard-answer.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
@@ -56,7 +55,8 @@ export class Shard {
     if (field.text !== null) this.#sweeper.watch(field.text);
     if (!this.#hasUnknownField) return;
     for (const doc of docs.all()) {
-      finish(new Unfinished(this.#setField(doc, field, getOwn(docs.fieldsOf(doc), name))));
+      const value = getOwn(docs.fieldsOf(doc), name) ?? null;
+      if (value !== null && atOnce(field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
     }
   }
 
@@ -139,17 +139,12 @@ export class Shard {
     pace.units += itemUnits + fieldsText.length;
     for (const name of Object.keys(item.fields)) {
       const field = fields.get(name);
+      const value = item.fields[name] ?? null;
       if (field === undefined) this.#hasUnknownField = true;
-      else yield* this.#setField(doc, field, item.fields[name]);
+      else if (value !== null && (yield* field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
+      if (pace.isOver()) yield;
     }
     yield* this.#sweep(this.#sweeper.dueWith(this.size));
-  }
-
-  *#setField(doc: number, field: Field, value: Json | undefined): Steps<void> {
-    if (value === undefined || value === null) return;
-    const { docs } = this.#tables;
-    if (yield* field.set(doc, value, docs.capacity)) docs.markIndexed(doc);
-    if (pace.isOver()) yield;
   }
 
   *#take(sourceId: string, originId: string): Steps<boolean> {

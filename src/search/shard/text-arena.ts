@@ -1,3 +1,5 @@
+import { assert } from '../../lib/assert.ts';
+
 const chunkBytesMin = 16 * 1024;
 const chunkBytesMax = 1024 * 1024;
 /** Before each text: the doc's id, then the text's bytes. */
@@ -45,6 +47,7 @@ export class TextArena {
 
   /** The doc must have no text. Lone surrogates would be lost: JSON text has them escaped. */
   set(doc: number, text: string): void {
+    assert(this.#chunkOf[doc] === nowhere, 'a doc within the capacity, without a text');
     const size = Buffer.byteLength(text);
     const { chunk, at } = this.#place(doc, size);
     chunk.bytes.write(text, at + headerBytes, size, 'utf8');
