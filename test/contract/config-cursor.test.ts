@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Cursor, type Findings } from '../../src/contract/config-cursor.ts';
+import type { Json } from '../../src/contract/json.ts';
+
+function cursorOver(json: Json): { root: Cursor; told: () => string[] } {
+  const findings: Findings = { mistakes: [], warnings: [] };
+  const root = new Cursor('file.json', '$', json, findings);
+  return { root, told: () => findings.mistakes.map(({ path, message }) => `${path} ${message}`) };
+}
+
+test('a cursor walks to what a value has itself', () => {
+  const { root } = cursorOver({ list: [{ a: 1 }] });
+  const [item] = root.member('list').items();
+  assert.equal(item?.member('a').path, '$.list[0].a');
+  assert.equal(item?.member('a').json, 1);
+  assert.equal(item?.depth, 2);
+  assert.ok(root.member('constructor').isAbsent);
+});
+
+test('what is wrong is told with its place and its kind', () => {
+  const { root, told } = cursorOver({ list: {}, text: '', flag: 'yes', extra: 1 });
+  assert.deepEqual(root.member('list').items(), []);
+  assert.equal(root.member('text').filledText(), null);
+  assert.equal(root.member('flag').optionalBoolean(false), false);
+  assert.ok(root.object(['list', 'text', 'flag']));
+  assert.deepEqual(told(), [
+    '$.list must be a list, is an object',
+    '$.text must be a text, is empty',
+    '$.flag must be true or false, is a text',
+    '$.extra unknown key "extra"',
+  ]);
+});
+
+test('a value is shown only where the file holds no keys', () => {
+  const { root, told } = cursorOver({ key: 'secret', order: 'up' });
+  root.member('key').mustBe('a list', 'Put it in [ ].');
+  root.member('order').expected('`asc` or `desc`', 'Write one of them.');
+  assert.deepEqual(told(), ['$.key must be a list, is a text', '$.order must be `asc` or `desc`, is "up"']);
+});
