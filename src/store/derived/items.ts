@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
-import { hashPortion, type ScannedPortion, type ScanPlace } from '../redis/scan.ts';
+import { hashPortion, portionsFrom } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 
 /** An index item as stored, by index name (`indexName`, `autoIndexName` in keys). */
@@ -61,29 +61,14 @@ export async function* scanItems(
   index: string,
 ): AsyncGenerator<StoredItem[]> {
   const key = keys.items(store.partitions.tag(partition), tenant, environmentId, index);
-  let place: ScanPlace | null = null;
   let count = portionItemsFirst;
-  do {
-    const portion: ScannedPortion = await hashPortion(store, key, place, count);
-    place = portion.next;
-    const { items, bytes } = decodePairs(portion.pairs);
-    if (items.length === 0) continue;
-    const wanted = Math.round((portionBytes * items.length) / bytes);
+  for await (const { pairs } of portionsFrom((place) => hashPortion(store, key, place, count))) {
+    if (pairs.length === 0) continue;
+    const bytes = pairs.reduce((sum, [field, stored]) => sum + field.length + stored.length, 0);
+    const wanted = Math.round((portionBytes * pairs.length) / bytes);
     count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
-    yield items;
-  } while (place !== null);
-}
-
-function decodePairs(pairs: readonly Buffer[]): { items: StoredItem[]; bytes: number } {
-  const items: StoredItem[] = [];
-  let bytes = 1;
-  for (let at = 0; at + 1 < pairs.length; at += 2) {
-    const [field, stored] = [pairs[at], pairs[at + 1]];
-    if (field === undefined || stored === undefined) continue;
-    items.push(decodeItem(field.toString(), stored));
-    bytes += field.length + stored.length;
+    yield pairs.map(([field, stored]) => decodeItem(field.toString(), stored));
   }
-  return { items, bytes };
 }
 
 /** Number of items of an index in a partition. @throws StoreUnavailableError */

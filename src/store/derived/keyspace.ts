@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import type { RedisClient } from '../redis/connection.ts';
 import { answerOf } from '../redis/errors.ts';
-import { hashPortion, keyNames, type ScannedPortion, type ScanPlace, sortedPortion } from '../redis/scan.ts';
+import { hashPortion, keyNames, portionsFrom, sortedPortion } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 
 const keysPerScan = 1000;
@@ -52,28 +52,16 @@ export async function* scanFields(
   store: Store,
   key: string,
 ): AsyncGenerator<{ readonly field: string; readonly value: Buffer }[]> {
-  let place: ScanPlace | null = null;
-  do {
-    const { pairs, next }: ScannedPortion = await hashPortion(store, key, place, fieldsPerScan);
-    place = next;
-    const portion: { field: string; value: Buffer }[] = [];
-    for (let at = 0; at + 1 < pairs.length; at += 2) {
-      const [field, value] = [pairs[at], pairs[at + 1]];
-      if (field !== undefined && value !== undefined) portion.push({ field: field.toString(), value });
-    }
-    if (portion.length > 0) yield portion;
-  } while (place !== null);
+  for await (const { pairs } of portionsFrom((place) => hashPortion(store, key, place, fieldsPerScan))) {
+    if (pairs.length > 0) yield pairs.map(([field, value]) => ({ field: field.toString(), value }));
+  }
 }
 
 /** Members of a sorted set, a portion at a time. @throws StoreUnavailableError */
 export async function* scanSorted(store: Store, key: string): AsyncGenerator<string[]> {
-  let place: ScanPlace | null = null;
-  do {
-    const { pairs, next }: ScannedPortion = await sortedPortion(store, key, place, fieldsPerScan);
-    place = next;
-    const members = pairs.filter((_, index) => index % 2 === 0).map(String);
-    if (members.length > 0) yield members;
-  } while (place !== null);
+  for await (const { pairs } of portionsFrom((place) => sortedPortion(store, key, place, fieldsPerScan))) {
+    if (pairs.length > 0) yield pairs.map(([member]) => member.toString());
+  }
 }
 
 /** Which of the members a sorted set has, in the order asked. @throws StoreUnavailableError */

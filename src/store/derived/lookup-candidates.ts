@@ -1,7 +1,7 @@
 /** Reading the entries that stand under lookup keys. */
 import type { Json } from '../../contract/json.ts';
 import type { LookupCandidate } from '../../schemas/lookup/query.ts';
-import { hashPortion, type ScanPlace } from '../redis/scan.ts';
+import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
 
@@ -34,7 +34,7 @@ export async function* candidatePortions(
     for (const [index, key] of asked.entries()) {
       for (let portion = portions[index]; portion !== undefined; ) {
         const { pairs, next } = portion;
-        yield { size: pairs.length / 2, candidates: decodeCandidates(pairs) };
+        yield { size: pairs.length, candidates: decodeCandidates(pairs) };
         portion = next === null ? undefined : await read(key, next);
       }
     }
@@ -54,10 +54,8 @@ export async function readCandidates(
   return found;
 }
 
-function* decodeCandidates(pairs: readonly Buffer[]): Generator<LookupCandidate> {
-  for (let index = 0; index + 1 < pairs.length; index += 2) {
-    const [originId, projection] = [pairs[index], pairs[index + 1]];
-    if (originId === undefined || projection === undefined) continue;
+function* decodeCandidates(pairs: readonly ScannedPair[]): Generator<LookupCandidate> {
+  for (const [originId, projection] of pairs) {
     yield { originId: originId.toString(), values: JSON.parse(projection.toString()) as Json[] };
   }
 }

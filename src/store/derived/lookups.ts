@@ -56,14 +56,7 @@ function partitionOf(store: Store, { tenant, sourceId, lookupKey }: LookupKey): 
 }
 
 function groupByPartition<T extends LookupKey>(store: Store, things: readonly T[]): Map<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const thing of things) {
-    const partition = partitionOf(store, thing);
-    const group = groups.get(partition);
-    if (group === undefined) groups.set(partition, [thing]);
-    else group.push(thing);
-  }
-  return groups;
+  return groupBy(things, (thing) => partitionOf(store, thing));
 }
 
 /**

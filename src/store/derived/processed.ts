@@ -2,7 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
-import { hashPortion, type ScanPlace } from '../redis/scan.ts';
+import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
 import { decodeProcessed, type ProcessedRecord } from './processed-record.ts';
@@ -78,11 +78,10 @@ export async function processedPortion(
 ): Promise<ProcessedPortion> {
   const key = keys.processed(tag, tenant, sourceId);
   const { next, pairs } = await hashPortion(store, key, place, recordsPerPortion);
-  const records: ProcessedPortion['records'] = [];
-  for (let index = 0; index + 1 < pairs.length; index += 2) {
-    const [originId, record] = [pairs[index], pairs[index + 1]];
-    if (originId && record) records.push({ originId: originId.toString(), record: decodeProcessed(record) });
-  }
+  const records = pairs.map(([originId, stored]) => ({
+    originId: originId.toString(),
+    record: decodeProcessed(stored),
+  }));
   return { next, records };
 }
 
@@ -106,10 +105,6 @@ export async function* scanProcessed(
   tenant: string,
   sourceId: string,
 ): AsyncGenerator<{ originId: string; record: ProcessedRecord }[]> {
-  let place: ScanPlace | null = null;
-  do {
-    const portion: ProcessedPortion = await processedPortion(store, tag, tenant, sourceId, place);
-    place = portion.next;
-    if (portion.records.length > 0) yield portion.records;
-  } while (place !== null);
+  const portions = portionsFrom((place) => processedPortion(store, tag, tenant, sourceId, place));
+  for await (const { records } of portions) if (records.length > 0) yield records;
 }

@@ -1,5 +1,6 @@
 /** Removing source entities. */
 import { randomBytes } from 'node:crypto';
+import { groupBy } from '../../lib/group-by.ts';
 import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
@@ -17,54 +18,26 @@ export async function removeEntities(
   const token = randomBytes(8).toString('base64url');
   const removed: boolean[] = new Array(originIds.length).fill(false);
   const version = new Map<number, number>();
-  const groups = groupByPartition(store, sourceId, originIds, (originId) => originId);
-  await survivingIn(store, groups, async () => {
-    const calls = groups.map(async ([partition, positions]) => {
-      const tag = store.partitions.tag(partition);
-      const [sequence, found] = await remove.run(
-        store.client,
-        [
-          keys.clock(tag),
-          keys.stream(tag),
-          keys.meta(tag, tenant, sourceId),
-          keys.entities(tag, tenant, sourceId),
-          keys.removal(tag, token),
-        ],
-        [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
-      );
-      version.set(partition, sequence);
-      positions.forEach((position, index) => {
-        removed[position] = found[index] === 1;
-      });
-    });
-    await Promise.all(calls);
-  });
+  const groups = groupBy(originIds.keys(), (position) =>
+    store.partitions.ofEntity(sourceId, originIds[position] ?? ''),
+  );
+  const removeGroup = async ([partition, positions]: readonly [number, readonly number[]]) => {
+    const tag = store.partitions.tag(partition);
+    const [sequence, found] = await remove.run(
+      store.client,
+      [
+        keys.clock(tag),
+        keys.stream(tag),
+        keys.meta(tag, tenant, sourceId),
+        keys.entities(tag, tenant, sourceId),
+        keys.removal(tag, token),
+      ],
+      [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
+    );
+    version.set(partition, sequence);
+    for (const [index, position] of positions.entries()) removed[position] = found[index] === 1;
+  };
+  const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
+  await surviving(store.acknowledgements, tags, () => Promise.all([...groups].map(removeGroup)));
   return { removed, version };
-}
-
-/** Calls to partitions, until no failover can take back what they did. */
-async function survivingIn(
-  store: Store,
-  groups: readonly (readonly [partition: number, positions: number[]])[],
-  call: () => Promise<void>,
-): Promise<void> {
-  const tags = groups.map(([partition]) => store.partitions.tag(partition));
-  await surviving(store.acknowledgements, tags, call);
-}
-
-/** Positions of the things in their list, by the partition of their entity. */
-function groupByPartition<T>(
-  store: Store,
-  sourceId: string,
-  things: readonly T[],
-  originIdOf: (thing: T) => string,
-): [number, number[]][] {
-  const groups = new Map<number, number[]>();
-  things.forEach((thing, position) => {
-    const partition = store.partitions.ofEntity(sourceId, originIdOf(thing));
-    const group = groups.get(partition);
-    if (group === undefined) groups.set(partition, [position]);
-    else group.push(position);
-  });
-  return [...groups];
 }

@@ -20,10 +20,24 @@ export interface ScanPlace {
 }
 
 export interface ScannedPortion {
-  /** Field, value, field, value; of a sorted set member and score. */
-  readonly pairs: readonly Buffer[];
+  readonly pairs: readonly ScannedPair[];
   /** Null when this was the last portion. */
   readonly next: ScanPlace | null;
+}
+
+/** A field and its value; of a sorted set a member and its score. */
+export type ScannedPair = readonly [name: Buffer, value: Buffer];
+
+/** All portions of a scan, from its beginning. @param read gives the portion at a place. @throws what `read` throws */
+export async function* portionsFrom<Portion extends { readonly next: ScanPlace | null }>(
+  read: (place: ScanPlace | null) => Promise<Portion>,
+): AsyncGenerator<Portion> {
+  let place: ScanPlace | null = null;
+  do {
+    const portion: Portion = await read(place);
+    yield portion;
+    place = portion.next;
+  } while (place !== null);
 }
 
 /**
@@ -89,7 +103,7 @@ async function portion(
     if (place === null) {
       // Mostly one reply has it all: then there is no cursor that could be another process'.
       const [cursor, pairs] = (await scan('0')) as ScanReply;
-      if (cursor.toString() === '0') return { pairs, next: null };
+      if (cursor.toString() === '0') return { pairs: pairsIn(pairs), next: null };
     }
     // In this order: when the same process answers before and after, it has answered in between.
     const [before, reply, after] = await Promise.all([
@@ -100,10 +114,19 @@ async function portion(
     const [cursor, pairs] = reply as ScanReply;
     const server = after.toString();
     const isOne = before.equals(after) && (place === null || place.server === server);
-    if (!isOne) return { pairs, next: { cursor: '0', server } };
+    if (!isOne) return { pairs: pairsIn(pairs), next: { cursor: '0', server } };
     const next = cursor.toString();
-    return { pairs, next: next === '0' ? null : { cursor: next, server } };
+    return { pairs: pairsIn(pairs), next: next === '0' ? null : { cursor: next, server } };
   } catch (error) {
     throw storeError(error);
   }
+}
+
+function pairsIn(flat: readonly Buffer[]): ScannedPair[] {
+  const pairs: ScannedPair[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const [name, value] = [flat[at], flat[at + 1]];
+    if (name !== undefined && value !== undefined) pairs.push([name, value]);
+  }
+  return pairs;
 }

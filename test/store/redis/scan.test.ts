@@ -27,7 +27,7 @@ async function scanned(
   for (let portions = 1; ; portions += 1) {
     await meanwhile(portions);
     const { pairs, next }: ScannedPortion = await hashPortion(store, key, place, portionFields);
-    for (const [index, bytes] of pairs.entries()) if (index % 2 === 0) fields.add(bytes.toString());
+    for (const [field] of pairs) fields.add(field.toString());
     place = next;
     if (place === null) return { fields, portions };
   }
