@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ViewBody } from '../../../src/schemas/build/view-body.ts';
+import { decodeBody, encodeBody } from '../../../src/store/derived/stored-body.ts';
+import { viewTarget } from '../../../src/store/derived/views.ts';
+import { runs } from '../../support/runs.ts';
+
+const text = fc.string({ unit: 'grapheme' });
+
+const name = fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/);
+
+const bodies: fc.Arbitrary<ViewBody> = fc
+  .array(
+    fc.oneof(
+      fc.record({
+        target: fc.record({ environmentId: name, sourceId: name, originId: text, alias: name }),
+        viewId: fc.constant(null),
+        path: text,
+      }),
+      fc.record({ target: fc.constant(null), viewId: text, path: text }),
+    ),
+    { maxLength: 5 },
+  )
+  .chain((references) =>
+    fc
+      .array(text, { minLength: references.length + 1, maxLength: references.length + 1 })
+      .map((texts) => ({ texts, references })),
+  );
+
+test('a view comes back from its stored form with the same texts and references', () => {
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const stored = decodeBody(encodeBody(body));
+      assert.deepEqual(
+        stored.texts.map((piece) => piece.toString()),
+        body.texts,
+      );
+      const expected = body.references.map(({ target, viewId, path }) => ({
+        target: target && viewTarget(target),
+        viewId,
+        path,
+      }));
+      assert.deepEqual(stored.references, expected);
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('of a view that an earlier release stored, ids that its references name by their targets are left out', () => {
+  const target = { environmentId: 'e', sourceId: 's', originId: 'o', alias: 'a' };
+  const former = encodeBody({
+    texts: ['{"x":', '}'],
+    references: [{ target, viewId: 'gid://…', path: '.x' }],
+  });
+  assert.deepEqual(decodeBody(former).references, [{ target: viewTarget(target), viewId: null, path: '.x' }]);
+});
+
+test('equal views have equal bytes, however often they were made', () => {
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const again = structuredClone(body);
+      assert.ok(encodeBody(body).equals(encodeBody(again)));
+    }),
+    { numRuns: runs(100) },
+  );
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { formatVersion, parseVersion } from '../../../src/store/visibility/version.ts';
+import { runs } from '../../support/runs.ts';
+
+const stamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+test('a version comes back from its token, which is safe in a header', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(1023), stamp)), (entries) => {
+      const version = new Map(entries);
+      const token = formatVersion(version);
+      assert.match(token, /^[A-Za-z0-9.-]*$/);
+      assert.deepEqual(parseVersion(token), new Map([...version].sort(([a], [b]) => a - b)));
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('no text but a token is taken for a version', () => {
+  for (const wrong of [
+    '',
+    'v2-0.1',
+    'v1-0',
+    'v1-0.',
+    'v1-.1',
+    'v1-0.1-',
+    'v1-0.A',
+    'v1--',
+    'v1-0.1x!',
+    '{}',
+  ]) {
+    assert.equal(parseVersion(wrong), null, wrong);
+  }
+  fc.assert(
+    fc.property(fc.string({ maxLength: 50 }), (wrong) => {
+      const parsed = parseVersion(wrong);
+      assert.ok(parsed === null || wrong.startsWith('v1'));
+    }),
+    { numRuns: runs(200) },
+  );
+});
