@@ -5,6 +5,10 @@
  * Tags are chosen by their slot, evenly over the 16,384 slots: plain `{p0}`, `{p1}` … would fall unevenly on masters.
  * Tenant aliases, environment ids, source ids and schema aliases never hold a colon; what may (an originId, an entity
  * type, a lookup key) always comes last in its key or field.
+ *
+ * The names of keys are part of the store's format and stay as they are. Where the code says another word by now: `dirty` are
+ * pending rebuilds, `caused` downstream invalidations; `r` in a stream entry is an invalidation, and fields that begin with
+ * `r:` are competing claims.
  */
 import calculateSlot from 'cluster-key-slot';
 
@@ -38,7 +42,7 @@ export const keys = {
   /** String: written so that a replica can be waited for behind it. */
   confirmed: (tag: string) => `${tag}:confirmed`,
 
-  /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty. */
+  /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty (the first pending rebuild of each tenant). */
   owner: (tag: string) => `${tag}:owner`,
   /** Hash: stream, changes; the last sequence number of each stream. */
   clock: (tag: string) => `${tag}:clock`,

@@ -16,7 +16,7 @@ const competingScript = new Script<Buffer[][]>('claims/competing', 2);
 const claimsPerRead = 200;
 /** Behind any section of ranks, and in none of them. */
 const largestStamp = Number.MAX_SAFE_INTEGER;
-const mark = 'r:';
+const fieldPrefix = 'r:';
 
 /** One of several claims on a field. */
 export interface CompetingClaim {
@@ -40,7 +40,7 @@ export function competingClaimField(
   field: string,
   { host, kind, view }: Pick<Claim, 'host' | 'kind' | 'view'>,
 ): string {
-  return `${mark}${beginningOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
+  return `${fieldPrefix}${beginningOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
 }
 
 /** Where a claim of a contested field stands among the ranks. */

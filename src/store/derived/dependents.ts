@@ -11,17 +11,17 @@ export interface Dependent extends EntityRef {
 }
 
 const kinds = { v: 'view', i: 'item', e: 'entity', r: 'repair' } as const;
-const marks = { view: 'v', item: 'i', entity: 'e', repair: 'r' } as const;
+const letters = { view: 'v', item: 'i', entity: 'e', repair: 'r' } as const;
 
 /** `v|<environment>|<alias>|<source>|<originId>`: only the last part may hold a bar. */
 export function formatDependent({ kind, environmentId, name, sourceId, originId }: Dependent): string {
-  return `${marks[kind]}|${environmentId}|${name}|${sourceId}|${originId}`;
+  return `${letters[kind]}|${environmentId}|${name}|${sourceId}|${originId}`;
 }
 
 /** Null for a text that is none. */
 export function parseDependent(member: string): Dependent | null {
-  const [mark = '', environmentId, name, sourceId, ...rest] = member.split('|');
-  const kind = Object.hasOwn(kinds, mark) ? kinds[mark as keyof typeof kinds] : undefined;
+  const [letter = '', environmentId, name, sourceId, ...rest] = member.split('|');
+  const kind = Object.hasOwn(kinds, letter) ? kinds[letter as keyof typeof kinds] : undefined;
   if (kind === undefined || environmentId === undefined || name === undefined || sourceId === undefined) {
     return null;
   }

@@ -51,20 +51,21 @@ export async function readIntents(store: Store, tag: string): Promise<Map<string
   return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));
 }
 
-const suspectMarks = { claim: 0, lookup: 1, view: 2, item: 3 } as const;
+const suspectNumbers = { claim: 0, lookup: 1, view: 2, item: 3 } as const;
 
 type PackedSuspect =
   | [
-      mark: 0,
+      kind: 0,
       environmentId: string,
       alias: string,
-      kind: 0 | 1,
+      claimKind: 0 | 1,
       field: string,
       host: string | null,
       display: string,
     ]
-  | [mark: 1, layoutId: string, lookupKey: string]
-  | [mark: 2 | 3, environmentId: string, name: string];
+  | [kind: 1, layoutId: string, lookupKey: string]
+  | [kind: 2 | 3, environmentId: string, name: string];
+
 /** Names, each with its suspects behind it. */
 type PackedNote = (string | PackedSuspect[])[];
 
@@ -74,10 +75,10 @@ function encodeNote(note: IntentNote): Buffer {
 }
 
 function packedSuspect(suspect: Suspect): PackedSuspect {
-  if (suspect.kind === 'lookup') return [suspectMarks.lookup, suspect.layoutId, suspect.lookupKey];
-  if (suspect.kind !== 'claim') return [suspectMarks[suspect.kind], suspect.environmentId, suspect.name];
+  if (suspect.kind === 'lookup') return [suspectNumbers.lookup, suspect.layoutId, suspect.lookupKey];
+  if (suspect.kind !== 'claim') return [suspectNumbers[suspect.kind], suspect.environmentId, suspect.name];
   const { environmentId, alias, claimKind, field, host, display } = suspect;
-  return [suspectMarks.claim, environmentId, alias, claimKind === 'page' ? 0 : 1, field, host, display];
+  return [suspectNumbers.claim, environmentId, alias, claimKind === 'page' ? 0 : 1, field, host, display];
 }
 
 const openBracket = 0x5b;
@@ -95,13 +96,13 @@ function decodeNote(stored: Buffer): IntentNote {
 }
 
 function suspectOf(packed: PackedSuspect): Suspect {
-  if (packed[0] === suspectMarks.lookup) {
+  if (packed[0] === suspectNumbers.lookup) {
     const [, layoutId, lookupKey] = packed;
     return { kind: 'lookup', layoutId, lookupKey };
   }
-  if (packed[0] !== suspectMarks.claim) {
-    const [mark, environmentId, name] = packed;
-    return { kind: mark === suspectMarks.view ? 'view' : 'item', environmentId, name };
+  if (packed[0] !== suspectNumbers.claim) {
+    const [number, environmentId, name] = packed;
+    return { kind: number === suspectNumbers.view ? 'view' : 'item', environmentId, name };
   }
   const [, environmentId, alias, kind, field, host, display] = packed;
   return {

@@ -1,4 +1,4 @@
-/** Index items as they lie in Redis: the ground that a worker's shards are built from. */
+/** Index items as they lie in Redis: what a worker's shards are loaded from. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';

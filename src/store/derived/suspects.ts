@@ -17,18 +17,18 @@ export type Suspect =
     }
   | { readonly kind: 'lookup'; readonly layoutId: string; readonly lookupKey: string };
 
-/** A mark that makes its entity's owner write everything anew, even what it believes to be there already. */
+/** A dependent whose invalidation makes its entity's owner write everything anew, even what it believes to be there already. */
 export function repairOf(
   sourceId: string,
   originId: string,
   suspect: Suspect | null,
 ): Dependent & { readonly kind: 'repair' } {
-  // Marks are cut at bars, which index names and lookup keys may hold.
+  // Dependents are cut at bars, which index names and lookup keys may hold.
   const name = suspect === null ? '' : Buffer.from(JSON.stringify(suspect)).toString('base64url');
   return { kind: 'repair', environmentId: '', name, sourceId, originId };
 }
 
-/** Null when the mark names nothing in particular. */
+/** Null when the repair names nothing in particular. */
 export function suspectOf({ name }: Dependent): Suspect | null {
   return name === '' ? null : (JSON.parse(Buffer.from(name, 'base64url').toString()) as Suspect);
 }

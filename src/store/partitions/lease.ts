@@ -61,8 +61,8 @@ export async function takeLease(
   unrenewed: RenewalMark | null = null,
 ): Promise<TakenLease | null> {
   const tag = store.partitions.tag(partition);
-  const mark = unrenewed === null ? [] : [unrenewed.epoch, unrenewed.leaseUntilMs];
-  const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs, ...mark]);
+  const seen = unrenewed === null ? [] : [unrenewed.epoch, unrenewed.leaseUntilMs];
+  const reply = await leaseScript.run(store.client, [keys.owner(tag)], ['take', workerId, leaseMs, ...seen]);
   if (!Array.isArray(reply)) return null;
   const [epoch, checkpoint, commits, history] = reply;
   if (epoch === 0) return null;

@@ -138,7 +138,7 @@ test('announcements are kept in a bounded number', async () => {
   assert.ok(length >= changesKept && length < changesKept * 2, String(length));
 });
 
-test('the last marks that a partition caused are kept, per tenant and partition', async () => {
+test('the last invalidations that a partition sent are kept, per tenant and partition', async () => {
   const { store, lease } = await owned();
   const caused = (tenant: string, partition: number, sequence: number) => ({ tenant, partition, sequence });
   await commit(

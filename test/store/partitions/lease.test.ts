@@ -162,7 +162,7 @@ function effectsOf(
   const key = { tenant: 'acme', sourceId: 's', lookupKey: 'k' };
   return {
     claims: () => writeClaims(store, lease, [{ action: 'put', scope, field, claim }]),
-    marks: () => invalidate(store, lease, 1, 'acme', ['v|env|page|s|1']),
+    invalidations: () => invalidate(store, lease, 1, 'acme', ['v|env|page|s|1']),
     registrations: () => registerDependents(store, lease, [{ ...key, action: 'add', member: 'm' }]),
     'index writes': async () => {
       const write = { ...key, layoutId: 'l', originId: '1', projection: '[]' };

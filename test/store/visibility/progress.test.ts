@@ -104,9 +104,9 @@ test('a waiting request goes on as soon as the commit is there', async () => {
 test('a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
   const { commit, isVisible } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
-  assert.equal(await isVisible(new Map([[0, 1]])), false, 'the mark was not even read');
+  assert.equal(await isVisible(new Map([[0, 1]])), false, 'the invalidation was not even read');
   await commit(1, { checkpoint: 5, pendingRebuilds: new Map([['acme', 4]]) });
-  assert.equal(await isVisible(new Map([[0, 1]])), false, 'a merged mark waits');
+  assert.equal(await isVisible(new Map([[0, 1]])), false, 'a merged invalidation waits');
   await commit(1, { checkpoint: 7, pendingRebuilds: new Map([['acme', 6]]) });
   assert.equal(await isVisible(new Map([[0, 1]])), true, 'what waits now is of later changes');
 });
@@ -130,7 +130,7 @@ test('the rebuilds of another tenant keep nobody waiting', async () => {
   assert.equal(await isVisible(new Map([[0, 1]]), 'other'), true);
 });
 
-test('a rebuild mark that was caused before a front started is known to it', async () => {
+test('an invalidation that was sent before a front started is known to it', async () => {
   const { commit, store } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 2, sequence: 4 }] });
   await commit(2, { checkpoint: 4, pendingRebuilds: new Map([['acme', 3]]) });

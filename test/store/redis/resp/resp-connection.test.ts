@@ -16,12 +16,12 @@ after(async () => {
   await wire.stop();
 });
 
-/** @param timeoutMs of a read on the line */
+/** @param timeoutMs of a read on the connection */
 async function openLined(timeoutMs = 10_000, url = redis.url): Promise<Store> {
   const address = { kind: 'single', url } as const;
   const store = await openStore({ address, partitionCount: 2, readTimeoutMs: timeoutMs });
   stores.push(store);
-  await until('the line is open', () => store.fields.isOnOwnConnection);
+  await until('the connection is open', () => store.fields.isOnOwnConnection);
   return store;
 }
 
@@ -88,10 +88,10 @@ test('reads go on through a Redis that goes and comes back', async () => {
   ask();
   await new Promise((resolve) => setImmediate(resolve));
   await redis.killServer();
-  await until('the line is lost', () => !store.fields.isOnOwnConnection);
+  await until('the connection is lost', () => !store.fields.isOnOwnConnection);
   ask();
   await redis.startServer();
-  await until('the line is open again', () => store.fields.isOnOwnConnection);
+  await until('the connection is open again', () => store.fields.isOnOwnConnection);
   ask();
   assert.deepEqual(new Set(await Promise.all(reading)), new Set(['value']));
 });
@@ -106,7 +106,7 @@ test('a read that gets no answer fails in time, and the next ones come once Redi
   const later = readOne(store, 'hash', 'field');
   wire.goOn();
   assert.equal(await later, 'value');
-  await until('the line is open again', () => store.fields.isOnOwnConnection);
+  await until('the connection is open again', () => store.fields.isOnOwnConnection);
   assert.equal(await readOne(store, 'hash', 'field'), 'value');
 });
 
