@@ -1,9 +1,8 @@
 /** Source entities: the truth of the store. A stream entry only says which of them changed. */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
-import { groupBy } from '../../lib/group-by.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf, storeError } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
@@ -15,22 +14,28 @@ export async function readEntities(
   tenant: string,
   refs: readonly EntityRef[],
 ): Promise<(StoredEntity | null)[]> {
-  const { partitions } = store;
   const result: (StoredEntity | null)[] = new Array(refs.length).fill(null);
-  const places = refs.map(({ sourceId, originId }, position) => {
-    const tag = partitions.tag(partitions.ofEntity(sourceId, originId));
-    return { position, sourceId, originId, tag, key: keys.entities(tag, tenant, sourceId) };
+  const groups = new Map<string, { tag: string; sourceId: string; positions: number[] }>();
+  refs.forEach(({ sourceId, originId }, position) => {
+    const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+    const group = groups.get(`${tag}${sourceId}`);
+    if (group === undefined) groups.set(`${tag}${sourceId}`, { tag, sourceId, positions: [position] });
+    else group.positions.push(position);
   });
-  const groups = groupBy(places, ({ key }) => key);
-  await Promise.all(
-    [...groups.values()].map(async (group) => {
-      const [first] = group;
-      if (first === undefined) return;
-      const originIds = group.map(({ originId }) => originId);
-      const found = await readEntitiesIn(store, first.tag, tenant, first.sourceId, originIds);
-      for (const [index, { position }] of group.entries()) result[position] = found[index] ?? null;
-    }),
-  );
+  try {
+    await Promise.all(
+      [...groups.values()].map(async ({ tag, sourceId, positions }) => {
+        const originIds = positions.map((position) => refs[position]?.originId ?? '');
+        const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
+        positions.forEach((position, index) => {
+          const record = records[index];
+          if (record) result[position] = decodeEntity(sourceId, originIds[index] ?? '', record);
+        });
+      }),
+    );
+  } catch (error) {
+    throw storeError(error);
+  }
   return result;
 }
 
