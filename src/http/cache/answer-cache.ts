@@ -27,9 +27,6 @@ export interface ComputedAnswer {
   reads(): readonly string[] | null;
 }
 
-/** Called for an answer that a change has dropped, though it was asked for since it was made. */
-export type LossListener = (key: AnswerKey) => void;
-
 /** An answer under way. */
 interface Flight {
   readonly kind: 'flight';
@@ -50,7 +47,6 @@ interface Kept {
   readonly answer: FinishedAnswer;
   readonly subjects: readonly string[];
   readonly bytes: number;
-  wasAskedFor: boolean;
   /** How many answers had been kept when it last became the last one to go. */
   movedAt: number;
 }
@@ -74,7 +70,6 @@ export class AnswerCache {
   #readers = new SubjectIndex<Kept>();
   #kept: BoundedCache<Kept, Kept>;
   #keptInAll = 0;
-  #onLoss: LossListener = () => {};
 
   /** @param bytesMax bound on the memory of all answers; 0: none is kept */
   constructor(private readonly bytesMax: number) {
@@ -92,11 +87,6 @@ export class AnswerCache {
     return this.bytesMax > 0;
   }
 
-  /** Sets who hears of losses. */
-  set onLoss(listener: LossListener) {
-    this.#onLoss = listener;
-  }
-
   /** The kept answer. */
   find(key: AnswerKey): FinishedAnswer | null {
     const kept = this.#at(key);
@@ -105,7 +95,6 @@ export class AnswerCache {
       return null;
     }
     this.#counts.hits += 1;
-    kept.wasAskedFor = true;
     if (this.#keptInAll - kept.movedAt > this.#kept.size * stillYoungShare) this.#makeLastToGo(kept);
     return kept.answer;
   }
@@ -144,7 +133,10 @@ export class AnswerCache {
     }
     this.#heard.note(subjects);
     for (const subject of subjects) {
-      for (const kept of this.#readers.readersOf(subject)) this.#lose(kept);
+      for (const kept of this.#readers.readersOf(subject)) {
+        this.#kept.delete(kept);
+        this.#counts.invalidated += 1;
+      }
     }
   }
 
@@ -185,7 +177,7 @@ export class AnswerCache {
     if (this.#heard.hasChangedSince(beganAt, subjects)) return false;
     const { answer } = computed;
     const bytes = answer.body.length + key.text.length * 2 + keptBytes + subjects.length * subjectBytes;
-    this.#keep({ kind: 'kept', key, answer, subjects, bytes, wasAskedFor: false, movedAt: this.#keptInAll });
+    this.#keep({ kind: 'kept', key, answer, subjects, bytes, movedAt: this.#keptInAll });
     return true;
   }
 
@@ -202,12 +194,6 @@ export class AnswerCache {
     this.#readers.add(kept.subjects, kept);
     this.#kept.set(kept, kept);
     this.#counts.evicted += size + 1 - this.#kept.size;
-  }
-
-  #lose(kept: Kept): void {
-    this.#kept.delete(kept);
-    this.#counts.invalidated += 1;
-    if (kept.wasAskedFor) this.#onLoss(kept.key);
   }
 
   #nothingKept(): BoundedCache<Kept, Kept> {

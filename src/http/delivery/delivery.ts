@@ -5,7 +5,6 @@ import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/hi
 import type { VersionVector } from '../../store/visibility/version.ts';
 import type { Answer } from '../answer.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
-import { renewPages } from '../cache/renewed-pages.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../ingest/entity-reading.ts';
@@ -23,7 +22,6 @@ const tooLarge = new ProblemError(
 );
 
 export function deliverByQuery(services: Services): Handler {
-  renewPages(services.cache, (key) => computed(services, key));
   return (call) => {
     const version = askedVersion(call, 422);
     return version === null ? answerOfQuery(services, call) : answerOfVersion(services, call, version);
