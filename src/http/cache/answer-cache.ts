@@ -30,7 +30,7 @@ export interface ComputedAnswer {
 /** An answer under way. */
 interface Flight {
   readonly kind: 'flight';
-  /** Moment of `HeardChanges`. */
+  /** From `HeardChanges.begin`. */
   readonly beganAt: number;
   readonly settled: Promise<Settled>;
 }
@@ -87,7 +87,7 @@ export class AnswerCache {
     return this.bytesMax > 0;
   }
 
-  /** The kept answer. */
+  /** The kept answer; null when there is none. */
   find(key: AnswerKey): FinishedAnswer | null {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept') {
@@ -100,8 +100,8 @@ export class AnswerCache {
   }
 
   /**
-   * The answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again. It is at least as new as what this front had heard
-   * of when it was asked for. @throws what `compute` throws
+   * The answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again. It is at least
+   * as new as what this front had heard of when it was asked for. @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Promise<FinishedAnswer> {
     if (key.kind === 'query' && !(this.isOn && this.#askedBefore.note(key.text))) {

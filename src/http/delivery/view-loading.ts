@@ -36,7 +36,7 @@ interface MetView {
   loaded: LoadedView | null;
 }
 
-/** Whether all of a view has been read that was read. */
+/** Whether a view that was read is there with its body, or not there at all. */
 function isWhole({ stored }: MetView): boolean {
   return stored === null || bytesApart(stored) === null;
 }

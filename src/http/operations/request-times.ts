@@ -1,6 +1,6 @@
 /**
  * Counts and durations of requests by route, kept in plain numbers and written as Prometheus text when somebody asks. The
- * metrics library looks its labels up anew with each request, twice, which takes a tenth of the time of a kept answer
+ * metrics library looks its labels up anew with each request, twice, which takes more than a tenth of the time of a kept answer
  * (`npm run bench -- delivery`).
  */
 

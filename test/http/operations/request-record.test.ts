@@ -12,6 +12,7 @@ interface Line {
   readonly route: string | null;
   readonly tenant: string | null;
   readonly status: number | null;
+  readonly problem: string | null;
   readonly bytes: number | null;
   readonly ms: number;
 }
@@ -39,16 +40,22 @@ test('at debug the log has a line for each request, without its URL and its key'
   await front.call('PATCH', '/v2');
   const big = await front.call('GET', '/openapi.json');
 
-  const shown = lines().map(({ method, route, tenant, status }) => [method, route, tenant, status]);
+  const shown = lines().map(({ method, route, tenant, status, problem }) => [
+    method,
+    route,
+    tenant,
+    status,
+    problem,
+  ]);
   assert.deepEqual(shown, [
-    ['POST', '/ingest/v2/{originId}', 'one', 200],
-    ['GET', '/health/live', null, 200],
-    ['HEAD', '/openapi.json', null, 200],
-    ['GET', '/v2', 'one', 200],
-    ['GET', '/v2', null, 401],
-    ['GET', null, null, 404],
-    ['PATCH', null, null, 405],
-    ['GET', '/openapi.json', null, 200],
+    ['POST', '/ingest/v2/{originId}', 'one', 200, null],
+    ['GET', '/health/live', null, 200, null],
+    ['HEAD', '/openapi.json', null, 200, null],
+    ['GET', '/v2', 'one', 200, null],
+    ['GET', '/v2', null, 401, 'keyUnknown'],
+    ['GET', null, null, 404, 'pathUnknown'],
+    ['PATCH', null, null, 405, 'methodWrong'],
+    ['GET', '/openapi.json', null, 200, null],
   ]);
   const bytes = lines().map((line) => line.bytes);
   assert.deepEqual(
