@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
@@ -57,13 +56,6 @@ test('without variables every setting has its documented default', () => {
     replicaWaitMs: 1_000,
     appendFsync: 'always',
   });
-});
-
-test('the reference has a row for every variable, and a row for no other', async () => {
-  const page = await readFile(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
-  const read = listSettings().map(({ variable }) => variable);
-  const rows = [...page.matchAll(/^\| (`[^|]*`) /gm)].flatMap(([, cell]) => (cell ?? '').match(/[A-Z_]+/g));
-  assert.deepEqual(rows.sort(), read.sort());
 });
 
 test('every setting is listed with its default as the variable is written', () => {

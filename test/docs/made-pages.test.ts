@@ -1,0 +1,69 @@
+/**
+ * Pages that are made from the code: what stands between their markers is what the code says.
+ * `MILLRACE_WRITE_PAGES=1 npm test -- test/docs/made-pages.test.ts` writes them anew.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { type CommandName, commands } from '../../src/cli/commands.mjs';
+import { helpText, script } from '../../src/cli/help.mjs';
+import { listSettings } from '../../src/config/settings/table.ts';
+import { listLimits } from '../../src/contract/limit-list.ts';
+import { root, textOf } from './support/markdown.ts';
+
+/** The name of its markers, in `docs/reference/<name>.md` -> what stands between them. */
+const pages = { commands: commandSections, settings: settingRows, limits: limitRows };
+
+function commandSections(): string {
+  const names = Object.keys(commands) as CommandName[];
+  return names.map((name) => `## ${script(name)}\n\n\`\`\`text\n${helpText(name)}\n\`\`\`\n`).join('\n');
+}
+
+function settingRows(): string {
+  return table(
+    ['variable', 'default', 'allowed', 'meaning'],
+    listSettings().map(({ variable, default: written, allowed, meaning }) => [
+      `\`${variable}\``,
+      inCode(written),
+      allowed,
+      meaning,
+    ]),
+  );
+}
+
+/** A default in words stays as it is. */
+function inCode(written: string): string {
+  if (written === '') return 'none';
+  return /[`,]/.test(written) ? written : `\`${written}\``;
+}
+
+function limitRows(): string {
+  return table(
+    ['limit', 'value', 'meaning'],
+    listLimits(textOf('src/contract/limits.ts')).map(({ name, value, unit, meaning }) => [
+      `\`${name}\``,
+      `${value.toLocaleString('en-US')} ${unit}`.trim(),
+      meaning,
+    ]),
+  );
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  return line(heads) + line(heads.map(() => '---')) + rows.map(line).join('');
+}
+
+for (const [name, generated] of Object.entries(pages)) {
+  const file = `docs/reference/${name}.md`;
+  test(`${file} says what the code says`, () => {
+    const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+    const page = textOf(file);
+    const [before, rest = ''] = page.split(begin);
+    const [, after = ''] = rest.split(end);
+    const whole = `${before}${begin}\n\n${generated()}\n${end}${after}`;
+    if (process.env.MILLRACE_WRITE_PAGES === '1') writeFileSync(path.join(root, file), whole);
+    assert.equal(textOf(file), whole, 'write it anew with MILLRACE_WRITE_PAGES=1');
+  });
+}
