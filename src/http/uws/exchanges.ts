@@ -42,9 +42,12 @@ export class Exchanges {
 
   /** Within the call that brings the request. When the client takes all of it, nothing outlives that call. */
   sendAtOnce(res: HttpResponse, record: RequestRecord, answer: Answer): void {
-    const rest = writeAnswer(res, answer);
-    if (rest === null) record.answered(answer);
-    else this.#begin(res, record, null).hold(answer, rest);
+    // Of many pipelined requests the later ones are not corked any more: each line of a head would be a call of the system.
+    res.cork(() => {
+      const rest = writeAnswer(res, answer);
+      if (rest === null) record.answered(answer);
+      else this.#begin(res, record, null).hold(answer, rest);
+    });
   }
 
   /** Within the call that brings the request. @param body that the handler may still be waiting for */
