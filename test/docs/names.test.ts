@@ -44,6 +44,15 @@ function testFilesIn(text: string): string[] {
   return [...text.matchAll(/\btest\/[\w/.-]+\.ts\b/g)].map(([file]) => file);
 }
 
+/** Source files that a text names in backticks, without `src/` or, for scripts, without `src/store/`. */
+function sourceFilesIn(text: string): string[] {
+  return [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|lua))`/g)].map(([, file = '']) => file);
+}
+
+function isThere(file: string): boolean {
+  return ['', 'src', 'src/store', 'src/actors'].some((folder) => existsSync(path.join(root, folder, file)));
+}
+
 describe('what is named is there:', () => {
   for (const file of documents()) {
     test(file, () => {
@@ -67,6 +76,11 @@ describe('what is named is there:', () => {
         testFilesIn(text).filter((name) => !existsSync(path.join(root, name))),
         [],
         'test files',
+      );
+      assert.deepEqual(
+        sourceFilesIn(text).filter((name) => !isThere(name)),
+        [],
+        'source files',
       );
     });
   }
