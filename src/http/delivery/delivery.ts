@@ -45,8 +45,10 @@ function answerOfQuery(services: Services, call: Call): Answer | Promise<Answer>
 }
 
 function computed(services: Services, key: AnswerKey): Promise<FinishedAnswer> {
+  // At once and not as a promise: of many pipelined mistakes the later ones wait for the next turn (`uws/long-turns.ts`).
+  const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {
-    const plan = new DeliveryPlan(services.store, key.principal, requestOfQuery(key.text));
+    const plan = new DeliveryPlan(services.store, key.principal, request);
     return new AnswerOfDelivery(await deliveredInOrder(services, plan, true));
   });
 }
