@@ -5,9 +5,9 @@ import type { HashWrites } from '../store/partitions/hash-writes.ts';
 const present = Buffer.from('1');
 
 export class NamedFields {
-  /** Those of this owner's commits. */
+  /** Fields that this owner's commits have stored. */
   readonly #stored = new Set<string>();
-  /** Those of the batch under way. */
+  /** Fields of the batch under way. */
   #coming: string[] = [];
 
   /** Begins a batch, or begins it again: what it wrote before is not stored. */

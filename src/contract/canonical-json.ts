@@ -8,7 +8,7 @@ export function canonicalJson(value: Json): string {
   return JSON.stringify(inOrder(value));
 }
 
-/** The value itself when it is in order already, since writing down in one go is what makes this fast. */
+/** The value itself when it is in order already: then nothing is copied, which makes this fast. */
 function inOrder(value: Json): Json {
   if (Array.isArray(value)) return itemsInOrder(value);
   return isJsonObject(value) ? membersInOrder(value) : value;
@@ -39,7 +39,7 @@ function membersInOrder(members: JsonObject): JsonObject {
 let lastNames: readonly string[] = [];
 let lastSorted: readonly string[] = [];
 
-/** Objects of one kind have the same names and follow each other: then they are sorted once. */
+/** Objects of one kind have the same names and often follow each other: the names are sorted once. */
 function sorted(names: readonly string[]): readonly string[] {
   if (names.length !== lastNames.length || !names.every((name, at) => name === lastNames[at])) {
     lastNames = names;

@@ -58,7 +58,7 @@ export class Cursor {
     return [];
   }
 
-  /** The object here, its members all among `known`; null with an issue when it is none. */
+  /** The object here; null with an issue when it is none. A member that is not among `known` is an issue, too. */
   object(known: readonly string[]): JsonObject | null {
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
     for (const name of this.names()) {
@@ -101,12 +101,12 @@ export class Cursor {
     return absent;
   }
 
-  /** Tells that something else than `what` stands here; only of which kind it is, for what stands here may be a key. */
+  /** Reports that something else than `what` stands here. It names only the kind of the value, which may be an API key. */
   mustBe(what: string, advice: string): void {
     this.issue(`must be ${what}, is ${kindOf(this.json)}`, advice);
   }
 
-  /** As `mustBe`, and shows a text or a number that stands here: in files that hold no keys. */
+  /** As `mustBe`, and shows a value that is a text or a number. For files that hold no API keys. */
   expected(what: string, advice: string): void {
     const isShown = typeof this.json === 'string' || typeof this.json === 'number';
     this.issue(`must be ${what}, is ${isShown ? quote(String(this.json)) : kindOf(this.json)}`, advice);

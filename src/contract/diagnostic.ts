@@ -17,9 +17,9 @@ export interface Diagnostic {
     | 'alwaysNull';
   /** Place in the schema, as a JSON path: `$.properties.author`. */
   readonly place: string;
-  /** Equal for findings that are one of several entities. */
+  /** Findings with equal messages count as one, whatever entities they come from. */
   readonly message: string;
-  /** What it was found of, where the message does not name it: the id of a view that is missing. */
+  /** An id that the message does not name, such as the id of a missing view. */
   readonly example?: string;
 }
 

@@ -15,8 +15,8 @@ export interface StoredEntity extends SourceEntity {
   readonly sourceId: string;
   /** Microseconds since 1970 of the last change, unique and rising per entity. `_updatedAt` is its millisecond. */
   readonly stamp: number;
-  /** Stamp at which the entity came to be after not existing. */
+  /** Stamp of the write that created the entity. */
   readonly bornStamp: number;
-  /** Stamp since which `url` has had its value. */
+  /** Stamp of the write that gave `url` its present value. */
   readonly urlStamp: number;
 }

@@ -25,7 +25,7 @@ export interface Problem {
   readonly errorCode?: 's-1001' | 's-1007';
   /** Field -> text for ingest, every mistake found for query. */
   readonly errors?: Readonly<Record<string, string>> | readonly string[];
-  /** Of a request of several queries: those that have mistakes of their own. */
+  /** For a request with several queries: the queries that have mistakes. */
   readonly queries?: readonly QueryProblem[];
   /** Seconds, for 429 and 503. */
   readonly retryAfter?: number;
@@ -40,7 +40,7 @@ export interface QueryProblem {
   readonly errors: readonly string[];
 }
 
-/** Ends a request with a documented error. Never a bug of ours: those are any other Error. */
+/** Ends a request with a documented error. A bug of ours is any other Error. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -49,12 +49,12 @@ export class ProblemError extends Error {
   }
 }
 
-/** A problem, or how one is made of what is wrong in a request. */
+/** Problems, and functions that make one from details of a request. */
 type ProblemGroup = Readonly<Record<string, Problem | ((...details: never[]) => Problem)>>;
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** Of every interface. */
+/** Problems of every interface. */
 const generalProblems = {
   keyMissing: {
     name: 'keyMissing',
@@ -156,7 +156,7 @@ const generalProblems = {
   },
 } as const satisfies ProblemGroup;
 
-/** Of the ingest interface. */
+/** Problems of the ingest interface. */
 const ingestProblems = {
   entityTooLarge: {
     name: 'entityTooLarge',
@@ -215,7 +215,7 @@ const ingestProblems = {
   },
 } as const satisfies ProblemGroup;
 
-/** Of the delivery interface. */
+/** Problems of the delivery interface. */
 const deliveryProblems = {
   nothingAsked: { name: 'nothingAsked', status: 422, message: 'Missing id, handle or url query parameter' },
   severalUrls: { name: 'severalUrls', status: 422, message: 'Only one url query parameter is allowed' },
@@ -271,7 +271,7 @@ const deliveryProblems = {
   },
 } as const satisfies ProblemGroup;
 
-/** Of the listings of routes. */
+/** Problems of the listings of routes. */
 const routesProblems = {
   pageSizeInvalid: {
     name: 'pageSizeInvalid',
@@ -291,7 +291,7 @@ const routesProblems = {
   },
 } as const satisfies ProblemGroup;
 
-/** Of the query interface. */
+/** Problems of the query interface. */
 const queryProblems = {
   queryInvalid: (errors: readonly string[], status: 400 | 404 = 400): Problem => ({
     name: 'queryInvalid',
@@ -307,7 +307,7 @@ const queryProblems = {
   }),
 } as const satisfies ProblemGroup;
 
-/** By interface; `every`: whichever is asked. */
+/** Problems by interface; each interface can answer with those of `every`. */
 export const problemGroups = {
   every: generalProblems,
   ingest: ingestProblems,

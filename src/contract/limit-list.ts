@@ -4,7 +4,7 @@ import * as limits from './limits.ts';
 export interface ListedLimit {
   readonly name: string;
   readonly value: number;
-  /** What the value counts; empty where it is things that the meaning names. */
+  /** What the value counts; empty where the meaning names it. */
   readonly unit: string;
   readonly meaning: string;
 }
@@ -12,7 +12,7 @@ export interface ListedLimit {
 /** A declaration of `limits.ts`; a meaning of several lines is joined. */
 const declaration = /^\/\*\* ((?:(?!\*\/)[\s\S])*?) \*\/\nexport const (\w+) = [^;]+;$/gm;
 
-/** First match first. */
+/** The first pattern that fits a name gives the unit. */
 const units: readonly (readonly [RegExp, string])[] = [
   [/Mebibytes/, 'MiB'],
   [/Bytes/, 'bytes'],
@@ -23,7 +23,7 @@ const units: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The limits in the order of their file, with the comments there as their meaning: one place says both.
+ * The limits in the order of their file. The comment above a limit is its meaning.
  * @param source text of `src/contract/limits.ts`
  */
 export function listLimits(source: string): ListedLimit[] {

@@ -2,11 +2,13 @@
 import { type Problem, problemGroups, problems } from './errors.ts';
 
 type Problems = typeof problems;
-/** Those that are made of what is wrong in a request. */
-type MadeName = { [Name in keyof Problems]: Problems[Name] extends Problem ? never : Name }[keyof Problems];
+/** Names of the problems that are made from details of a request. */
+type DetailedName = {
+  [Name in keyof Problems]: Problems[Name] extends Problem ? never : Name;
+}[keyof Problems];
 
-/** Each with a placeholder for every detail. */
-const made: Readonly<Record<MadeName, Problem>> = {
+/** These problems with a placeholder for every detail. */
+const examples: Readonly<Record<DetailedName, Problem>> = {
   scopeMissing: problems.scopeMissing('<scope>'),
   keyTooBusy: problems.keyTooBusy(1),
   addressTooBusy: problems.addressTooBusy(1),
@@ -44,7 +46,7 @@ export function listProblems(): ListedProblem[] {
 }
 
 function listed(where: ListedProblem['interface'], group: object): ListedProblem[] {
-  const all: Readonly<Record<string, Problem | undefined>> = { ...plain, ...made };
+  const all: Readonly<Record<string, Problem | undefined>> = { ...plain, ...examples };
   return Object.keys(group).map((key) => {
     const problem = all[key];
     if (problem === undefined) throw new Error(`the problem ${key} has no example`);

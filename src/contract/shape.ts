@@ -28,7 +28,7 @@ export interface Shape {
   readonly required?: readonly string[];
   readonly propertyNames?: Shape;
   readonly additionalProperties?: Shape | boolean;
-  /** Of parameters alone: clients made from the document take a member with a default for one that must be sent. */
+  /** For parameters alone: generated clients treat a member with a default as one that must be sent. */
   readonly default?: Json;
   readonly examples?: readonly Json[];
   /** What a value that breaks `pattern` must do instead; completes the sentence "url …". */

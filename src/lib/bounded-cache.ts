@@ -2,22 +2,22 @@ export interface CacheLimits<Value> {
   readonly entriesMax: number;
   /** Of all entries together, in the unit of `weigh`; absent: entries alone are counted. */
   readonly weightMax?: number;
-  /** What an entry takes of `weightMax`, in bytes or whatever it counts. It must be the same each time for one value. */
+  /** Weight of an entry, in bytes or another unit. It must be the same each time for one value. */
   readonly weigh?: (value: Value) => number;
   /** Told of each entry that goes: dropped for room, replaced, deleted, or cleared. */
   readonly onLeave?: (value: Value) => void;
 }
 
 /**
- * What may be forgotten: a map that holds at most so many entries, or so much. The one whose last use is longest ago goes
- * first, so a flood of keys that come once cannot empty it of what is used again and again, as clearing it would.
+ * A map with a bounded number of entries, and a bounded weight. The entry whose last use is longest ago is dropped first.
+ * So a flood of keys that come once does not push out entries that are used in between, as clearing the map would.
  */
 export class BoundedCache<Key, Value> {
   /** In the order of their last use: a Map keeps the order in which keys were set. */
   readonly #entries = new Map<Key, Value>();
   /**
-   * Stands before the entry that goes next. One for all: a new one would walk over every hole that deleted entries have left
-   * at the front of the Map, some tens of thousands in a large cache.
+   * An iterator that stands before the entry to drop next. It is kept, because a new one would walk over every hole that
+   * deleted entries have left at the front of the Map: some tens of thousands in a large cache.
    */
   #oldest = this.#entries.keys();
   #weight = 0;
@@ -90,7 +90,7 @@ export class BoundedCache<Key, Value> {
     return this.limits.weigh?.(value) ?? 0;
   }
 
-  /** What it has passed was dropped, so the next one is the oldest. */
+  /** The iterator has passed only entries that are gone from their place, so its next one is the oldest. */
   #dropOldest(): void {
     let next = this.#oldest.next();
     if (next.done === true) {

@@ -1,6 +1,6 @@
 /**
- * Work that is shared: whoever asks while it is under way gets the result of that.
- * @param make what one asks for when nobody has asked yet; what it throws all get who wait
+ * Shares work: a call while the work is under way gets its result.
+ * @param make begins the work; all callers that wait get the error that it throws
  */
 export function oneFlight<Result>(make: () => Promise<Result>): () => Promise<Result> {
   let flight: Promise<Result> | null = null;

@@ -2,15 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 
 /** How something is done again and again. */
 export interface Repetition {
-  /** Between the end of one time and the beginning of the next. */
+  /** Between the end of one run and the beginning of the next. */
   readonly pauseMs: number;
   /** Ends it, also in the middle of a pause. */
   readonly signal: AbortSignal;
-  /** Told of what a time threw, which does not end it. */
+  /** Told of an error that a run threw; the repetition goes on. */
   onError(error: unknown): void;
 }
 
-/** @returns when the signal has ended it and the last time is over */
+/** @returns when the signal has ended the repetition and the last run is over */
 export async function repeat(
   act: () => void | Promise<void>,
   { pauseMs, signal, onError }: Repetition,

@@ -1,6 +1,7 @@
 /**
- * Some at a time, in the order asked: so that what many do at once takes bounded memory. With a patience, who holds a slot
- * for longer most likely waits for a Redis that does not answer, and stands in nobody's way from then on.
+ * Lets a bounded number of holders in, in the order in which they asked. So work of many callers takes bounded memory.
+ * With `patienceMs`, a slot that is held for longer becomes free: its holder most likely waits for a Redis that does not
+ * answer, and must not stand in the way of others.
  */
 export class Semaphore {
   readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];
@@ -13,7 +14,7 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /** Settles when there are so many slots; call the function it gives when the work is done. */
+  /** Settles when so many slots are free. The caller calls the function that it gives when the work is done. */
   async acquire(wanted = 1): Promise<() => void> {
     const count = Math.min(wanted, this.count);
     if (this.#waiting.length === 0 && this.#free >= count) this.#free -= count;

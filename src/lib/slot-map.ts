@@ -1,7 +1,8 @@
 /**
- * Who is under way, each at a place of its own. Not a Set or a Map: a table that one of these has outgrown points to the
- * next, so once one lies in the old generation of the heap, all that follow stay alive with whatever was in them, until
- * that generation is collected. At thousands that come and go each second this is what a process collects most.
+ * Members under small numbers that are given again. It is no Set and no Map, because a table that one of these has outgrown
+ * points to the next table. Once a table lies in the old generation of the heap, all later tables stay alive with what was
+ * in them, until that generation is collected. With thousands of members that come and go each second, such tables are
+ * what a process collects most.
  */
 export class SlotMap<Member extends object> {
   readonly #members: (Member | null)[] = [];
@@ -11,7 +12,7 @@ export class SlotMap<Member extends object> {
     return this.#members.length - this.#free.length;
   }
 
-  /** @returns the place, a whole number below the most members there ever were at a time; given to others once it is free */
+  /** @returns the place: a whole number below the most members there ever were at a time. A free place is given again */
   add(member: Member): number {
     const place = this.#free.pop() ?? this.#members.length;
     this.#members[place] = member;

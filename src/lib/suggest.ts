@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Names longer than this are not compared: nobody mistypes one by two letters and is helped by a guess. */
+/** Names longer than this are not compared: a guess is of no help there. */
 const comparedCharactersMax = 64;
 
 /**

@@ -1,9 +1,9 @@
 /**
- * Work on the thread that answers everybody, a slice at a time: what does not fit into this turn of the event loop waits
- * for the next ones, so that under a flood of bodies other requests are answered in between.
+ * Does work on the main thread a slice at a time. Work that does not fit into this turn of the event loop waits for the next
+ * turns. So under a flood of bodies other requests are answered in between.
  */
 
-/** Of one turn; a body that is read on this thread takes less. */
+/** Slice of one turn; a body that is read on this thread takes less. */
 const sliceMs = 4;
 
 export class TimeSlices {
@@ -11,7 +11,10 @@ export class TimeSlices {
   #spentMs = 0;
   #isTurnBegun = false;
 
-  /** Does the work at once when this turn has time and nobody waits, else later, in the order asked. @throws what it throws */
+  /**
+   * Does the work at once when this turn has time and nobody waits, else later, in the order asked. @throws what `work`
+   * throws
+   */
   run<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push(() => {

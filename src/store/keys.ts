@@ -33,7 +33,7 @@ export const keys = {
    * `done:<partition>` -> '1'.
    */
   purge: `${platformTag}:purge`,
-  /** Pub/sub channel that a new configuration generation is told on, and a change of `layouts`. */
+  /** Pub/sub channel that tells of a new configuration generation, and of a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
   /** Stream with a time to live: requests to a process, and replies to it. */
   requests: (processId: string) => `{process:${processId}}:requests`,

@@ -19,8 +19,8 @@ export class StoreFormatError extends Error {
 const storeFormat = 4;
 
 /**
- * Whether all that it has answered is on its disk, and nobody else comes in its place: a replica that is promoted lacks
- * the last of it. One that does not say may forget.
+ * Whether a Redis keeps everything that it has answered: all of it is on its disk, and no replica takes its place, which
+ * would lack the last of it. A Redis that does not answer CONFIG may forget.
  */
 export async function keepsEverything(
   client: Redis,
@@ -36,7 +36,7 @@ export async function keepsEverything(
   }
 }
 
-/** What is fixed at first use is written then alone: a full Redis takes no write, and is to be opened all the same. */
+/** Writes the facts only at first use: a full Redis takes no write, and must open all the same. @returns count and secret */
 export async function fixFacts(
   client: RedisClient,
   partitionCount: number,

@@ -19,11 +19,11 @@ import { fixFacts, keepsEverything, PartitionCountError, StoreFormatError } from
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
-  /** The Redis that messages between processes pass; absent or null: the same one. */
+  /** The Redis through which processes send messages to each other; absent or null: the same one. */
   readonly messagesAddress?: RedisAddress | null;
   /**
-   * How long a read of `fields` may take; with it they have a connection of their own, past the client library, on one
-   * Redis: for a process that reads by the thousand.
+   * How long a read of `fields` may take. With it, reads on one Redis have a connection of their own, past the client
+   * library: for a process that reads by the thousand.
    */
   readonly readTimeoutMs?: number;
   /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
@@ -36,7 +36,7 @@ export interface StoreOptions extends ConnectionOptions {
 export interface RedisHost {
   readonly client: RedisClient;
   readonly address: RedisAddress;
-  /** One Redis that can come back without the last of what it has told: whoever knows more must learn anew. */
+  /** True for one Redis that can come back without the last of what it has answered. Whoever has read more must read again. */
   readonly mayForget?: boolean;
 }
 
@@ -48,7 +48,7 @@ export class Store implements RedisHost {
   readonly fields: FieldReader;
   /** Where processes tell of themselves and ask each other. */
   readonly channels: ProcessChannels;
-  /** Who else works on the store. */
+  /** The other processes of the store. */
   readonly registry: Registry;
   #largeReads: RespConnection | null = null;
   #large: FieldReader | null = null;
@@ -61,7 +61,7 @@ export class Store implements RedisHost {
     readonly secret: Buffer,
     /** What a failover of a cluster must not take back. */
     readonly replication: Replication,
-    /** What is told to somebody outside: no failover, and no promotion of a replica, may take it back. */
+    /** For what is acknowledged to clients: no failover, and no promotion of a replica, may take it back. */
     readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
@@ -89,7 +89,7 @@ export class Store implements RedisHost {
     return this.#large;
   }
 
-  /** Where processes send messages to each other; connected to when it is first asked for. */
+  /** The Redis through which processes send messages to each other; connected to at its first use. */
   get messages(): RedisHost {
     if (this.#messages !== null) return this.#messages;
     const { messagesAddress = null, ...options } = this.#options;
@@ -106,7 +106,7 @@ export class Store implements RedisHost {
     const client = connect(options);
     const replication = replicationOf(client, options.replicaWaitMs);
     try {
-      // A cluster's client knows who serves what once it has done something.
+      // The client of a cluster learns the slots with its first command.
       await client.exists(keys.layout);
       await checkServers(client, options.address.kind === 'single' ? 'REDIS_URL' : 'REDIS_CLUSTER');
       const [count, secret] = await surviving(replication, [platformTag], () =>
@@ -160,7 +160,7 @@ async function checkMessages(store: Store): Promise<void> {
   }
 }
 
-/** In a cluster both are one. */
+/** In a cluster the replication of effects also confirms acknowledgements. */
 function acknowledgementsOf(
   { address, confirmReplicas = 0, replicaWaitMs }: StoreOptions,
   replication: Replication,

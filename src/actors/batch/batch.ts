@@ -128,8 +128,8 @@ async function tryBatch(
 }
 
 /**
- * On one Redis a commit reaches all partitions, and claims that move with it need no notes. Very many claims go before it:
- * they would keep Redis from everything else for too long.
+ * On one Redis a commit reaches all partitions, and claims that move with it need no notes. Very many claims go before
+ * the commit: in one call they would block Redis for too long.
  */
 function mayGoWithCommit({ store, claimsPerCommit }: BatchContext, writes: readonly ClaimWrite[]): boolean {
   return store.address.kind === 'single' && writes.length <= claimsPerCommit;

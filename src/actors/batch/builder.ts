@@ -26,12 +26,12 @@ export type Builder =
   | (BuilderIdentity & { readonly kind: 'view'; readonly schema: FullSchema })
   | (BuilderIdentity & { readonly kind: 'item'; readonly schema: IndexSchema | null });
 
-/** Schema digest of an output that no schema of now is known to have made. */
+/** Schema digest of an output that no present schema is known to have made. */
 export const outdatedDigest = '';
 /** An auto-indexed item is a function of the entity alone. */
 const autoIndexDigest = 'auto';
 
-/** Where an entity stands in the configuration; null when its source is configured no more. */
+/** Where an entity stands in the configuration; null when its source is not configured any more. */
 export function placeOf(
   configuration: Configuration,
   tenantAlias: string,

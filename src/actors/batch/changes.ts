@@ -29,7 +29,7 @@ export interface BatchCounts {
 export class BatchChanges {
   readonly writes = new HashWrites();
   readonly itemChanges: ItemChange[] = [];
-  /** Digests of what requests can see changed. */
+  /** Digests of changes that requests can see. */
   readonly digests = new DigestList();
   readonly claimWrites: ClaimWrite[] = [];
   readonly unregistrations: Registration[] = [];
@@ -46,7 +46,7 @@ export class BatchChanges {
     private readonly namedFields: NamedFields,
   ) {}
 
-  /** @param wasThere true when something may lie there, which may have been large */
+  /** @param wasThere true when a former output may lie there; it may have been large */
   putOutput(turn: Turn, builder: Builder, { bytes, item }: StoredOutput, wasThere: boolean): void {
     const writes = this.#outputsOf(builder, turn.tenantAlias);
     const field = outputField(builder, turn);
@@ -83,8 +83,8 @@ export class BatchChanges {
       field,
       claim: { host, kind, sinceStamp, view: claimant, display, redirect },
     });
-    // The partition of the claim announces it too. A front may hear that after the commit, for which a request with
-    // `Min-Version` waits.
+    // The partition of the claim announces it too. But a front may hear that after the commit, and a request with
+    // `Min-Version` waits only for the commit.
     this.digests.add(claimSubject(scope, field));
   }
 

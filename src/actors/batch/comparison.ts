@@ -90,8 +90,8 @@ export class Comparison {
   }
 
   /**
-   * The last output stays, noted as outdated, so that no later configuration takes it for its own. Its claims depend on
-   * the entity alone and follow it, or their age would be forgotten with the state that began to make them.
+   * Keeps the last output and notes it as outdated, so that no later configuration takes it for its own. Its claims depend
+   * on the entity alone and follow it at once. Otherwise the age of a claim would be lost with the state that began it.
    */
   #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
     return { ...former, schemaDigest: outdatedDigest, claims: this.#compareClaims(output, former) };

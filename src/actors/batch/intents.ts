@@ -1,4 +1,4 @@
-/** What the batches of a partition have put outside it, or were about to, and no commit has stored yet. */
+/** What the batches of a partition have put outside it, or were about to put, while no commit has stored it yet. */
 import {
   type Intent,
   type IntentNote,
@@ -19,7 +19,7 @@ export interface IntentOwner {
   readonly originId: string;
 }
 
-/** One note of a batch is one value in Redis. */
+/** Suspects of one note, which is one value in Redis. */
 const suspectsPerNote = 5_000;
 
 export class Intents {
@@ -56,7 +56,7 @@ export class Intents {
     return found.length === 0 ? null : found;
   }
 
-  /** Turns of the entities in notes that are left: of one that is gone nothing else may tell what was put for it. */
+  /** Turns of the entities in notes that are left. For an entity that is gone only the note may tell what was put. */
   get works(): EntityWork[] {
     const names = new Set([...this.left.values()].flatMap((note) => [...note.keys()]));
     return [...names].map((name) => wholeTurn(intentOwner(name)));
@@ -92,7 +92,7 @@ export class Intents {
     return fields;
   }
 
-  /** Called after that commit. */
+  /** Called after the commit of those entities. */
   settle(): void {
     this.#own = new Map();
     for (const [field, note] of this.left) {

@@ -56,7 +56,7 @@ function fitPartly(values: JsonObject, types: FieldTypes): FittedFields {
   return { fields, misfits };
 }
 
-/** The item of an output that is one. */
+/** The item of an output that an item builder made. */
 export function itemOf(
   { builder, turn, result }: Output,
   autoTypes: FieldTypes,

@@ -35,13 +35,13 @@ export interface LookupDemand {
   readonly environmentId: string;
   readonly sourceGroup: string;
   readonly query: LookupQuery;
-  /** Who asks, as `formatDependent` writes it. */
+  /** The dependent that asks, as `formatDependent` writes it. */
   readonly dependent: string;
 }
 
 /** Where outputs get the results of their lookups from. */
 export interface LookupAnswers {
-  /** False while no index is whole that the lookup could be answered from. */
+  /** False while no whole index can answer the lookup. */
   isAnswerable(demand: LookupDemand): boolean;
   /** Undefined while the result is not known to this dependent. */
   known(demand: LookupDemand): readonly StoredEntity[] | undefined;

@@ -24,7 +24,7 @@ const noKeys: ReadonlyMap<string, SourceKey> = new Map();
 /** A view or an item of one turn. Most rest on no lookup, and nothing is set aside for lookups then. */
 export class Output {
   result: BuildResult = noResult;
-  /** It needs a lookup index that is not whole yet: nothing is built now, and the rebuild job comes back to it. */
+  /** True when it needs a lookup index that is not whole yet. Nothing is built now; the rebuild job comes back to it. */
   isDeferred = false;
   /** Lookups that the result rests on. */
   demands: readonly LookupDemand[] = [];
@@ -95,7 +95,10 @@ export interface BuiltTurns {
   readonly autoTypes: AutoTypes;
 }
 
-/** Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @throws FencedError, StoreUnavailableError */
+/**
+ * Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @throws
+ * FencedError, StoreUnavailableError
+ */
 export async function buildTurns(
   turns: readonly Turn[],
   lookups: LookupAnswers,

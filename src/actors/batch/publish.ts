@@ -31,7 +31,10 @@ function keysIn(entries: readonly IndexEntries[] | undefined, layoutId: string):
   return entries?.find((entry) => entry.layoutId === layoutId)?.keys ?? [];
 }
 
-/** Does it for a whole batch. @returns the last invalidations that it sent. @throws FencedError, StoreUnavailableError */
+/**
+ * Publishes the changes of a whole batch. @returns the last invalidations that it sent. @throws FencedError,
+ * StoreUnavailableError
+ */
 export async function publishTurns(
   store: Store,
   caller: Caller,
@@ -73,7 +76,7 @@ function indexChanges(
     const isChange = turn.isChange || turn.repair !== null;
     const formers = turn.former?.lookups ?? [];
     const now = turn.indexEntries;
-    // An entity that comes under another layout is no change to those who look it up.
+    // An entity that comes under another layout does not change for its dependents.
     if (isChange) for (const { keys } of [...formers, ...now]) for (const key of keys) touch(key);
     for (const { layoutId, keys } of formers) {
       const stays = new Set(keysIn(now, layoutId));

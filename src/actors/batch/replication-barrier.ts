@@ -11,7 +11,7 @@ import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts'
 import type { Histories } from '../../store/redis/replication.ts';
 import type { Store } from '../../store/store.ts';
 
-/** An owner may wait longer than a request, for which somebody waits. */
+/** An owner may wait longer than a request, because no client waits for it. */
 const attemptsMax = 10;
 const pauseMs = 100;
 

@@ -44,7 +44,7 @@ export interface Turn {
   readonly tenantAlias: string;
   readonly sourceId: string;
   readonly originId: string;
-  /** Null when the source is configured no more. */
+  /** Null when the source is not configured any more. */
   readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
   /** Lookup layouts that are kept for its source. */
   readonly layouts: readonly LookupLayout[];
@@ -138,7 +138,7 @@ function indexEntriesOf(
 
 const nothing: ReadonlyMap<string, ProcessedOutput> = new Map();
 
-/** Former outputs by `outputKey`, with what a repair was told that may be there besides. */
+/** Former outputs by `outputKey`, with the outputs and claims that a repair suspects besides. */
 export function formerOutputs({ former, repair }: Turn): ReadonlyMap<string, ProcessedOutput> {
   if (former === null && repair === null) return nothing;
   const outputs = new Map(former?.outputs.map((output) => [outputKey(output), output]));

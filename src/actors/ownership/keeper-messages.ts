@@ -27,7 +27,7 @@ export type ToKeeper =
   | { readonly kind: 'close' };
 
 export type FromKeeper =
-  /** It hears what it is told. */
+  /** The thread listens. */
   | { readonly kind: 'started' }
   | { readonly kind: 'lost'; readonly lease: Lease }
   | { readonly kind: 'trouble'; readonly message: string; readonly reason: string }

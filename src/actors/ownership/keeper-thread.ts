@@ -9,7 +9,7 @@ const { address, channels, leaseMs, ends, stuckMs, clockOffsetMs } = workerData 
 const client = connect({ address });
 const nowMs = () => sharedClockMs() + clockOffsetMs;
 let turnedMs = nowMs();
-/** Those who wait for the main thread's metrics. */
+/** Calls that wait for the main thread's metrics. */
 let metricsWaiting: ((text: string) => void)[] = [];
 
 const send = (message: FromKeeper) => parentPort?.postMessage(message);

@@ -71,8 +71,8 @@ export class OwnedPartitions {
   }
 
   /**
-   * Jobs rebuild a partition without an owner once all workers that they know follow a new configuration. This worker may
-   * have started with the former one.
+   * Follows the active configuration first. Jobs rebuild a partition without an owner once all workers that they know
+   * follow a new configuration. This worker may have started with the former one.
    */
   async #catchUp(lease: TakenLease): Promise<void> {
     try {

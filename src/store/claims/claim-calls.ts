@@ -1,4 +1,4 @@
-/** Claims as the scripts take them: in runs of one action in one environment, in calls of bounded size. */
+/** Packs claims for the scripts: in runs of one action in one environment, and in calls of bounded size. */
 import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { digestOf } from '../codec/digest.ts';
@@ -34,8 +34,8 @@ export interface ClaimGroup {
 }
 
 /**
- * Calls of bounded size that must follow each other, by lane: in a cluster a call reaches one slot alone, one Redis takes
- * the claims of all partitions in one call.
+ * Calls of bounded size by lane; the calls of one lane follow each other. In a cluster each partition has a lane, because a
+ * call reaches one slot alone. On one Redis a single lane takes the claims of all partitions.
  */
 export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly PlacedClaim[]>): ClaimGroup[][][] {
   const portions = [...groups].map(([partition, claims]) =>
@@ -58,7 +58,7 @@ export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly Place
   return [calls];
 }
 
-/** As the commit takes them, on one Redis: it tells of them itself. */
+/** Claims for `scripts/partitions/commit.lua`, on one Redis. They have no digests, because the commit announces them itself. */
 export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
   return packForLua(
     [...byPartition(store, writes)].flatMap(([partition, claims]) =>
@@ -103,7 +103,7 @@ function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
   return a.tenant === b.tenant && a.environmentId === b.environmentId;
 }
 
-/** As `scripts/parts/claims.lua` reads it. @param digests none where nobody asks whose service changed */
+/** As `scripts/parts/claims.lua` reads it. @param digests of the subjects; none for a commit */
 function runForLua(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): LuaValue {
   const [first] = run;
   assert(first !== undefined, 'a run of claims holds at least one');

@@ -32,17 +32,17 @@ type PackedClaim = [
 export interface ServedClaims {
   /** The first claim of each host, best first; no redirects where a page answers on every host. */
   readonly claims: readonly Claim[];
-  /** Several views claim the field: all their claims are told by `readClaimFields`. */
+  /** Several views claim the field. `readClaimFields` gives all their claims. */
   readonly isContested: boolean;
-  /** More hosts have a claim than a record holds; `competing.ts` reads them. */
+  /** More hosts have a claim than a record holds; `competing-claims.ts` reads them. */
   readonly hasMore: boolean;
 }
 
 const nothing: ServedClaims = { claims: [], isContested: false, hasMore: false };
 
 /**
- * As the record of a field with this claim alone, which is what most records are. Its time is in digits: packed numbers of
- * that size look otherwise from Redis' scripts than from here.
+ * The record of a field that has this claim alone, as most fields do. The stamp is a text of digits, because Redis' scripts
+ * pack numbers of that size in another way than this process does.
  */
 export function packClaim({ host, kind, sinceStamp, view, display, redirect }: Claim): Buffer {
   const packed: PackedClaim = [

@@ -14,7 +14,7 @@ const claimScript = new OwnerScript<number>('claims/claim', 1, ['claims']);
 export const changesKept = 500;
 
 export interface ClaimWrite {
-  /** `renew` derives anew what follows from a claim, if it is there: for repairs. */
+  /** `renew` is for repairs: it derives again what follows from a claim, if the claim is there. */
   readonly action: 'put' | 'drop' | 'renew';
   readonly scope: EnvironmentScope;
   /** From `claimField`. */

@@ -1,6 +1,6 @@
 /**
- * The claims of contested fields, each at its rank (`scripts/parts/claims.lua` keeps them): what the record of a field, which
- * is bounded, does not hold. A read costs what it gives, however many claim the field.
+ * Reads the claims of contested fields, each at its rank (`scripts/parts/claims.lua` keeps them). The record of a field is
+ * bounded and does not hold them all. The cost of a read depends on what it gives, not on how many views claim the field.
  */
 
 import { claimSubject } from '../derived/subjects.ts';
@@ -14,7 +14,7 @@ import { unpackClaim } from './claim-records.ts';
 
 const competingScript = new Script<Buffer[][]>('claims/competing', 2);
 const claimsPerRead = 200;
-/** Behind any section of ranks, and in none of them. */
+/** A rank holds the difference of this and the stamp of its claim, so later claims sort first. */
 const largestStamp = Number.MAX_SAFE_INTEGER;
 const fieldPrefix = 'r:';
 
@@ -22,15 +22,15 @@ const fieldPrefix = 'r:';
 export interface CompetingClaim {
   /** Sorts as claims are served. */
   readonly rank: Buffer;
-  /** What the rank says of it. */
+  /** What the rank says of the claim. */
   readonly ranked: RankedClaim;
-  /** Null when it is not there, which only a damage can bring about. */
+  /** Null when the claim is missing, which only damage can cause. */
   readonly claim: Claim | null;
 }
 
 export type RankedClaim = Pick<Claim, 'host' | 'kind' | 'sinceStamp' | 'view'>;
 
-/** What ranks and claims of a field begin with: no field's is the beginning of another one's. */
+/** Ranks and claims of a field begin with this text. No field's text is the beginning of another field's. */
 function beginningOf(field: string): string {
   return `${Buffer.byteLength(field)}:${field}`;
 }
@@ -53,7 +53,7 @@ function tailOf({ host, view }: Pick<Claim, 'host' | 'view'>): string {
   return `${view.alias}\0${view.sourceId}\0${view.originId}\0${host ?? ''}`;
 }
 
-/** The claim field that a field of the hash of claims, or a rank, belongs to; null for one that is a claim field itself. */
+/** The claim field to which a rank, or a field of the hash of claims, belongs; null for a claim field itself. */
 export function fieldOfCompetingClaim(stored: string): string | null {
   const [, start, bytes] = /^((?:r:)?([0-9]+):)/.exec(stored) ?? [];
   if (start === undefined) return null;
@@ -179,10 +179,13 @@ function rangeOfHost(field: string, host: string): Asked {
   return { field, from: `h${host}\0`, to: `h${host}\u0001`, most: 1, isPerHost: false };
 }
 
-/** More than there are. */
+/** More ports than there are. */
 const portsMax = 65_536;
 
-/** The first claims of hosts with these names, whatever their ports, on a contested field; best first. @throws StoreUnavailableError */
+/**
+ * The first claims of hosts with these names, whatever their ports, on a contested field; best first. @throws
+ * StoreUnavailableError
+ */
 export async function readFirstOfHostnames(
   store: Store,
   scope: EnvironmentScope,

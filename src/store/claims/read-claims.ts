@@ -40,7 +40,7 @@ export async function readClaimFields(
   );
 }
 
-/** Where what is served on a claim field lies. */
+/** Where the record of a claim field lies. */
 export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
   return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
 }

@@ -46,7 +46,7 @@ export async function listRoutes(
   return { entries: page.slice(0, request.limit), total, hasMore: page.length > request.limit };
 }
 
-/** One more than are asked for, if there are. Of redirects that are hidden there may be any number in between. */
+/** One entry more than the request asks for, if there is one. Any number of hidden redirects may lie in between. */
 async function visiblePage(
   store: Store,
   scope: EnvironmentScope,
@@ -62,7 +62,7 @@ async function visiblePage(
   }
 }
 
-/** One more than are asked for, if there are. */
+/** One URL more than the request asks for, if there is one. */
 async function listedUrls(
   store: Store,
   scope: EnvironmentScope,
@@ -112,7 +112,7 @@ async function routeEntries(
   const claims = await servedClaims(store, scope, urls);
   const served = urls.flatMap((url) => {
     const claim = claims.get(url);
-    // Hidden, or gone between the two reads: it did not stay, so the page may leave it out.
+    // The route is hidden, or it went between the two reads: a page may leave out a route that did not stay.
     return claim === undefined ? [] : [{ url, claim }];
   });
   const stamps = await readProcessedStamps(
@@ -121,13 +121,16 @@ async function routeEntries(
     served.map(({ claim }) => claim.view),
   );
   return served.map(({ url, claim }, index) => {
-    // Of an entity whose first turn is not committed the claim is what is known.
+    // The first turn of the entity is not committed yet: only its claim is known.
     const stamp = stamps[index] ?? claim.sinceStamp;
     return { url, redirect: claim.redirect, updatedAtMs: Math.floor(stamp / 1000) };
   });
 }
 
-/** The claims by which URLs are served, by URL: they are in the records of their paths, but where these hold not all hosts. */
+/**
+ * The claims that serve URLs, by URL. They stand in the records of their paths. Where a record does not hold all hosts,
+ * the claims of the others are read from the ranks.
+ */
 async function servedClaims(
   store: Store,
   scope: EnvironmentScope,

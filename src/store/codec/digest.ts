@@ -5,14 +5,14 @@ const { h64, h64Raw } = await xxhash();
 
 export const digestBytes = 8;
 
-/** One digest, by way of which a number becomes bytes; little-endian as every machine that Node.js runs on. */
+/** One digest, as a number and as bytes: little-endian, as on every machine that Node.js runs on. */
 const word = new BigUint64Array(1);
 const wordBytes = new Uint8Array(word.buffer);
 const wordBuffer = Buffer.from(word.buffer);
 
 /**
- * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Stored bytes are compared with
- * what the same entity had before, so only chance could make two of them alike.
+ * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Stored bytes are compared only
+ * with the bytes that the same entity had before, so two of them have one digest by chance alone.
  */
 export function digestOf(subject: string | Buffer): Buffer {
   word[0] = typeof subject === 'string' ? h64(subject) : h64Raw(subject);

@@ -28,7 +28,7 @@ export class ActiveConfiguration {
   #refreshing: Promise<void> | null = null;
   readonly #listeners: ConfigurationListener[] = [];
   readonly #troubleListeners: ((reason: string) => void)[] = [];
-  /** Why the active one cannot be used, as was told last; null while it can. */
+  /** The reason that listeners were last told why the active configuration cannot be used; null while it can be used. */
   #trouble: string | null = null;
 
   /** @param load as `loadConfiguration`; a test that starts many processes may keep what it gives */
@@ -87,8 +87,8 @@ export class ActiveConfiguration {
   }
 
   /**
-   * As `refresh`, but by a look that begins after the call: one that is under way may have come too early to see what the
-   * caller knows of. @throws StoreUnavailableError
+   * As `refresh`, but by a read that begins after the call. A read that is under way may have begun before the change that
+   * the caller knows of. @throws StoreUnavailableError
    */
   async catchUp(): Promise<void> {
     await this.#refreshing?.catch(() => {});
@@ -111,7 +111,7 @@ export class ActiveConfiguration {
 
   async #load(): Promise<void> {
     const loaded = await this.#loadNewer();
-    // After the configuration, whose first one says itself that its layouts are whole.
+    // Read after the configuration: the first configuration of a store declares its own layouts whole.
     if ((await layoutsVersion(this.store)) !== this.#layouts.version) {
       this.#layouts = await readLayouts(this.store);
     }
@@ -126,7 +126,7 @@ export class ActiveConfiguration {
   async #loadNewer(): Promise<{ configuration: Configuration; generation: number } | null> {
     const active = await activeGeneration(this.store);
     if (active === this.#generation) return null;
-    // One that a failover takes back would have been worked by in vain.
+    // Work by a configuration that a failover takes back would be in vain.
     const published = await surviving(this.store.replication, [platformTag], () => readPublished(this.store));
     if (published === null || published.generation === this.#generation) return null;
     const loaded = this.load(published.documents);

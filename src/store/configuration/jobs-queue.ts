@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 const prefix = '{millrace}:jobs';
 /** A process that is gone loses its job after this, and another one takes it up. */
 const lockMs = 5_000;
-/** How often is looked for such jobs, unless another time is asked for: each look is a write. */
+/** Default interval of the search for such jobs; each search is a write. */
 const stalledCheckMs = 2_500;
 const attemptsMax = 50;
 const retryDelayFirstMs = 500;
@@ -47,7 +47,10 @@ export class JobQueue<Task extends object, Progress extends object> {
     this.#queue.on('error', () => {});
   }
 
-  /** Adds jobs; one whose id is known is not added again, but tried again if it had failed. @throws StoreUnavailableError */
+  /**
+   * Adds jobs. A job whose id is known is not added again; it is tried again if it had failed. @throws
+   * StoreUnavailableError
+   */
   async add(jobs: readonly { readonly id: string; readonly task: Task }[]): Promise<void> {
     try {
       await this.#queue.addBulk(
@@ -71,7 +74,7 @@ export class JobQueue<Task extends object, Progress extends object> {
     }
   }
 
-  /** In the order asked; null for a job that is not known, or no more. @throws StoreUnavailableError */
+  /** States of jobs in the order asked; null for a job that is not known, or not any more. @throws StoreUnavailableError */
   async statuses(ids: readonly string[]): Promise<(JobStatus<Progress> | null)[]> {
     return await answerOf(Promise.all(ids.map((id) => this.#status(id))));
   }
@@ -107,7 +110,7 @@ export interface JobRun<Task, Progress> {
   readonly task: Task;
   /** As an earlier run saved it; null at the first run. */
   readonly progress: Progress | null;
-  /** Where a later run goes on if this one ends. */
+  /** Saves where a later run goes on if this one is broken off. */
   save(progress: Progress): Promise<void>;
   /** Aborts when the process stops; the job is then taken up by another one at once. */
   readonly signal: AbortSignal;
@@ -127,7 +130,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     onTrouble: (message: string, error: unknown) => void,
     stalledInterval = stalledCheckMs,
   ) {
-    // All jobs that run at a time may wait for it at once.
+    // Every job under way may listen to the signal.
     setMaxListeners(0, this.#stop.signal);
     this.#client = connectBlocking(store.address);
     this.#worker = new Worker<Task>(name, (job, token) => this.#run(job, token), {
@@ -145,7 +148,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     });
     this.#worker.on('error', () => {});
     this.#worker.on('failed', (job, error) => {
-      // Whoever watches the connection tells of it, once.
+      // A lost connection is reported by the watch over connections, once.
       if (!(error instanceof StoreUnavailableError))
         onTrouble(`job ${job?.id ?? ''} failed and is tried again`, error);
     });

@@ -1,6 +1,6 @@
 /**
- * Which lookup layout of each source is whole. A changed configuration may ask for another one; until every entity
- * stands under it, lookups read the one that is whole, and entities are kept under both.
+ * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity stands
+ * under the new one, lookups read the whole one, and entities are kept under both.
  */
 import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
@@ -38,7 +38,7 @@ export class LayoutStates {
 
   /**
    * The layouts under which entities of the source are kept: the one that the configuration asks for, the one that
-   * lookups read, and the one before it, which a worker may still read that does not know yet.
+   * lookups read, and the former one. A worker that has not heard of the change may still read the former one.
    */
   keptOf({ tenant, sourceId }: SourcePlace, wanted: LookupLayout | null): LookupLayout[] {
     const field = sourceField(tenant, sourceId);
@@ -64,7 +64,7 @@ function sourceField(tenant: string, sourceId: string): string {
   return `${tenant}|${sourceId}`;
 }
 
-/** As they are for good: lookups go by them, and a failover must not take them back. @throws StoreUnavailableError */
+/** States that no failover can take back, because lookups go by them. @throws StoreUnavailableError */
 export function readLayouts(store: Store): Promise<LayoutStates> {
   return surviving(store.replication, [platformTag], () => readStates(store));
 }
@@ -92,7 +92,10 @@ export function wantedLayouts({ tenants }: Configuration): ScriptArgument[] {
   );
 }
 
-/** Says that all layouts of a configuration are whole: for a store in which nothing was processed. @throws StoreUnavailableError */
+/**
+ * Says that all layouts of a configuration are whole: for a store in which nothing was processed. @throws
+ * StoreUnavailableError
+ */
 export async function declareWhole(store: Store, configuration: Configuration): Promise<void> {
   const wanted = wantedLayouts(configuration);
   try {
@@ -136,7 +139,7 @@ export async function retireFormer(store: Store, states: LayoutStates): Promise<
   await tellProcesses(store);
 }
 
-/** They would find it by themselves within a second. */
+/** Tells the processes of a change. They would find it by themselves within a second. */
 async function tellProcesses(store: Store): Promise<void> {
   await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
 }

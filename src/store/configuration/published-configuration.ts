@@ -12,14 +12,14 @@ import { wantedLayouts } from './layouts.ts';
 const publishScript = new Script<number | Buffer>('configuration/publish', 3);
 
 /**
- * Where the active configuration came from. `own`: the folder `config` of this repository, which a process has in mind
- * that was told of no other. No path: a store tells nothing of the machines that use it.
+ * Where the active configuration came from. `own`: the folder `config` of this repository, which is the default. No path is
+ * stored: a store tells nothing of the machines that use it.
  */
 export type ConfigurationOrigin = 'own' | 'other';
 
 export interface PublishOptions {
   readonly origin?: ConfigurationOrigin;
-  /** Generation that must be active still (0: none yet); absent: whichever is. */
+  /** Generation that must still be active (0: none yet); absent: any generation. */
   readonly after?: number;
 }
 
@@ -109,7 +109,10 @@ export async function readPublished(store: Store): Promise<PublishedConfiguratio
   return { generation: Number(generation), documents: new Map(unpack<[string, string][]>(documents)) };
 }
 
-/** A full Redis refuses who starts with what is active, too. @returns its generation. @throws `error` when it is not */
+/**
+ * A full Redis also refuses documents that are active already, though nothing would change. @returns the active
+ * generation. @throws `error` when other documents are active, or Redis is not full
+ */
 async function unlessActive(store: Store, digest: string, error: unknown): Promise<number> {
   if (!(error instanceof StoreFullError)) throw error;
   const [active, generation] = await answerOf(store.client.hmget(keys.configuration, 'digest', 'generation'));

@@ -1,6 +1,6 @@
 /**
- * The purge of sources that no configuration has any more. Their entities are removed as clients remove them, by jobs; this
- * is what keeps a configuration from taking them up again meanwhile.
+ * The purge of sources that no configuration has any more. Jobs remove their entities as clients remove them.
+ * The note of a purge keeps a configuration from taking the sources up again meanwhile.
  */
 import { randomBytes } from 'node:crypto';
 import { sourceField } from '../derived/processed.ts';

@@ -1,9 +1,9 @@
 /**
  * What a batch is about to put outside its partition: entries of lookup indexes, and claims. It is noted before it is
- * put, and forgotten by the commit that stores it in the processed records. So when a crash comes in between, the next
- * turn of the entity, whose state may be another one by then, knows what to take back.
+ * put. The commit that stores it in the processed records deletes the note. After a crash in between, the next turn of the
+ * entity knows what to take back, even if the entity has another state by then.
  *
- * A note is about many entities and stands in one field, because nearly every one of them is never read.
+ * A note covers many entities and stands in one field, because nearly every note is never read.
  */
 
 import { pack, unpack } from '../codec/pack.ts';

@@ -1,4 +1,4 @@
-/** Everything of some kinds that a store holds, found by its keys: what no record knows of shows up here alone. */
+/** Finds what a store holds by its keys. Only this shows what no record knows of. */
 import { Redis } from 'ioredis';
 import type { RedisClient } from '../redis/connection.ts';
 import { answerOf } from '../redis/errors.ts';

@@ -5,7 +5,7 @@ import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts'
 import type { Store } from '../store.ts';
 import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
 
-/** About; a millisecond of Redis, and some of who reads them. Most lookup keys have fewer. */
+/** About so many entries: they take a millisecond of Redis, and a few of the reader. Most lookup keys have fewer. */
 const candidatesPerPortion = 2000;
 
 /** Entries of one lookup key. */
@@ -16,9 +16,9 @@ export interface CandidatePortion {
 }
 
 /**
- * Every entry that stands under one of the keys, a portion at a time: neither Redis nor who reads is held up by a whole type
- * of entities. An entry may come several times, and one under several keys does. What changes meanwhile may be seen before or
- * after: who asks is registered, and hears of it. @throws StoreUnavailableError
+ * Every entry that stands under one of the keys, a portion at a time. So a whole type of entities holds up neither Redis nor
+ * the reader. An entry may come several times; an entry under several keys does. An entry that changes meanwhile may be seen
+ * before or after the change: the dependent is registered, and hears of the change. @throws StoreUnavailableError
  */
 export async function* candidatePortions(
   store: Store,

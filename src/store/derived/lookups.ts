@@ -1,4 +1,4 @@
-/** Property indexes for lookups, and who depends on which of their keys. Both of one key live in one partition. */
+/** Property indexes for lookups, and the dependents of their keys. Entries and dependents of one key live in one partition. */
 import { groupBy } from '../../lib/group-by.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
@@ -105,7 +105,10 @@ interface TouchCall {
   readonly asked: string[];
 }
 
-/** Calls of bounded size, one to a partition in each round: first its writes, with the last of them its questions. */
+/**
+ * Calls of bounded size, one for each partition in each round. The writes of a partition go first; its questions go
+ * with the last writes and behind them.
+ */
 function touchRounds(
   store: Store,
   writes: readonly IndexWrite[],
@@ -166,7 +169,7 @@ async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]>
   } while (cursor !== '0');
 }
 
-/** Adds and drops dependents. Done before the lookup is read. @throws FencedError, StoreUnavailableError */
+/** Adds and drops dependents. Callers do this before they read the lookup. @throws FencedError, StoreUnavailableError */
 export async function registerDependents(
   store: Store,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What was last made of an entity: enough to see what a new state changes, and to undo what is no longer made. */
+/** Reads processed records: what was last made of each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
@@ -39,7 +39,7 @@ export async function processedSources(
 }
 
 /**
- * Stamps of the states that were processed last of entities, in the order asked; null where none was.
+ * Stamp of the last processed state of each entity, in the order asked; null where none was processed.
  * @throws StoreUnavailableError
  */
 export async function readProcessedStamps(

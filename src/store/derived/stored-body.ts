@@ -13,7 +13,7 @@ export interface ViewTarget extends EntityRef {
 
 /** A reference as stored in a view's body. */
 export interface StoredReference {
-  /** Null when the schema gave an id that is none; then nothing can be found. */
+  /** Null when the schema gave a text that is no view id; then nothing can be found. */
   readonly target: ViewTarget | null;
   /** What the schema gave where there is no target, else null. */
   readonly viewId: string | null;
@@ -32,7 +32,7 @@ export interface StoredBody {
  * for each reference the lengths of its five names in UTF-16 units; for each text its bytes; bytes of all names), then
  * all names as one text, then the texts. One text for all names, because decoding one is nearly as dear as decoding
  * many; the first three stand in it as the field of the view. `apart`: the body is large and lies under a field of its
- * own; the bytes of its texts follow, so that a reader knows what it would fetch.
+ * own; the bytes of its texts follow, so that a reader knows the size before it reads.
  */
 const plainText = 0;
 
@@ -49,7 +49,7 @@ const noTarget = 0xffff_ffff;
 
 const scratchBytes = 64 * 1024;
 
-/** Bodies are written here first, because how many bytes a text takes is known when it is written. */
+/** Bodies are written here first, because the byte length of a text is known only when it is written. */
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
 /** The stored form of a built view. Equal bodies give equal bytes. */
@@ -67,7 +67,7 @@ export function encodeBody(body: ViewBody): Buffer {
   return Buffer.from(stored.subarray(0, length));
 }
 
-/** @returns bytes written, as the next one */
+/** @returns bytes written */
 function writePlain(stored: Buffer, text: string): number {
   stored[0] = plainText;
   return 1 + stored.write(text, 1);
@@ -106,7 +106,7 @@ export function storedFields(field: string, body: Buffer): (readonly [field: str
   ];
 }
 
-/** Bytes of the texts of a large view, of which this only says that it lies apart; null: it is the body itself. */
+/** Bytes of the texts of a large view, when `stored` only says that its body lies apart; null when it is the body itself. */
 export function bytesApart(stored: Buffer): number | null {
   return stored[0] === apart ? stored.readUInt32LE(1) : null;
 }
@@ -176,7 +176,7 @@ function decodeReferences(
             field: names.slice(from, viewFrom),
           }
         : null,
-      // An earlier release wrote it of every reference.
+      // An earlier release wrote the id of every reference; beside a target it is left out.
       viewId: hasTarget ? null : names.slice(viewFrom, pathFrom),
       path: names.slice(pathFrom, end),
     });

@@ -1,4 +1,4 @@
-/** One call to Redis that accepts entities of several requests, and the one before it that leaves out what is stored as it is. */
+/** One call to Redis that accepts entities of several requests. Another call before it can leave out what is stored already. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
@@ -13,17 +13,17 @@ const accept = new Script<[sequences: number[], codes: Buffer]>('entities/accept
 
 const compare = new Script<[sequences: number[], codes: Buffer]>('entities/compare', 1);
 
-/** By the digits of the script. */
+/** Outcomes by the digit with which the script answers. */
 const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
 
 const digitZero = 0x30;
 
 const digitOne = 0x31;
 
-/** What is encoded in one turn of the event loop: a few milliseconds. */
+/** Bytes that are encoded in one turn of the event loop: this takes a few milliseconds. */
 const turnBytes = 256 * 1024;
 
-/** What of one request goes with a call; `result` and `version` are filled by it. */
+/** The part of a request that goes with a call. The call fills `result` and `version`. */
 export interface Parcel {
   readonly request: AcceptRequest;
   readonly heads: readonly Buffer[];
@@ -63,12 +63,15 @@ export class AcceptCall {
     }
   }
 
-  /** Most of its entities were stored as they are. Known when it has run. */
+  /** Most of its entities were stored already as they are. Known when the call has run. */
   get isRepetition(): boolean {
     return this.#unchanged * 2 > this.#count;
   }
 
-  /** Settles what is stored as it is. An entity that comes several times may have changed by the time of its second. */
+  /**
+   * Settles entities that are stored already as they are. A group in which an entity comes several times is left to
+   * `run`: the first state of the entity may change what the second is compared with.
+   */
   async leaveOutUnchanged(): Promise<void> {
     const named = [...this.#groups].filter(([, { sent }]) => areDistinct(sent));
     const [first] = named;
@@ -139,7 +142,7 @@ export class AcceptCall {
   }
 }
 
-/** Other requests are answered in between. */
+/** Encodes all entities; other requests are answered in between. */
 async function encode(groups: readonly Group[]): Promise<void> {
   let bytes = 0;
   for (const { sent } of groups) {

@@ -1,6 +1,6 @@
 /**
- * Accepting source entities. What comes while a call to Redis is under way goes with the next one, whatever requests it
- * belongs to: under load a call carries hundreds of entities, and alone nobody waits.
+ * Accepts source entities. Entities that come while a call to Redis is under way go with the next call, whatever requests
+ * they belong to. So under load a call carries hundreds of entities, and a lone request does not wait.
  *
  * Sources tend to send everything again. While most of what comes is stored as it is, hashes are compared first, and only
  * what differs is encoded and sent to Redis.
@@ -19,7 +19,7 @@ const callEntitiesMax = 1000;
 
 const callBytesMax = 4 * 1024 * 1024;
 
-/** Requests that may wait without being encoded, in which they take a multiple of the memory. */
+/** Requests that may wait with entities that are not encoded; such entities take a multiple of the memory. */
 const unencodedMax = 256;
 
 /**
@@ -68,11 +68,11 @@ function laneOf(store: Store, partition: number): AcceptLane {
   return lane;
 }
 
-/** One call at a time; so two calls with one entity are done, and repeated by the client library, in their order. */
+/** One call at a time. So two calls with one entity are done in their order, also when the client library repeats them. */
 class AcceptLane {
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Most of the last call was stored as it is. */
+  /** Most entities of the last call were stored already as they are. */
   #isRepetition = false;
 
   constructor(private readonly store: Store) {}
@@ -83,7 +83,7 @@ class AcceptLane {
       if (this.#waiting.length > unencodedMax) for (const entity of parcel.request.entities) entity.encode();
       if (this.#isRunning) return;
       this.#isRunning = true;
-      // The requests that arrived together are read in one turn of the event loop; this comes behind them.
+      // Requests that arrive together are read in one turn of the event loop; the call begins behind them.
       setImmediate(() => void this.#run());
     });
   }
@@ -108,7 +108,7 @@ class AcceptLane {
     this.#isRunning = false;
   }
 
-  /** Who waited for a call that failed has waited long enough: behind it would be no other answer. */
+  /** Refuses all requests that wait: they have waited long enough, and the next call would get no other answer. */
   #refuseWaiting(error: StoreUnavailableError): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -1,11 +1,12 @@
 /**
- * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for
- * all workers (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that only
+ * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for all
+ * workers (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that only
  * the first one makes.
  *
  * Every field is a column, and every type an index, in the memory of all workers; names of both come from whoever
- * ingests. So a type has an end, and a source has one: what comes later is not indexed, which every worker agrees on,
- * because Redis decides it in the same step. All types of a source lie in one slot for that.
+ * ingests. So the fields of a type are bounded, and so are the types and fields of a source. What comes later is not
+ * indexed. All workers agree on that, because Redis decides it in the same step. For this, all types of a source lie in
+ * one slot.
  */
 import type { Configuration } from '../../config/configuration.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
@@ -49,7 +50,8 @@ export class AutoFields {
   /**
    * Decides the types of fields that have none, and that the entity type exists. In the order of the candidates: those
    * at the end are left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`).
-   * @returns the decided types, or null when there is no room for the entity type; no Redis is asked when nothing is to decide
+   * @returns the decided types, or null when there is no room for the entity type; Redis is not asked when there is
+   * nothing to decide
    * @throws StoreUnavailableError
    */
   async decide(
@@ -62,7 +64,7 @@ export class AutoFields {
     const known = this.#types.get(name);
     const missing = [...candidates].filter(([field]) => !known?.fields.has(field));
     if (known !== undefined && (known.isFull || missing.length === 0)) return known.fields;
-    // Taken back by a failover, another process could decide otherwise.
+    // If a failover took the decision back, another process could decide otherwise.
     const outcome = await surviving(this.store.replication, [this.#tag(tenant, sourceId)], () =>
       this.#claim(tenant, sourceId, type, missing),
     );
@@ -96,7 +98,10 @@ export class AutoFields {
     }
   }
 
-  /** Those of the entity types that do not exist and cannot come to be: their source has no room. @throws StoreUnavailableError */
+  /**
+   * Those of `types` that do not exist and cannot come to be, because their source has no room. @throws
+   * StoreUnavailableError
+   */
   async typesWithoutRoom(
     tenant: string,
     sourceId: string,

@@ -1,20 +1,20 @@
-/** What compare records of entities that are sent begin with; see `scripts/entities/accept.lua`. */
+/** The heads of compare records; see `scripts/entities/accept.lua`. */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { EncodedEntity } from './entity-record.ts';
 
-/** `performance` does not hear of a clock that is set: so far apart, it is `Date` that is right. */
+/** `performance` does not notice that somebody sets the clock. When the two differ by more than this, `Date` is right. */
 const apartMs = 2;
 
 let lastStamp = 0;
 
-/** Microseconds since 1970, rising with every call, so that of two writes of one front the later has the later stamp. */
+/** Microseconds since 1970, rising with every call: the later of two writes of one front has the later stamp. */
 function nextStamp(): number {
   lastStamp = Math.max(lastStamp + 1, Math.floor(1000 * fineNowMs()));
   return lastStamp;
 }
 
-/** Two fronts of one machine can take two writes, one after the other, within a millisecond. */
+/** Finer than a millisecond: within one, two fronts of a machine can take two writes, one after the other. */
 function fineNowMs(): number {
   const [fineMs, dateMs] = [performance.timeOrigin + performance.now(), Date.now()];
   return Math.abs(fineMs - dateMs) < apartMs ? fineMs : dateMs;
@@ -22,13 +22,13 @@ function fineNowMs(): number {
 
 const tokenBytes = 8;
 const headBytes = 56;
-/** Where its three stamps begin, which the stored entity begins with too. */
+/** Where the three stamps of a head begin. The stored entity begins with the same stamps. */
 export const stampsAt = 32;
 const stampBytes = 8;
 
 /**
- * Of the entities of one request. Stamps rise in its order, whatever partitions its entities go to: of two claims in it
- * the later one is the latest.
+ * Heads for the entities of one request. Stamps rise in the order of the request, whatever partitions its entities go to.
+ * So the later of two claims in a request has the later stamp.
  */
 export function compareHeadsOf(entities: readonly EncodedEntity[]): Buffer[] {
   const token = randomBytes(tokenBytes);

@@ -16,7 +16,7 @@ export interface EncodedEntity {
   readonly urlHash: Buffer;
   /** How much of a call it takes: about the bytes that `encode` gives. */
   readonly size: number;
-  /** As it is stored. Made at the first call: of an entity that is stored as it is there is none. */
+  /** The stored bytes. They are made at the first call, and never for an entity that is stored already as it is. */
   encode(): Buffer;
 }
 
@@ -46,7 +46,7 @@ class HashedEntity implements EncodedEntity {
   readonly originId: string;
   readonly type: string;
   readonly urlHash: Buffer;
-  /** Let go when it is encoded: its bytes take a fraction of the memory. */
+  /** The entity is let go when it is encoded: its bytes take a fraction of the memory. */
   #state: { readonly entity: SourceEntity } | { readonly body: Buffer };
 
   constructor(

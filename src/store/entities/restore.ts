@@ -17,8 +17,8 @@ const entitiesPerCall = 50;
 export type HoldOutcome = 'held' | 'notEmpty' | 'otherRestore';
 
 /**
- * Takes all partitions for one restore, or none. Nothing else is kept from writing: it is what may be restored into
- * that is settled here.
+ * Takes all partitions for one restore, or none. Other writers are not kept out: this only settles into which store a
+ * restore may write.
  * @param token the same for every attempt to restore one backup, so that one that was broken off can be finished
  * @throws StoreUnavailableError
  */
@@ -96,8 +96,8 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
 }
 
 /**
- * The record with nothing but the claims and their age: digests that no bytes have make everything be written anew, and
- * a stamp between two stamps, which no state of an entity has, makes the first turn one of a change.
+ * The record with nothing but the claims and their age. No bytes have its empty digests, so everything is written anew. No
+ * state of an entity has its stamp, which lies between two stamps, so the first turn counts as a change.
  */
 function withoutResults({ stamp, type, outputs }: ProcessedRecord): ProcessedRecord {
   return {

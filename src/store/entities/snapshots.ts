@@ -30,7 +30,7 @@ export async function* scanSnapshots(
   for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
     const sizes = await sizesOf(store, keys.entities(tag, tenant, sourceId), originIds);
     for (const portion of portionsOf(originIds, sizes)) {
-      // Records before entities: then a record is never ahead of its entity, at most behind, as while work waits.
+      // Records are read before entities. So a record may be behind its entity, as while work waits, but never ahead of it.
       const records = await readProcessed(store, tag, tenant, sourceId, portion);
       const refs = portion.map((originId) => ({ sourceId, originId }));
       const entities = await readEntities(store, tenant, refs);

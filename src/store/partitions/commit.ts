@@ -16,9 +16,9 @@ import type { Lease } from './lease.ts';
 const commitScript = new OwnerScript<number>('partitions/commit', 5, ['claims']);
 
 /**
- * @param after number of the owner's last commit. Then a call that is sent twice is done once, and an owner of a
- * store that went back to an earlier state (a failover, a restore) is refused: what it believes done is not.
- * @param claims that move with it, on one Redis: in a cluster a call reaches one slot alone
+ * @param after number of the owner's last commit. With it, a call that is sent twice is done once. An owner is refused,
+ * too, when the store went back to an earlier state (a failover, a restore): what the owner believes done is not.
+ * @param claims that are written in the same call, on one Redis: in a cluster a call reaches one slot alone
  * @returns number of the commit. @throws FencedError, StoreUnavailableError
  */
 export async function commit(

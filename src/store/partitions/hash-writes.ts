@@ -6,7 +6,7 @@ const partBytesMax = 32 * 1024 * 1024;
 interface WritesPart {
   readonly sets: readonly (string | Buffer)[];
   readonly deletes: readonly string[];
-  /** About. */
+  /** About so many. */
   readonly bytes: number;
 }
 
@@ -21,12 +21,12 @@ export class FieldWrites {
     if (this.#deletes.size > 0) this.#deletes.delete(field);
   }
 
-  /** Done behind all that is set, so a value that was set before goes too. */
+  /** Deletes are done behind all sets, so a value that was set before goes, too. */
   delete(field: string): void {
     this.#deletes.add(field);
   }
 
-  /** What to set, about `partBytesMax` at a time, and with the last of it what to delete. */
+  /** The sets, about `partBytesMax` at a time. The deletes go with the last of them. */
   *parts(): Generator<WritesPart> {
     let from = 0;
     let bytes = 0;
@@ -52,7 +52,7 @@ export class HashWrites {
     this.hash(key).delete(field);
   }
 
-  /** The writes to one hash, for who has many of them. */
+  /** The writes to one hash, for callers that have many of them. */
   hash(key: string): FieldWrites {
     const known = this.#hashes.get(key);
     if (known !== undefined) return known;

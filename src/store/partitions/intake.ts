@@ -61,7 +61,7 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
   return { kind: 'invalidation', sequence, tenant, dependents };
 }
 
-/** For calls of processes that own nothing, which nothing fences. */
+/** The caller for processes that own no partition; nothing fences it. */
 export const outsideCaller: Caller = { partition: -1, epoch: 0 };
 
 /**

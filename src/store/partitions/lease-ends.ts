@@ -1,4 +1,7 @@
-/** Until when the leases of a worker hold, as each of its threads sees it at once: who renews writes, who answers reads. */
+/**
+ * Until when the leases of a worker hold. All its threads see a change at once: one thread renews and writes, the other
+ * answers and reads.
+ */
 export class LeaseEnds {
   readonly #endsMs: BigInt64Array;
 

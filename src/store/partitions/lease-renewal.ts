@@ -1,14 +1,17 @@
-/** Renews the leases of a worker, each for itself: a shard of a cluster that does not answer must not end those of all others. */
+/**
+ * Renews the leases of a worker, each for itself. A shard of a cluster that does not answer must not end the leases of
+ * the others.
+ */
 import type { RedisClient } from '../redis/connection.ts';
 import { type Lease, renewLease } from './lease.ts';
 import type { LeaseEnds } from './lease-ends.ts';
 
-/** Parts of the lease time: how old a renewal is when the next one is due, and how often that is looked at. */
+/** Parts of the lease time: the age of a renewal at which the next one is due, and the interval of that check. */
 const renewalPart = 0.4;
 const lookPart = 0.1;
 
 export interface RenewalEvents {
-  /** It is no longer ours. */
+  /** The lease is no longer ours. */
   lost(lease: Lease): void;
   trouble(error: unknown): void;
 }
@@ -25,7 +28,7 @@ export class LeaseRenewal {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * @param nowMs of the clock that `askedMs` and `ends` are told by
+   * @param nowMs the clock of `askedMs` and `ends`
    * @param mayRenew false while the process is as good as dead, so that its leases end
    */
   constructor(

@@ -25,8 +25,8 @@ export interface Lease {
    */
   readonly history?: string;
   /**
-   * History of the one Redis in which it was taken, where that may forget: after a restart nothing is done any more that rests on
-   * what it told before. Absent in a cluster, and where it forgets nothing.
+   * History of the one Redis in which the lease was taken, if that Redis may forget. After a restart of it, nothing is done
+   * that rests on what it told before. Absent in a cluster, and where Redis forgets nothing.
    */
   readonly onlyIn?: string;
 }
@@ -44,13 +44,16 @@ export interface TakenLease extends Lease {
   readonly commits: number;
 }
 
-/** What of a lease every renewal changes: who has seen it twice knows that there was none in between. */
+/**
+ * The part of a lease that every renewal changes. Whoever sees the same mark twice knows that there was no renewal in
+ * between.
+ */
 export type RenewalMark = Pick<PartitionOwner, 'epoch' | 'leaseUntilMs'>;
 
 /**
  * Takes a partition that nobody owns; null while another worker does.
- * @param unrenewed the lease as it was seen a whole lease time ago by our own clock, and still is if it can be taken: its
- * owner is dead, though by Redis' clock, which may have been set back, it could still hold
+ * @param unrenewed the lease as this process saw it a whole lease time ago by its own clock. It is taken if it is still
+ * the same: its owner is dead then, though the lease may still hold by Redis' clock, which may have been set back
  * @throws StoreUnavailableError
  */
 export async function takeLease(
@@ -72,7 +75,10 @@ export async function takeLease(
   return store.mayForget ? { ...lease, onlyIn: String(history) } : lease;
 }
 
-/** False when the lease is no longer ours, or a failover or a restart may have taken back what was done under it. @throws StoreUnavailableError */
+/**
+ * False when the lease is no longer ours, or a failover or a restart may have taken back what was done under it.
+ * @throws StoreUnavailableError
+ */
 export async function renewLease(
   { client }: Pick<Store, 'client'>,
   lease: Lease,

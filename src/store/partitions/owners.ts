@@ -6,7 +6,7 @@ import { storeTimeMs } from './lease.ts';
 
 export interface PartitionOwner {
   readonly workerId: string | null;
-  /** By Redis' clock; only good to see that it changes, and for `holds`. */
+  /** By Redis' clock. It serves only to see that it changes, and for `holds`. */
   readonly leaseUntilMs: number;
   /** False when nobody has it, or its lease has ended by Redis' clock. */
   readonly holds: boolean;

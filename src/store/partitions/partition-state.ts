@@ -22,7 +22,7 @@ export interface PartitionState {
 /** What an owner's last commit says of its partition. */
 export type CommittedState = Pick<PartitionState, 'checkpoint' | 'commits' | 'pendingRebuilds'>;
 
-/** For who waits until the owner has come so far, and asks often. @throws StoreUnavailableError */
+/** For callers that wait until the owner has come so far, and ask often. @throws StoreUnavailableError */
 export async function readCommittedState(store: Store, partition: number): Promise<CommittedState> {
   const owner = keys.owner(store.partitions.tag(partition));
   const [checkpoint, commits, pendingRebuilds] = await answerOf(

@@ -28,7 +28,7 @@ export async function waitUntilSettled(store: Store, signal?: AbortSignal): Prom
     if (signal?.aborted) return false;
     if (!passed && states.every((state, partition) => isPassed(state, ends[partition] ?? 0))) {
       passed = true;
-      // Learnt after the writes were passed: only then are all invalidations known that they sent downstream.
+      // Read after the writes were passed: only then all invalidations that they sent downstream are known.
       for (const invalidation of states.flatMap(({ downstream }) => downstream)) {
         const key = `${invalidation.tenant}:${invalidation.partition}`;
         if ((invalidations.get(key)?.sequence ?? 0) < invalidation.sequence)

@@ -9,7 +9,7 @@ export const heartbeatMs = 1000;
 const answerMs = 5;
 
 export interface HeartbeatSource {
-  /** What there is to tell; null: nothing, as of a process that is as good as dead. */
+  /** What the process tells; null when it tells nothing, because it is as good as dead. */
   beat(): ProcessBeat | null;
   /** Its metrics in Prometheus' text form, made when somebody asks for them. */
   metrics(): Promise<string>;
@@ -20,7 +20,7 @@ export class Heartbeat {
   readonly #timer: NodeJS.Timeout;
   #answering: NodeJS.Timeout | null = null;
 
-  /** Begins at once. What gets lost is made up for by the next beat. */
+  /** Begins at once. The next beat makes up for one that gets lost. */
   constructor(
     private readonly host: ProcessHost,
     private readonly source: HeartbeatSource,

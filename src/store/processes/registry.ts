@@ -1,6 +1,7 @@
 /**
- * The processes that share the store, as one of them hears of the others by their heartbeats (`heartbeat.ts`). Who listens
- * anew asks, and is answered within milliseconds. Nothing of it is stored, and no clock but the listener's own counts.
+ * The processes that share the store, as one of them hears of the others by their heartbeats (`heartbeat.ts`). A process
+ * that begins to listen asks, and is answered within milliseconds. Nothing of this is stored. Only the listener's own clock
+ * counts.
  */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
@@ -11,7 +12,7 @@ import type { Store } from '../store.ts';
 import { type ProcessHost, publishToAll } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
 
-/** A process that lives has told so by then. */
+/** A process that lives has answered by then. */
 const answersWaitMs = 1_000;
 
 interface Heard {
@@ -27,15 +28,16 @@ export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBe
 export class Registry {
   #subscriber: RedisClient | null = null;
   readonly #heard = new Map<string, Heard>();
-  /** `asking` until whoever lives should have answered; `lost` when there is no connection and the next did not come at once. */
+  /** `asking`: until all living processes should have answered. `lost`: the connection broke, and no other came in time. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
-  /** When anything was heard last, be it that nobody is there. */
+  /** When anything was heard last, or when it became known that nobody is there. */
   #heardMs = 0;
-  /** Who has told something since the last question, and how many were asked; null until Redis has said that. */
+  /** Ids of the processes that have told something since the last question. */
   readonly #answered = new Set<string>();
+  /** How many processes got the last question; null until Redis has said that. */
   #asked: number | null = null;
-  /** Of questions: what comes of an earlier one does not count. */
+  /** Number of the last question; what comes of an earlier one does not count. */
   #round = 0;
   #isConnected = false;
   #deadline: NodeJS.Timeout | null = null;
@@ -120,7 +122,7 @@ export class Registry {
     return subscriber;
   }
 
-  /** One that broke is mostly back in a moment, and nobody who asks need know of it. */
+  /** A connection that broke is mostly back in a moment, and callers need not know of it. */
   #awaitConnection(): void {
     this.#round += 1;
     this.#asked = null;
@@ -128,7 +130,7 @@ export class Registry {
     this.#deadline = setTimeout(() => this.#become('lost'), answersWaitMs);
   }
 
-  /** @param onSilence nobody of those who listen has answered in time */
+  /** @param onSilence called when no listener has answered in time */
   async #ask(onSilence: () => void, subscribed?: Promise<unknown>): Promise<void> {
     this.#round += 1;
     const round = this.#round;
@@ -158,7 +160,7 @@ export class Registry {
     }, answersWaitMs);
   }
 
-  /** While nothing could be heard nobody has died of it. */
+  /** Silence counts against nobody while nothing could be heard. */
   #excuseSilence(): void {
     const nowMs = performance.now();
     for (const heard of this.#heard.values()) {

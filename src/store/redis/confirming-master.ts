@@ -26,7 +26,7 @@ export class ConfirmingMaster {
   /** Until then no replica is waited for. */
   #loneUntilMs = 0;
 
-  /** @param onEnd called once it answers no more */
+  /** @param onEnd called when the master answers no more */
   constructor(
     name: string,
     private readonly masters: Masters,
@@ -36,7 +36,10 @@ export class ConfirmingMaster {
     this.#client = masters.connect(name);
   }
 
-  /** History of a tag whose keys are here; everything done before the call is on the replicas then. @throws StoreUnavailableError */
+  /**
+   * Gives the history of a tag whose keys are here, when everything done before the call is on the replicas. @throws
+   * StoreUnavailableError
+   */
   confirmed(tag: string): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ tag, resolve, reject });
@@ -105,7 +108,7 @@ export class ConfirmingMaster {
   }
 }
 
-/** Who is no master any more refuses to write and to wait, which is no mistake of ours. */
+/** A node that is no master any more refuses to write and to wait; that is no mistake of ours. */
 function unavailable(error: unknown): StoreUnavailableError {
   if (error instanceof StoreUnavailableError) return error;
   return new StoreUnavailableError(`Redis: ${error instanceof Error ? error.message : 'not confirmed'}`);

@@ -21,7 +21,7 @@ const retryDelayMaxMs = 1000;
 
 const notPipelined = ['xread', 'subscribe'];
 
-/** A failover answers with redirections for a while; they are not the caller's concern, whose time limit ends them. */
+/** During a failover nodes answer with redirections. Callers need not know of them; the time limit of a command ends them. */
 const redirectionsMax = 10_000;
 
 const slotsRefreshMs = 2000;
@@ -53,8 +53,8 @@ export function connect(options: ConnectionOptions): RedisClient {
 }
 
 /**
- * The client lets a node go that serves no slot yet, with commands for a slot that moves there under way. It sends those
- * again, but nobody hears that the ASKING before them failed, which would end the process.
+ * The client library drops a node that serves no slot yet, even while commands for a slot that moves there are under way. It
+ * sends those commands again. But nobody hears that the ASKING before them failed, and that would end the process.
  */
 function followMoves(cluster: Cluster): Cluster {
   cluster.on('+node', (node: Redis) => {
@@ -77,15 +77,15 @@ class PunctualCluster extends Cluster {
   }
 }
 
-/** How the library itself ends a client, in parts that its types do not show. */
+/** The parts of the library that end a client. Its types do not show them. */
 interface Ending {
   setStatus(status: 'end'): void;
   flushQueue(error: Error): void;
 }
 
 /**
- * Ends a client at once. The library does not end one that has no connection and waits to try again: it would forget what
- * was asked, take more, and answer nothing of it, so that whoever asked would wait for ever. All of that fails here.
+ * Ends a client at once. The library by itself does not end a client that waits to connect again: the commands that it has,
+ * and those that it gets later, would never settle. Here all of them fail.
  */
 export function disconnect(client: RedisClient): void {
   const isBetween = client.status === 'reconnecting';
@@ -104,7 +104,7 @@ export function connectBlocking(address: RedisAddress): RedisClient {
     retryStrategy,
     // Without it a read under way when the connection broke would never settle.
     autoResendUnfulfilledCommands: true,
-    // Nobody would hear that it failed, which ends the process: who subscribes does so anew at every `ready`.
+    // A failure of it would reach nobody, and so end the process. Callers subscribe anew at every `ready`.
     autoResubscribe: false,
   };
   const client =
@@ -134,7 +134,7 @@ function clusterOptions(options: ConnectionOptions) {
   };
 }
 
-/** `host:port` of the master that a key is with, as far as the client knows; null when nobody serves it. */
+/** `host:port` of the master that serves a key, as far as the client knows; null when nobody serves it. */
 export function nodeOf(cluster: Cluster, key: string): string | null {
   return cluster.slots[calculateSlot(key)]?.[0] ?? null;
 }

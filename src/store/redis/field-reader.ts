@@ -71,7 +71,7 @@ class Portion implements Asker {
     for (const asked of this.#askers) asked.reject(reason);
   }
 
-  /** By the client library. */
+  /** Sends the command by the client library. */
   send(): void {
     readFields(this.client, this.key, this.fields).then(
       (values) => this.settle(values),
@@ -79,17 +79,17 @@ class Portion implements Asker {
     );
   }
 
-  /** The client knows how to wait for a connection, and for how long. */
+  /** Sends it again by the client library, which knows how to wait for a connection, and for how long. */
   lost(): void {
     this.send();
   }
 }
 
 export class FieldReader {
-  /** Those that go out with the end of this turn; of several for one hash the last has room. */
+  /** Portions that go out at the end of this turn. Of several for one hash the last one has room. */
   #portions: Portion[] = [];
   #open = new Map<string, Portion>();
-  /** To be called behind them. */
+  /** Functions to call when the portions are sent. */
   #behind: ((send: SendBehind) => void)[] = [];
   #isScheduled = false;
 
@@ -117,7 +117,7 @@ export class FieldReader {
     });
   }
 
-  /** Calls back as soon as all that was asked for until now is sent, with what sends behind it. */
+  /** Calls `act` when all reads asked for until now are sent. Its argument sends a command behind them. */
   behind(act: (send: SendBehind) => void): void {
     this.#behind.push(act);
     this.#schedule();

@@ -15,7 +15,7 @@ const headBytesMax = 9;
 let buffer = Buffer.allocUnsafeSlow(firstBytes);
 let length = 0;
 
-/** In a buffer of its own. @throws TypeError for a value that is none of these */
+/** The list packed in a buffer of its own. @throws TypeError for a value that is none of these */
 export function packForLua(list: readonly LuaValue[]): Buffer {
   length = 0;
   write(list);

@@ -1,4 +1,4 @@
-/** Where writes go whose survival is confirmed (`replication.ts`): the masters of a cluster, or the one Redis with its replicas. */
+/** The masters that confirm writes (`replication.ts`): those of a cluster, or the one Redis with its replicas. */
 import type { Cluster, Redis } from 'ioredis';
 import { keys, platformTag } from '../keys.ts';
 import { connectOnce, connectToNode, nodeOf, type RedisAddress } from './connection.ts';
@@ -6,7 +6,7 @@ import { connectOnce, connectToNode, nodeOf, type RedisAddress } from './connect
 export interface Masters {
   /** Replicas that must have a write. */
   readonly replicas: number;
-  /** Of tags under which something was written those that are to be confirmed. */
+  /** Those of the written tags that are to be confirmed. */
   toConfirm(tags: readonly string[]): readonly string[];
   /** Name of the master that has the keys of a tag; null while nobody serves them. */
   nameOf(tag: string): string | null;
@@ -35,7 +35,7 @@ export class ClusterMasters implements Masters {
     return connectToNode(name);
   }
 
-  /** One whose replicas the cluster has all given up, as after a failover. */
+  /** True when the cluster has given up all replicas of the master, as after a failover. */
   async isLone(client: Redis): Promise<boolean> {
     const id = (await client.cluster('MYID')) as string;
     const replicas = (await client.cluster('REPLICAS', id)) as string[];
@@ -47,7 +47,7 @@ export class ClusterMasters implements Masters {
   }
 }
 
-/** Whoever answers at the address of the one Redis. All that is written there is one log, so one write stands for all. */
+/** The Redis that answers at the one address. All its writes are one log, so one confirmation stands for all of them. */
 export class OneMaster implements Masters {
   constructor(
     private readonly address: RedisAddress & { kind: 'single' },
@@ -66,7 +66,7 @@ export class OneMaster implements Masters {
     return connectOnce(this.address.url);
   }
 
-  /** Who may be promoted is not known here, so a replica that is gone is waited for. */
+  /** It is not known here which replica may be promoted, so even a replica that is gone is waited for. */
   async isLone(): Promise<boolean> {
     return false;
   }

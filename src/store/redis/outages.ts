@@ -1,4 +1,7 @@
-/** Notices when a Redis is lost and when it is back: once each, however long that takes and whatever asks for it meanwhile. */
+/**
+ * Reports when a Redis is lost and when it is back: once each, however long the outage is and whatever needs Redis
+ * meanwhile.
+ */
 import { performance } from 'node:perf_hooks';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisHost } from '../store.ts';
@@ -25,7 +28,7 @@ export class OutageWatch {
   readonly #watched = new Map<Redis, Watched>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param hosts each for all of its masters */
+  /** @param hosts all masters of each are watched */
   constructor(
     private readonly hosts: readonly RedisHost[],
     private readonly events: OutageEvents,
@@ -43,7 +46,7 @@ export class OutageWatch {
     const nodes = new Set(
       this.hosts.flatMap(({ client }) => (client instanceof Cluster ? client.nodes('master') : [client])),
     );
-    // One that a cluster's client gave up says so no more.
+    // A node that the client of a cluster gave up reports nothing any more.
     for (const watched of this.#watched.values()) {
       if (!nodes.has(watched.redis) && watched.lostMs === null) this.#forget(watched);
     }
@@ -68,7 +71,7 @@ export class OutageWatch {
     if (watched.isAsked) return;
     watched.isAsked = true;
     const late = setTimeout(() => {
-      // An answer that came while this process was busy is read before that.
+      // An answer that came while this process was busy is read first.
       setImmediate(() => setImmediate(() => this.#late(watched)));
     }, answerMs);
     watched.redis

@@ -1,14 +1,14 @@
 /**
- * What a failover must not take back. A master answers before its replica has a write; when the replica takes its place,
- * the last of what was answered may be gone: in a cluster in all partitions of that master and in no other. So whatever
- * something else rests on (an acknowledgement, an effect in another partition) is confirmed first.
+ * Confirms what a failover must not take back. A master answers before its replica has a write. When the replica takes its
+ * place, the last answered writes may be gone: in a cluster, those in the partitions of that master. So a write is confirmed
+ * before something else rests on it (an acknowledgement, an effect in another partition).
  *
- * A confirmation is a write of its own with `WAIT` behind it, which covers all that the master did before; calls that
- * come meanwhile share the next one. It says in which history the master is (every failover begins another), so what was
- * done between two looks at the same history is in it.
+ * A confirmation is a write of its own with `WAIT` behind it. It covers all that the master did before. Calls that come
+ * meanwhile share the next one. It tells the history of the master, and every failover begins another history. So what was
+ * done between two looks at the same history is in that history.
  *
- * What is written to one Redis is one log, of which a promoted replica has a beginning: effects there need no
- * confirmation, acknowledgements alone do, and those where `CONFIRM_REPLICAS` says so (`Store.acknowledgements`).
+ * The writes of one Redis are one log, and a promoted replica has a beginning of it. So effects there need no confirmation.
+ * Only acknowledgements do, where `CONFIRM_REPLICAS` says so (`Store.acknowledgements`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
@@ -25,7 +25,7 @@ const attemptsMax = 3;
 export type Histories = ReadonlyMap<string, string>;
 
 export interface Replication {
-  /** Histories of now or before; what is done after the call can be confirmed by them. @throws StoreUnavailableError */
+  /** Present or earlier histories. What is done after the call can be confirmed by them. @throws StoreUnavailableError */
   observe(tags: readonly string[]): Promise<Histories>;
   /**
    * Waits until a replica has everything that was done under these tags before the call.
@@ -36,12 +36,15 @@ export interface Replication {
   close(): void;
 }
 
-/** What a failover of a cluster must not take back; on one Redis there is nothing to do. @param waitMs how long a replica is waited for */
+/** Confirmation against failovers of a cluster; on one Redis it does nothing. @param waitMs how long a replica is waited for */
 export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Replication {
   return client instanceof Cluster ? new ConfirmedReplication(new ClusterMasters(client), waitMs) : alone;
 }
 
-/** What the promotion of a replica of the one Redis must not take back. @param replicas that must have it; 0: none is waited for */
+/**
+ * Confirmation against the promotion of a replica of the one Redis. @param replicas that must have it; 0: none is
+ * waited for
+ */
 export function confirmationOf(
   address: RedisAddress & { kind: 'single' },
   replicas: number,
@@ -57,7 +60,7 @@ const alone: Replication = {
 };
 
 /**
- * Does something idempotent until it is sure to survive a failover.
+ * Repeats something idempotent until it is sure to survive a failover.
  * @throws StoreUnavailableError; then it may have happened or not
  */
 export async function surviving<T>(
@@ -103,7 +106,7 @@ class ConfirmedReplication implements Replication {
     this.#confirming.clear();
   }
 
-  /** Tries again while nobody can say who serves the tag, for as long as a replica would be waited for. */
+  /** Tries again while no node is known to serve the tag, for as long as a replica is waited for. */
   async #confirmed(tag: string): Promise<string> {
     const endsMs = performance.now() + this.waitMs;
     for (;;) {

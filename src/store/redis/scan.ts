@@ -1,8 +1,7 @@
 /**
- * Scans that no restart of Redis makes skip anything. A cursor of HSCAN, ZSCAN or SCAN means something to the server process
- * alone that gave it: every process spreads fields in another way, and passes over many without a word when it is given a
- * foreign cursor. So each portion comes with the process that it is of, and a scan that another process goes on
- * with begins again.
+ * Scans that skip nothing when Redis restarts. A cursor of HSCAN, ZSCAN or SCAN means something only to the server process
+ * that gave it. Every process spreads fields in another way, and with a foreign cursor it silently passes over many of them.
+ * So each portion names its process, and a scan begins again when another process goes on with it.
  */
 import type { Redis } from 'ioredis';
 import type { Store } from '../store.ts';
@@ -101,7 +100,7 @@ async function portion(
   try {
     const scan = (cursor: string) => sendRaw(store.client, command, [key, cursor, 'COUNT', count]);
     if (place === null) {
-      // Mostly one reply has it all: then there is no cursor that could be another process'.
+      // Mostly one reply has everything: then no cursor is needed that could be foreign.
       const [cursor, pairs] = (await scan('0')) as ScanReply;
       if (cursor.toString() === '0') return { pairs: pairsIn(pairs), next: null };
     }

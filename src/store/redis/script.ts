@@ -1,9 +1,9 @@
 /**
- * Lua scripts: each is one file, whose header says what it does, takes and returns. It lies in the folder of `scripts/`
- * that is named as the folder of `src/store` whose code calls it; `scripts/parts/` is what several of them begin with.
+ * Lua scripts: each is one file, whose header says what it does, takes and returns. Its folder in `scripts/`
+ * has the name of the folder of `src/store` that calls it. `scripts/parts/` holds what several scripts begin with.
  *
  * The first line of a script says what a full Redis does with it: without flags it is refused, with `allow-oom` it runs.
- * What takes in something new is refused; what finishes, keeps or removes what is there runs.
+ * A script that takes in something new is refused. A script that finishes, keeps or removes something runs.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export class Script<Reply> {
 
   /**
    * @param name folder and file: `entities/accept`
-   * @param parts in `scripts/parts`, what comes before it in this order: a script may use what they define
+   * @param parts files of `scripts/parts` that come before it, in this order; the script may use what they define
    */
   constructor(
     name: string,
@@ -34,7 +34,7 @@ export class Script<Reply> {
   }
 
   /**
-   * Sent at once, behind what was sent before; what the client pipelines by itself comes later.
+   * Sends the script at once, behind what was sent before. Commands that the client pipelines by itself go later.
    * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   async run(
@@ -54,7 +54,7 @@ export class Script<Reply> {
   }
 }
 
-/** A script in the name of a partition's owner: first of all it refuses one whose lease is of another history. */
+/** A script in the name of a partition's owner. It first refuses an owner whose lease is of another history. */
 export class OwnerScript<Reply> {
   readonly #script: Script<Reply>;
 
@@ -64,7 +64,7 @@ export class OwnerScript<Reply> {
   }
 
   /**
-   * @param owner `onlyIn`: history in which it took its lease; absent: any will do
+   * @param owner `onlyIn`: history in which it took its lease; absent: any history
    * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   run(
@@ -83,7 +83,7 @@ function luaOf(name: string): string {
 
 class ScriptText {
   readonly digest: string;
-  /** Connections on which it was sent as a whole: to what answers there its digest says enough. */
+  /** Connections on which the whole script was sent: on these its digest is enough. */
   readonly known = new WeakSet<object>();
 
   constructor(readonly lua: string) {
@@ -91,7 +91,7 @@ class ScriptText {
   }
 }
 
-/** Goes by the script's digest, and the first time on a connection by its text. */
+/** Sends the digest of a script; the first time on a connection it sends the text. */
 class ScriptCommand extends Command {
   #connection: object | null = null;
 
@@ -113,13 +113,13 @@ class ScriptCommand extends Command {
     return super.toWritable(connection);
   }
 
-  /** The connection that it went to needs the whole script again. */
+  /** Has the whole script sent again on the connection that the command went to. */
   forget(): void {
     if (this.#connection !== null) this.script.known.delete(this.#connection);
   }
 }
 
-/** As after `SCRIPT FLUSH`, which a connection outlives. */
+/** The server has forgotten the script while the connection stayed, as after `SCRIPT FLUSH`. */
 function isForgotten(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

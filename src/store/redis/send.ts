@@ -5,10 +5,10 @@
 import { Command, Redis } from 'ioredis';
 import type { RedisClient } from './connection.ts';
 
-/** Makes what is sent in one turn of the event loop one write: each costs a call of the kernel, and wakes Redis. */
+/** Joins what is sent in one turn of the event loop into one write. Each write costs a system call, and wakes Redis. */
 function gatherWrites(client: RedisClient): void {
   if (!(client instanceof Redis)) return;
-  // There is none before the first connection.
+  // There is no stream before the first connection.
   const stream = client.stream as Redis['stream'] | undefined;
   if (stream === undefined || gathering.has(stream)) return;
   gathering.add(stream);

@@ -1,8 +1,8 @@
-/** Whether a Redis is one that the platform can rest on: new enough, and one that refuses when it is full instead of forgetting. */
+/** Checks that the platform can rest on a Redis: it must be new enough, and when it is full it must refuse, not forget. */
 import { Redis } from 'ioredis';
 import type { RedisClient } from './connection.ts';
 
-/** Scripts say since then what they need, and whether they may run when Redis is full. */
+/** Since this version scripts can say whether they may run when Redis is full. */
 const majorVersionMin = 7;
 
 /** A Redis that would lose data or cannot run the scripts; the message says what was found and what to do. */
@@ -11,8 +11,8 @@ export class UnfitRedisError extends Error {
 }
 
 /**
- * Looks at the server, in a cluster at every master. It asks INFO alone, which hosted Redis answers where CONFIG is kept
- * back. @param setting that names the server, for the message. @throws UnfitRedisError, and what the client throws
+ * Looks at the server, in a cluster at every master. It asks only INFO, because hosted Redis often refuses
+ * CONFIG. @param setting that names the server, for the message. @throws UnfitRedisError, and what the client throws
  */
 export async function checkServers(client: RedisClient, setting: string): Promise<void> {
   const nodes = client instanceof Redis ? [client] : client.nodes('master');

@@ -11,7 +11,7 @@ const room = new Script<number>('redis/room', 1);
 export interface Shortages {
   /** Redis has reached its `maxmemory`; in a cluster, a master has. */
   readonly isFull: boolean;
-  /** A Redis of messages alone has. */
+  /** The Redis that passes only messages has reached its `maxmemory`. */
   readonly areMessagesFull: boolean;
   /** Replicas of the one Redis that are not connected, of those that an acknowledgement waits for. */
   readonly missingReplicas: number;
@@ -29,7 +29,7 @@ export async function findShortages(store: Store): Promise<Shortages> {
   return { isFull: full.includes(true), areMessagesFull, missingReplicas };
 }
 
-/** By Redis' own judgement: a full one refuses a script that does not say that it may run then (`script.ts`). */
+/** Redis itself decides: a full one refuses a script without the flag `allow-oom` (`script.ts`). */
 async function isFull(client: RedisClient, key: string): Promise<boolean> {
   try {
     await room.run(client, [key], []);

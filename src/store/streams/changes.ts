@@ -23,7 +23,7 @@ export interface ChangesListener {
   /** Until `onGap` nothing is heard of the partition: what is known of it may be taken back (a failover). */
   onLost(partition: number): void;
   /**
-   * Changes were missed: nothing that was concluded from earlier ones holds. Ends before reading goes on.
+   * Changes were missed: nothing that was concluded from earlier ones holds. Reading goes on when the promise has settled.
    * @param place sequence of the last change that is not told of
    */
   onGap(partition: number, place: number): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Requests between processes over Redis Streams: one stream of requests per worker, one of replies per front.
- * What is sent within one turn of the event loop travels as one packed entry per process, which is what makes
- * hundreds of thousands of them a second possible (a message an entry costs four times as much).
+ * What is sent within one turn of the event loop travels as one packed entry per process. So hundreds of thousands of
+ * messages a second are possible; an entry for each message would cost four times as much.
  *
  * Nothing here is sent twice on purpose, and nothing is promised: a request ends with its reply or as lost.
  */
@@ -16,7 +16,7 @@ import { PendingReplies } from './pending-replies.ts';
 
 /** Entries that an unread stream holds before the oldest are dropped; their requests end at their deadlines. */
 const entriesKept = 4096;
-/** An entry holds one message at least and no further one beyond this. */
+/** An entry holds at least one message, and takes no further one beyond this size. */
 const entryBytesMax = 4 * 1024 * 1024;
 type RequestMessage = [replyTo: string, number: number, timeoutMs: number, body: MessageBody];
 type ReplyMessage = [number: number, body: MessageBody];
@@ -125,7 +125,7 @@ export interface InboundRequest {
   reply(body: MessageBody): void;
 }
 
-/** The answering side: hands over what is still waited for. */
+/** The answering side: hands over requests that somebody still waits for. */
 export class RequestReceiver {
   readonly #outbox: Outbox<ReplyMessage>;
   readonly #requests: OwnStream;

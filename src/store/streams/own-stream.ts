@@ -92,7 +92,7 @@ export class OwnStream {
     }
   }
 
-  /** Behind a failover an earlier state, and another clock, may go on: what is there now is all taken. */
+  /** After a failover the stream may have an earlier state and another clock, so it is read from its beginning. */
   async #reconnect(): Promise<void> {
     if (this.#closed) return;
     await pause(retryMs);
@@ -106,7 +106,7 @@ export class OwnStream {
     try {
       this.#take(reply);
     } catch {
-      // What breaks on one entry must not break on it for ever: the place is behind it.
+      // An entry that breaks the listener must not do so for ever: the place is behind the entry.
     }
   }
 

@@ -1,12 +1,12 @@
-/** What was asked of other processes and not answered yet. */
+/** Requests to other processes that are not answered yet. */
 import { randomInt } from 'node:crypto';
 import { SlotMap } from '../../lib/slot-map.ts';
 import type { Reply } from './message-body.ts';
 
-/** How exactly deadlines are kept. */
+/** How late the end of a deadline may be noticed. */
 const sweepMs = 20;
 
-/** A number is a serial and, below it, the place of what was asked. */
+/** The number of a request is its serial and, in the lower digits, its place in the slot map. */
 const placesMax = 2 ** 20;
 const serialsMax = 2 ** 33;
 
@@ -19,13 +19,13 @@ interface Pending<Body> {
 export class PendingReplies<Body> {
   readonly #pending = new SlotMap<Pending<Body>>();
   #timer: NodeJS.Timeout | null = null;
-  /** Starts anywhere, so that a reply meant for a former process of this id answers nothing. */
+  /** Starts at a random number, so that a reply meant for a former process of this id answers nothing. */
   #lastSerial = randomInt(serialsMax);
 
   /**
-   * Something is asked.
-   * @param send asks it, by its number
-   * @param end called with what becomes of it, at the latest when the time is over
+   * Adds a request.
+   * @param send sends it under its number
+   * @param end called with its reply or its loss, at the latest when the time is over
    */
   ask(timeoutMs: number, send: (number: number) => void, end: (reply: Reply<Body>) => void): void {
     if (this.#pending.size >= placesMax) {

@@ -4,7 +4,7 @@ import { type StreamConnection, type StreamReply, UntilClosed } from './stream-c
 
 type Entry = NonNullable<StreamReply>[number][1][number];
 
-/** A stream with as many entries that nobody took is read on when some of them were. */
+/** A stream with so many entries ahead of its reader is read on when the reader has taken some. */
 const entriesAheadMax = 400;
 
 interface Waiting {
@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 export class SharedStream implements StreamConnection {
-  /** Behind it the next shared read goes on; null before the first read. */
+  /** The next shared read goes on behind this place; null before the first read. */
   #readTo: string | null = null;
-  /** What was handed out ends there. */
+  /** Place of the last entry that was handed out. */
   #takenTo: string | null = null;
   #ahead: Entry[] = [];
   #waiting: Waiting | null = null;
@@ -27,7 +27,7 @@ export class SharedStream implements StreamConnection {
   constructor(
     readonly key: string,
     private readonly source: {
-      /** Somebody waits for entries. */
+      /** The reader waits for entries. */
       onWait(): void;
       facts(): Promise<(Buffer | number)[]>;
       onClose(): void;
@@ -42,7 +42,7 @@ export class SharedStream implements StreamConnection {
     return this.#readTo ?? '0-0';
   }
 
-  /** When whoever waits has waited long enough. */
+  /** When the wait of the reader ends. */
   get endsMs(): number {
     return this.#waiting?.endsMs ?? Number.POSITIVE_INFINITY;
   }
@@ -73,8 +73,8 @@ export class SharedStream implements StreamConnection {
   }
 
   /**
-   * Takes in what a read behind a place found: of two reads that were under way at a time each tells what is new in it.
-   * What was read for a reader that has gone elsewhere since is dropped.
+   * Takes in what a read behind a place found. Two reads may be under way at a time, so only entries that are new are added.
+   * Entries are dropped when the reader has moved to another place since.
    */
   take(place: string, entries: readonly Entry[], nowMs: number): void {
     if (this.#readTo === null || sequenceOf(place) > sequenceOf(this.#readTo)) return;

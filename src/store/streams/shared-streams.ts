@@ -1,7 +1,7 @@
 /**
  * The streams that a process reads on one Redis, read together: one blocking read for all of them, since a read costs
- * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work need not be asked for
- * apart. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
+ * both sides more than dozens of entries. It reads ahead, so that a stream whose reader is at work needs no read
+ * of its own. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { connectBlocking, type RedisClient } from '../redis/connection.ts';
@@ -12,17 +12,17 @@ import type { RedisHost } from '../store.ts';
 import { SharedStream } from './shared-stream.ts';
 import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
-/** Of each stream in one read. */
+/** Entries of each stream in one read. */
 const entriesPerRead = 200;
-/** When nobody waits. */
+/** Longest wait of a read while no reader waits. */
 const blockMsMax = 1_000;
 const retryMs = 100;
-/** A read that is told to end before Redis began to wait for it does not notice. */
+/** How often a read is told to end: it does not notice it before Redis has begun to wait. */
 const interruptAgainMs = 20;
 
 /** Where streams are read. */
 export interface StreamSource {
-  /** Entries come from where the first read of the connection says. */
+  /** A stream to read; the first read of the connection says from where. */
   connect(key: string): StreamConnection;
   /**
    * Reads at once what all streams have. Null in a cluster.
@@ -35,8 +35,8 @@ export interface StreamSource {
 }
 
 /**
- * @param pauseMs how long entries gather between two reads: what it may cost until the second of two is heard of.
- * Not in a cluster
+ * @param pauseMs how long entries gather between two reads. So long the second of two entries may be late. Without
+ * effect in a cluster
  */
 export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
   if (host.address.kind === 'single') return new SharedStreams(host, pauseMs);
@@ -57,12 +57,12 @@ export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
 class SharedStreams implements StreamSource {
   readonly #client: RedisClient;
   readonly #streams = new Set<SharedStream>();
-  /** Those of the read under way, with the places behind which it reads; null between reads. */
+  /** Streams of the read under way, with the places behind which it reads; null between reads. */
   #reading: ReadonlyMap<SharedStream, string> | null = null;
   #interrupting: NodeJS.Timeout | null = null;
   /** Redis' number of the connection; null while it is not known. */
   #connectionId: unknown = null;
-  /** Of the Redis process that answered last; each start begins another. */
+  /** History of the Redis that answered last; each start begins another. */
   #history: string | null = null;
   #isRunning = false;
   #closed = false;
@@ -88,7 +88,7 @@ class SharedStreams implements StreamSource {
   }
 
   readonly catchUp = async (send: SendBehind): Promise<ReadonlyMap<string, string> | null> => {
-    // Whoever answers now may not know of the places.
+    // The Redis that answers now may have forgotten entries that were read.
     if (this.#connectionId === null && this.host.mayForget === true) return null;
     const wanted = this.#wanted();
     if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
@@ -124,23 +124,23 @@ class SharedStreams implements StreamSource {
       const found = await this.#send(wanted);
       this.#readIsOver();
       const reply = await this.#withOthers(wanted, found);
-      // The connection broke: what was asked of one process another may have answered.
+      // The connection broke: another process may have answered than the one that was asked.
       if (this.#connectionId === null && this.host.mayForget === true) return;
       const hasEntries = this.#handOut(wanted, reply);
-      // At least a turn of the event loop: who was answered may ask on before the next read.
+      // At least a turn of the event loop, so that readers can ask on before the next read.
       await (hasEntries && this.pauseMs > 0 ? pause(this.pauseMs) : nextTurn());
     } catch (error) {
       this.#readIsOver();
-      // A server that another takes the place of may keep its connections: it is asked again what it is.
+      // A server that another one replaces may keep its connections, so it is asked for its history again.
       this.#connectionId = null;
       for (const stream of this.#streams) stream.fail(storeError(error));
       await pause(retryMs);
     }
   }
 
-  /** On a new connection. Streams of a Redis that may have forgotten something are over, as in a cluster after an error. */
+  /** Begins on a new connection. When Redis may have forgotten something its streams end, as in a cluster after an error. */
   async #begin(): Promise<void> {
-    // Both at once: an id of a connection that broke in between would name nobody.
+    // Both are sent at once: the id of a connection that broke in between would name nothing.
     const [id, history] = await Promise.all([
       sendRaw(this.#client, 'CLIENT', ['ID']),
       this.host.mayForget === true ? historyOf(this.#client) : null,
@@ -165,8 +165,8 @@ class SharedStreams implements StreamSource {
   }
 
   /**
-   * Redis ends a wait with the first stream that has an entry, and what writes to one mostly writes to others at once: those
-   * who process them share commands when they get them together.
+   * Adds what the other streams have. Redis ends a wait with the first stream that has an entry, and a writer mostly writes to
+   * several streams at once. Readers that get their entries together share commands.
    */
   async #withOthers(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): Promise<StreamReply> {
     if (reply?.length !== 1 || wanted.size === 1) return reply;
@@ -175,7 +175,7 @@ class SharedStreams implements StreamSource {
     return more === null ? reply : [...reply, ...more];
   }
 
-  /** @returns whether there were any */
+  /** @returns whether there were any entries */
   #handOut(wanted: ReadonlyMap<SharedStream, string>, reply: StreamReply): boolean {
     const found = new Map((reply ?? []).map(([key, entries]) => [key.toString(), entries]));
     const nowMs = performance.now();
@@ -183,7 +183,7 @@ class SharedStreams implements StreamSource {
     return found.size > 0;
   }
 
-  /** Ends a read that waits without a stream that is waited for. */
+  /** Ends a read under way that leaves out a stream with a waiting reader. */
   #interrupt(): void {
     if (this.#interrupting !== null) return;
     const interrupt = () => {
@@ -202,8 +202,8 @@ class SharedStreams implements StreamSource {
 }
 
 /**
- * Each start of a Redis is a history of its own, and so is each promotion of a replica. One that is not promoted yet still
- * has the history of another, and less of it. @throws StoreUnavailableError for such a one
+ * Each start of a Redis is a history of its own, and so is each promotion of a replica. A replica that is not promoted
+ * yet has the history of its master, and less of it. @throws StoreUnavailableError for a replica
  */
 async function historyOf(client: RedisClient): Promise<string> {
   const facts = String(await sendRaw(client, 'INFO', ['replication']));

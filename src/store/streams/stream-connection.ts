@@ -20,7 +20,8 @@ export interface StreamConnection {
 
 /**
  * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because behind that another
- * node may go on from an earlier state; whoever wants to read on asks for a new connection and looks where it stands.
+ * node may go on from an earlier state; a reader that wants to go on asks for a new connection and looks where the
+ * stream stands.
  */
 export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {
   if (!(client instanceof Cluster)) return new LastingConnection(connectBlocking(address), key);
@@ -42,12 +43,12 @@ function factsOn(client: RedisClient, key: string): Promise<(Buffer | number)[]>
   return sendRaw(client, 'XINFO', ['STREAM', key]) as Promise<(Buffer | number)[]>;
 }
 
-/** A client that is told to end while it waits to connect again never settles what it was going to send again. */
+/** Ends what a closed client leaves open: one that waits to connect again never settles what it was going to send again. */
 export class UntilClosed {
-  /** Of what waits for an answer. */
+  /** Rejections of what waits for an answer. */
   readonly #rejects = new Set<(error: Error) => void>();
 
-  /** As what was sent, unless it is closed before. */
+  /** Settles as `sent` does, or rejects when this is closed before. */
   settle<T>(sent: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#rejects.add(reject);

@@ -13,7 +13,7 @@ export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
 
-/** Reads one stream in order; over when a call fails in a cluster (`connectToStream`). */
+/** Reads one stream in order. In a cluster the reader is over when a call fails (`connectToStream`). */
 export class StreamReader {
   readonly #connection: StreamConnection;
   #closed = false;
@@ -48,8 +48,8 @@ export class StreamReader {
   }
 
   /**
-   * After a failover or a restart without its last second a stream can end before our place. What is added then would
-   * never be read.
+   * After a failover, or a restart that lost the last second, a stream can end before our place. Entries that are added then
+   * would never be read.
    */
   async #checkPlace(): Promise<void> {
     const last = await this.#lastSequence();

@@ -19,7 +19,7 @@ export class Conditions {
     });
   }
 
-  /** Something was heard. */
+  /** Looks at all conditions again, because something was heard. */
   check(): void {
     for (const look of [...this.#open]) look();
   }

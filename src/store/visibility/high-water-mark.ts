@@ -11,8 +11,8 @@ import type { Store } from '../store.ts';
 export type HighWaterMark = ReadonlyMap<number, number>;
 
 /**
- * The high-water mark of fields that have been read. On one Redis a commit moves claims of any partition and tells of it in its
- * own, so all are asked there. @throws StoreUnavailableError
+ * The high-water mark of fields that have been read. On one Redis a commit moves claims of any partition and announces them
+ * in its own, so all partitions are asked there. @throws StoreUnavailableError
  */
 export async function readHighWaterMark(
   { fields, partitions, address }: Pick<Store, 'fields' | 'partitions' | 'address'>,

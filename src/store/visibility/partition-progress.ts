@@ -49,7 +49,7 @@ export class PartitionProgress {
   apply(changes: readonly Change[]): boolean {
     let hasCommits = false;
     for (const { commit } of changes) {
-      // One that is older than the state that was read would turn the clock back.
+      // A commit older than the state that was read would take the progress back.
       if (commit === null || commit.number <= this.commits) continue;
       hasCommits = true;
       this.commits = commit.number;

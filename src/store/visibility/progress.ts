@@ -18,12 +18,12 @@ import type { VersionVector } from './version.ts';
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
 
 /**
- * Called when a partition has come further. @param last sequence of its last entry, where that was read anew: a Redis that
- * comes back without its last writes has forgotten what lay behind it; else null
+ * Called when a partition has come further. @param last sequence of its last entry when that was read again, else null. A
+ * Redis that comes back without its last writes has forgotten what lay behind it
  */
 export type PlaceListener = (partition: number, checkpoint: number, last: number | null) => void;
 
-/** The partitions that a write reached commit within some milliseconds: this long they are gathered. */
+/** How long changes gather: the partitions that a write reached commit within some milliseconds. */
 const gatherMs = 3;
 
 const noHighWaterMark = Promise.resolve(null);
@@ -132,8 +132,8 @@ export class Progress {
   }
 
   /**
-   * A condition that forgets what was done: what a write caused is fixed when it was passed, so that writes which come
-   * later are not waited for. @param writes entries to pass; emptied on the way
+   * A condition that forgets what is done. What a write caused is fixed when the write is passed, so later writes are not
+   * waited for. @param writes entries to pass; emptied on the way
    */
   #becomesVisible(tenant: string, writes: Map<number, number>): () => boolean {
     const invalidations = new Map<number, number>();
@@ -164,8 +164,9 @@ export class Progress {
   }
 
   /**
-   * The high-water mark of everything that was asked of the store's `fields` until now, by hearing of it at once instead of
-   * asking how far it is; null where that cannot be told. One look serves all who ask in one turn of the event loop.
+   * The high-water mark of everything that was asked of the store's `fields` until now. It comes from reading the changes at
+   * once, instead of asking for their numbers; null where that is not possible. One read serves all callers of one turn of
+   * the event loop.
    */
   catchUp(): Promise<HighWaterMark | null> {
     const { catchUp } = this.#source;

@@ -1,6 +1,6 @@
 /**
- * What this process wrote and nobody may see yet, of each tenant. The version of a write tells of it too: whoever writes
- * several things and reads with the version of the last sees them all.
+ * Writes of this process that may not be visible yet, by tenant. The version of a write covers them, too. So a client that
+ * writes several things and reads with the version of the last one sees them all.
  */
 import type { VersionVector } from './version.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Replies of Redis in its second protocol, told apart from the bytes of a connection: numbers, Buffers, null, lists of them,
- * and errors, which are values here. A Buffer is a part of what came where it came in one piece. A reply that comes in many
- * pieces costs no more than its bytes.
+ * Reads the replies of Redis (RESP2) from the bytes of a connection. A reply is a number, a Buffer, null, a list of these, or
+ * an error, which is a value here. A Buffer that came in one piece is a part of that piece. A reply in many pieces costs no
+ * more than its bytes.
  */
 
 /** What came is no reply: nothing behind it can be understood. */

@@ -1,6 +1,6 @@
 /**
  * A fast path: a connection for reads that come by the thousand. The client library makes it, with its address, password
- * and TLS, and makes it again when it broke. Commands and replies then pass the library by: all commands of a turn are one
+ * and TLS, and makes it again when it broke. Commands and replies then go past the library: all commands of a turn are one
  * text, and replies are read as they come (`reply-reader.ts`).
  *
  * Benchmark: `npm run bench -- delivery-cold`. Over 8,000 pages, each asked for in turn and none cached, a front without
@@ -12,7 +12,7 @@ import type { RedisAddress } from '../connection.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { ProtocolError, ReplyReader } from './reply-reader.ts';
 
-/** Who waits for the reply to one command. */
+/** What waits for the reply to one command. */
 export interface Asker {
   /** @param reply a Buffer, a number, null, a list of them, or an Error */
   settle(reply: unknown): void;
@@ -22,7 +22,7 @@ export interface Asker {
   fail(error: Error): void;
 }
 
-/** What is sent at once. */
+/** Commands that are sent at once. */
 interface Batch {
   text: string;
   readonly askers: Asker[];
@@ -37,9 +37,9 @@ export class RespConnection {
   readonly #timeoutMs: number;
   /** Null while there is no connection. */
   #stream: Redis['stream'] | null = null;
-  /** In the order sent, the first one first answered. */
+  /** In the order sent, which is the order of the replies. */
   #batches: Batch[] = [];
-  /** The last of them while it is not sent: there is one for each turn of the event loop. */
+  /** The last batch while it is not sent. Each turn of the event loop has one. */
   #open: Batch | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -75,7 +75,7 @@ export class RespConnection {
   }
 
   #flush(batch: Batch): void {
-    // Else the connection broke meanwhile, and all who asked know.
+    // Otherwise the connection broke meanwhile, and all askers know.
     if (this.#open !== batch) return;
     this.#open = null;
     this.#stream?.write(batch.text);
@@ -105,7 +105,7 @@ export class RespConnection {
   #settle(reply: unknown): void {
     const batch = this.#batches[0];
     const asker = batch?.askers[batch.answered];
-    // From then on nobody could tell whose a reply is.
+    // From then on no reply could be matched with its command.
     if (batch === undefined || asker === undefined) throw new ProtocolError('a reply that nobody asked for');
     batch.answered += 1;
     if (batch.answered === batch.askers.length) this.#batches.shift();
@@ -124,7 +124,7 @@ export class RespConnection {
     }
     const late = this.#batches.filter(({ endsMs }) => endsMs <= nowMs);
     this.#batches = this.#batches.slice(late.length);
-    // What comes after all would be taken for the reply to something else.
+    // A late reply would be taken for the reply to another command.
     const stream = this.#stream;
     this.#break();
     stream?.destroy();

@@ -14,7 +14,7 @@ for _, group in ipairs(groups) do
     return redis.error_reply('FENCED partition ' .. ARGV[1] .. ' has a newer owner')
   end
 end
--- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
+-- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
 for _, group in ipairs(groups) do
   redis.call('EXISTS', group[2], group[3])
   for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4], run[5], run[6]) end

@@ -1,5 +1,5 @@
 #!lua
--- Notes that a purge is through with a partition; with the last of them it ends.
+-- Notes that a purge is through with a partition. The purge ends with the last partition.
 --
 -- KEYS  1 purge
 -- ARGV  1 token of the purge   2 partition   3 number of partitions

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Publishes what entities are under lookup keys of this partition, then tells who depends on those keys.
--- Publishing before asking, while views register before reading, means that of a change and a computation that
--- race one always sees the other.
+-- A change publishes before it asks, and a computation registers before it reads. So when the two race, one always sees
+-- the other.
 -- In an owner's name (`parts/owner.lua`).
 --
 -- KEYS  1 fence

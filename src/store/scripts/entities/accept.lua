@@ -5,7 +5,7 @@
 -- KEYS  1 clock of the first group
 -- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, meta and entities
 --       key, tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, compare records, entity records}
---       Records come as they are stored of an entity that is new, their three stamps alike.
+--       Records come as they are stored for a new entity: their three stamps are equal.
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 --       Two requests of one call have no entity in common.
 -- Returns  {last sequence of each group's stream, one text of a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
@@ -41,7 +41,7 @@ for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
     local code, isWritten = '1', not meta
     if meta then
       local isOurs = string.sub(meta, 17, 24) == string.sub(record, 17, 24)
-      -- First, because of several states of one entity in a request the repeated call must refuse those that the first refused.
+      -- This comes first: of several states of one entity, a repeated call must refuse those that the first call refused.
       if string.sub(meta, 57) ~= string.sub(record, 57) and string.sub(forces, at, at) ~= '1' then
         code = '2'
       elseif isOurs and not written[originId] then

@@ -1,6 +1,6 @@
 #!lua
 -- Gives a partition to a restore while nothing was ever accepted in it, or takes it back.
--- Idempotent: a restore that holds it already, and may have written, holds it on.
+-- Idempotent: a restore that holds the partition already, and may have written, keeps it.
 --
 -- KEYS  1 restore   2 clock
 -- ARGV  1 'take' | 'release'   2 token of the restore

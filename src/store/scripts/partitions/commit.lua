@@ -5,7 +5,7 @@
 -- KEYS  1 owner   2 clock   3 changes   4 downstream   5 stream
 -- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 pending rebuilds (packed)   5 changes kept
 --       6 number of the commit before, or ''   7 packed list of downstream invalidations: field, sequence, field …
---       8 packed list of runs of claims, as in `parts/claims.lua`; none but on one Redis, whose keys lie in other slots
+--       8 packed list of runs of claims, as in `parts/claims.lua`; empty in a cluster, where their keys lie in other slots
 --       then packed lists of hash writes, each {key, fields and values to set, fields to delete}
 -- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
 local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits', 'checkpoint')
@@ -23,12 +23,12 @@ for at = 9, #ARGV do
     writes[#writes + 1], written[#written + 1] = write, write[1]
   end
 end
--- Of a slot that moves some keys may be gone, which ends the script: before the first write, not amid.
+-- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
 for from = 1, #written, chunk do
   redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
 end
--- None of their keys can be gone, on one Redis. They are told of in the announcement below, which whoever reads there
--- hears of, whatever partition was read.
+-- On one Redis none of their keys can be gone. The announcement below tells of them. On one Redis every reader hears the
+-- announcements of all partitions, whatever partition it has read.
 moveClaims(claims)
 callEach('HSET', KEYS[4], downstream)
 for _, write in ipairs(writes) do
@@ -39,7 +39,7 @@ local commits = before + 1
 redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'dirty', ARGV[4], 'commits', commits)
 local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
 redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[5], sequence .. '-0', 'c', ARGV[3], 'n', commits)
--- Whole nodes of the stream go, of about a hundred entries: to try it at every commit would be in vain.
+-- Redis drops whole nodes of a stream, of about a hundred entries each: most commits would try it in vain.
 local checkpoint, node = tonumber(ARGV[2]), 64
 if math.floor(checkpoint / node) ~= math.floor(tonumber(owner[3] or 0) / node) then
   redis.call('XTRIM', KEYS[5], 'MINID', '~', checkpoint + 1)

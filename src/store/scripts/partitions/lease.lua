@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock. Where that
--- is set back, leases seem to hold for longer: then who has seen for a whole lease time that one was not renewed may take
--- it. Where it is set forward, leases end early. In both cases the new epoch fences the owner before: of two that believe
--- to own a partition only the later one can commit.
+-- Takes, renews or gives back the ownership of a partition. Time is Redis' own, so workers need no common clock. When that
+-- clock is set back, leases seem to hold for longer: then a worker that saw no renewal for a whole lease time may take the
+-- lease. When it is set forward, leases end early. In both cases the new epoch fences the former owner: of two workers that
+-- believe to own a partition only the later one can commit.
 --
 -- KEYS  1 owner
 -- ARGV  1 'take' | 'renew' | 'release'   2 worker id   3 lease in ms   4 epoch (renew, release; take: of the lease that was
@@ -17,7 +17,7 @@ if action == 'take' then
   local untilMs = tonumber(owner[2] or 0)
   local isUnrenewed = owner[1] ~= worker and owner[3] == ARGV[4] and owner[2] == ARGV[5]
   if owner[1] and owner[1] ~= '' and untilMs > nowMs and not isUnrenewed then
-    -- Our own retried call: the first one took it.
+    -- A repeated call of this worker: the first one took the lease.
     if owner[1] ~= worker then return { 0, untilMs - nowMs } end
     return { tonumber(owner[3]), tonumber(owner[4] or 0), tonumber(owner[5] or 0), history() }
   end

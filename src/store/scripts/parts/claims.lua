@@ -2,15 +2,15 @@
 -- routes, the counts of clashes and of hidden redirects. A claim costs the same whoever else claims its field.
 --
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes,
--- ranks and hidden key, fields, digests (8 bytes each; none where nobody asks whose service changed), displays, packed lists of the
+-- ranks and hidden key, fields, digests (8 bytes each; none for a commit), displays, packed lists of the
 -- one claim}. 'renew' derives anew what follows from a claim, if it is there.
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 --
--- The hash of claims has under a field that one view claims the packed list of that claim, and under a contested one what
--- is served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
--- contested field stands in the hash too, under a field that begins with `r:` (`competingField`), and its rank twice in the
--- sorted set of ranks, behind the length of the claim field and the field itself: behind `h`, its host and \0, and behind
--- `w` if it is the first of its host. The hash is right where the two differ: a rank whose claim is not in it goes.
+-- In the hash of claims, a field that one view claims has the packed list of that claim. A contested field has what is
+-- served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
+-- contested field also stands alone in the hash, under a field that begins with `r:` (`competingField`). Its rank stands
+-- twice in the sorted set of ranks, behind the length of the claim field and the field itself: behind `h`, its host and \0,
+-- and behind `w` if it is the first of its host. When the two differ the hash is right: a rank without its claim is removed.
 
 local hostsMax = 32
 local largestStamp = 9007199254740991
@@ -30,14 +30,14 @@ local function sameClaim(a, b)
   return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
 end
 
--- Sorts as claims are served: a page before a redirect, the latest before older ones; ids decide the rest so that no
--- layout does.
+-- Ranks sort as claims are served: a page before a redirect, then the latest first. Ids decide the rest, so that the number
+-- of partitions does not.
 local function rankOf(claim)
   local age = string.format('%016.0f', largestStamp - tonumber(claim[3]))
   return claim[2] .. age .. claim[5] .. '\0' .. claim[4] .. '\0' .. claim[6] .. '\0' .. (claim[1] or '')
 end
 
--- The same whatever the claim's age.
+-- Where a competing claim stands in the hash: the same field whatever its age.
 local function competingField(begin, rank)
   return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
 end
@@ -95,7 +95,7 @@ local function changeCompeting(action, claimsKey, ranksKey, begin, claim, packed
   return before, packedBefore, after, packedAfter
 end
 
--- Redirects that are not served, since a page answers on every host: `store/derived/routes.ts` leaves them out of the list of routes.
+-- Redirects that are not served, since a page answers on every host: `store/claims/routes.ts` leaves them out.
 local function hiddenOf(claimsKey, ranksKey, begin)
   if not isPage(first(claimsKey, ranksKey, begin, 'h\0')) then return 0 end
   return redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2')
@@ -116,8 +116,8 @@ local function recordOf(claimsKey, ranksKey, begin)
   return head .. table.concat(claims) .. (#winners > hostsMax and '\195' or '\194')
 end
 
--- The record of a field that was contested, false for none, how many claim it, and how many redirects of it are hidden. The
--- last claim needs no rank.
+-- Returns the record of a field that was contested (false for none), the number of its claims, and the number of its hidden
+-- redirects. A claim that is left alone needs no rank.
 local function settle(claimsKey, ranksKey, field, record, isRenewed)
   local begin = #field .. ':' .. field
   local count = redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'h', '(' .. begin .. 'i')
@@ -160,8 +160,8 @@ local function changeOnly(run, isUrl, claim, packed, record, other)
   return now
 end
 
--- A field with one claim becomes contested when another view claims it. What a damage has left of contested fields is met
--- where a claim is dropped or renewed that the field does not have.
+-- A field with one claim becomes contested when another view claims it. Damage may have left
+-- competing claims without their record. They are found when a claim is dropped or renewed that the record does not have.
 local function becomesContested(run, begin, claim, record, other)
   local isSame, isCompeting = other and sameClaim(other, claim), run.action == 'put'
   if isSame and run.action ~= 'renew' then return false end
@@ -173,7 +173,7 @@ local function becomesContested(run, begin, claim, record, other)
   return isCompeting
 end
 
--- What one run makes of its keys: read at once, changed here, written at once; contested fields one by one.
+-- Applies one run to its keys. They are read at once, changed here and written at once; contested fields go one by one.
 local function changeRun(digests, action, claimsKey, routesKey, clashesKey, ranksKey, hiddenKey, fields, fieldDigests, displays, claims)
   local stored = {}
   for from = 1, #fields, chunk do
@@ -181,7 +181,7 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
   local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
-  -- Of fields that had claims, what they hold in the end and how many; by URL: whether it is served.
+  -- By field that had claims: its record in the end, and the number of its claims. By URL: whether it is served.
   local changed, counts, served = {}, {}, {}
   -- Contested fields, and whether their record is made anew. Most runs have none.
   local run, contested = nil, nil

@@ -1,5 +1,5 @@
--- Tells in which history the Redis is that runs the script: each start of one that may forget begins another, and so does
--- each failover of a cluster.
+-- Tells the history of the Redis that runs the script. Each start of a Redis that may forget begins another history,
+-- and so does each failover of a cluster.
 --
 -- Returns  history(): id of the history
 local function history()

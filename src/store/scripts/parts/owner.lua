@@ -1,4 +1,4 @@
--- Refuses a script in the name of a partition's owner whose lease is of another history. Behind `parts/history.lua`.
+-- Refuses an owner of a partition whose lease is of another history. Behind `parts/history.lua`.
 --
 -- ARGV  last, taken away here: history in which the owner took its lease, or '' where any will do
 -- Returns  error FENCED

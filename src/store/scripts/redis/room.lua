@@ -1,5 +1,5 @@
 #!lua
--- Does nothing, which a full Redis refuses of a script that does not say that it may run then.
+-- Does nothing. A full Redis refuses even that to a script without the flag `allow-oom`.
 --
 -- KEYS  1 any
 -- Returns  1; error OOM

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- One write that a full Redis would refuse by itself, for what must go on then and holds no more than it ever does.
+-- One write that goes on when Redis is full: for data of bounded size that must be told even then.
 --
 -- KEYS  1 any
 -- ARGV  1 name of the command   then its words behind the key

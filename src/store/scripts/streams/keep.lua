@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Keeps a stream of a living process from expiring; makes it if it is not there. Called often, and written down seldom.
+-- Keeps a stream of a living process from expiring; makes it if it is not there. It is called often, and writes seldom.
 --
 -- KEYS  1 stream
 -- ARGV  1 time to live in ms
