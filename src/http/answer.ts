@@ -4,17 +4,19 @@ export type HeaderField = readonly [name: string, value: string];
 
 export interface Answer {
   readonly status: number;
-  /** With status 304 it is not sent, nor is its length. */
+  /** An answer with status 304 sends neither the body nor its length. */
   readonly body: string | Uint8Array;
   readonly contentType: string;
   readonly headers?: readonly HeaderField[];
-  /** Status, headers and content type as they go out, for an answer that is written often; see `headOf`. */
+  /** From `headOf`: status, headers and content type as they go out. For an answer that is written often. */
   readonly head?: Uint8Array;
-  /** Name of the problem that it tells of, for the log. */
+  /** Name of the problem that the answer tells of, for the log. */
   readonly problem?: string;
-  /** Ends the connection behind the answer. */
+  /** The connection ends behind the answer. */
   readonly close?: boolean;
-  /** Of the body the length alone is told: a client that asked with HEAD takes what follows for the next answer. */
+  /**
+   * The answer tells only the length of its body: a client that asked with HEAD takes what follows for the next answer.
+   */
   readonly isHead?: boolean;
 }
 

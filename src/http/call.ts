@@ -1,10 +1,10 @@
-/** One request as a handler sees it; uWebSockets.js' own is dead after an await. */
+/** One request as a handler sees it. The request of uWebSockets.js itself must not be touched after an await. */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/configuration.ts';
 import type { RequestBody } from './uws/body.ts';
 import { headerText } from './uws/text-decoding.ts';
 
-/** Headers that a route reads, settled when the server starts. */
+/** The headers that a route reads. They are known when the server starts. */
 export interface HeaderPlan {
   /** Lower-cased. */
   readonly names: readonly string[];
@@ -30,7 +30,7 @@ export function planHeaders(
 const none: readonly string[] = [];
 
 export class Call {
-  /** Null once it is dead. */
+  /** Null once uWebSockets.js has taken it back. */
   #request: HttpRequest | null;
   readonly #plan: HeaderPlan;
   #values = none;
@@ -45,7 +45,7 @@ export class Call {
   ) {
     this.#request = request;
     this.#plan = plan;
-    // Against its declaration it is undefined for a URL without `?`.
+    // The library declares a text, but gives undefined for a URL without `?`.
     this.query = (request.getQuery() as string | undefined) ?? '';
     this.parameters =
       parameterCount === 0
@@ -53,14 +53,14 @@ export class Call {
         : Array.from({ length: parameterCount }, (_, at) => request.getParameter(at));
   }
 
-  /** As it came, behind the `?`. */
+  /** The query string as it came, without the `?`. */
   readonly query: string;
   /** Path parameters as they came, percent-encoded. */
   readonly parameters: readonly string[];
 
   /**
-   * Copies the headers of the plan. Called before uWebSockets.js takes the request back, unless the call is answered by
-   * then: an answer from the cache looks at two or three of them.
+   * Copies the headers of the plan. Must be called before uWebSockets.js takes the request back, unless the call is
+   * answered by then: an answer from the cache reads only two or three headers.
    */
   keepHeaders(): void {
     const request = this.#request;

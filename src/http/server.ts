@@ -1,4 +1,4 @@
-/** The HTTP front: uWebSockets.js, the route table, and the way of every request. */
+/** The HTTP front: it serves the route table with uWebSockets.js, and leads every request to its answer. */
 import './uws/head-limit.ts';
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export interface HttpServerOptions extends RateLimits {
   readonly log: Log;
   /** Absent or null: plain HTTP. The files have been checked. */
   readonly tls?: TlsFiles | null;
-  /** Connections beyond this are closed as they come; absent: no limit. */
+  /** Further connections are closed as they come; absent: no limit. */
   readonly connectionsMax?: number;
 }
 
@@ -39,7 +39,7 @@ interface ServedRoute {
   readonly plan: HeaderPlan;
   readonly parameterCount: number;
   readonly recorded: RecordedRoute;
-  /** Answers HEAD: as GET, without the body. */
+  /** The route answers HEAD: as GET, but without the body. */
   readonly isHead: boolean;
 }
 
@@ -90,8 +90,10 @@ export class HttpServer {
   }
 
   /**
-   * Begins to take connections. Several processes may listen on one port; the system spreads connections over them.
-   * @returns the port. @throws Error when the port cannot be had
+   * Begins to take connections. Several processes may listen on one port. The operating system spreads connections over
+   * them.
+   * @returns the port.
+   * @throws Error when the port cannot be had
    */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -106,13 +108,13 @@ export class HttpServer {
     });
   }
 
-  /** Takes no more connections, lets running requests finish (for a limited time), then closes every connection. */
+  /** Takes no more connections, waits for running requests for a limited time, then closes every connection. */
   async close(): Promise<void> {
     this.#draining = true;
     if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
     await this.#exchanges.idle(this.#services.limits.drainMs);
-    // One turn, so that what was just handed to the sockets leaves before they close.
+    // One more turn, so that the bytes that were just handed to the sockets leave before these close.
     await nextTurn();
     this.#app.close();
   }
@@ -157,7 +159,7 @@ export class HttpServer {
     });
   }
 
-  /** The way of a request: is it whole, whose is it, what is the answer, and does that wait for anything? */
+  /** Leads a request to its answer: is it whole, whose is it, what is the answer, and does the answer wait for anything? */
   #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
     const record = new RequestRecord(this.#log, route.recorded);
     const takesBody = route.definition.body !== undefined;
@@ -176,7 +178,7 @@ export class HttpServer {
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer));
   }
 
-  /** Where a body would end cannot be told from such a head: what follows could be taken for another request. */
+  /** Refuses a head that does not tell where the body ends. What follows could be taken for another request. */
   #unframed(res: HttpResponse, req: HttpRequest): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
     return { ...problemAnswer('plain', problem), close: req.getHeader('transfer-encoding') === '' };
@@ -222,7 +224,7 @@ export class HttpServer {
     }
   }
 
-  /** The answer as it goes out: another one while too many wait for their clients. */
+  /** The answer as it goes out. A refusal takes its place while too many answers wait for their clients. */
   #admitted({ definition, isHead }: ServedRoute, answer: Answer): Answer {
     const goes = isHead || this.#unsent.admit(bodyBytesOf(answer));
     return this.#outgoing(

@@ -1,10 +1,10 @@
 /**
- * Answers of delivery and of queries, each computed once however many ask for it, and kept until something that it read changes:
- * a page from the first time that it is asked for, the answer of a query from the second.
+ * Keeps answers of delivery and of queries until something that they read changes. Each is computed once, however many
+ * ask for it. A page is kept from the first time that it is asked for, the answer to a query from the second.
  *
  * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The
- * changes streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the last
- * change that this front has heard of.
+ * changes streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the
+ * last change that this front has heard of.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
@@ -23,7 +23,7 @@ export interface AnswerKey {
 
 export interface ComputedAnswer {
   readonly answer: FinishedAnswer;
-  /** Keys of the subjects that were read, as changes are told by; null: it hangs on more, and is not kept. */
+  /** Keys of the subjects that were read. Null: the answer depends on more, and is not kept. */
   reads(): readonly string[] | null;
 }
 
@@ -37,7 +37,7 @@ interface Flight {
 
 interface Settled {
   readonly answer: FinishedAnswer;
-  /** Nothing that it read has changed since it was begun, as far as this front has heard. */
+  /** Nothing that the answer read has changed since its computation began, as far as this front has heard. */
   readonly isCurrent: boolean;
 }
 
@@ -47,19 +47,21 @@ interface Kept {
   readonly answer: FinishedAnswer;
   readonly subjects: readonly string[];
   readonly bytes: number;
-  /** How many answers had been kept when it last became the last one to go. */
+  /** How many answers had been kept when this one last became the last to go. */
   movedAt: number;
 }
 
-/** Of one client: text -> its answer. */
+/** The answers of one client, by `AnswerKey.text`. */
 type Answers = Map<string, Kept | Flight>;
 
 /** What a kept answer takes besides its body and its text, roughly. */
 const keptBytes = 800;
 const subjectBytes = 120;
-/** One answer may take so much of the whole. */
+/** One answer may take this much of the whole. */
 const largestShare = 1 / 8;
-/** An answer is not moved at each asking, which costs more than finding it: only when so many others have come behind it. */
+/**
+ * Moving an answer costs more than finding it. So it is moved only when this share of the others has come behind it.
+ */
 const stillYoungShare = 1 / 8;
 
 export class AnswerCache {
@@ -87,7 +89,7 @@ export class AnswerCache {
     return this.bytesMax > 0;
   }
 
-  /** The kept answer; null when there is none. */
+  /** Finds a kept answer; null when there is none. */
   find(key: AnswerKey): FinishedAnswer | null {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept') {
@@ -100,8 +102,8 @@ export class AnswerCache {
   }
 
   /**
-   * The answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again. It is at least
-   * as new as what this front had heard of when it was asked for. @throws what `compute` throws
+   * Gives the answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again.
+   * The answer is at least as new as what this front had heard of when the call came. @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Promise<FinishedAnswer> {
     if (key.kind === 'query' && !(this.isOn && this.#askedBefore.note(key.text))) {
@@ -112,12 +114,12 @@ export class AnswerCache {
       const there = this.#at(key) ?? this.#begin(key, compute);
       if (there.kind === 'kept') return there.answer;
       const { answer, isCurrent } = await there.settled;
-      // One that was begun earlier may have read what changed before this caller came.
+      // A computation that began earlier may have read what changed before this caller came.
       if (isCurrent || there.beganAt >= askedAt) return answer;
     }
   }
 
-  /** Counts a compressed form that was added to an answer, which may have gone in the meantime. */
+  /** Counts a compressed form that was added to an answer. The answer may have gone in the meantime. */
   noteGrown(key: AnswerKey, answer: FinishedAnswer, bytes: number): void {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept' || kept.answer !== answer) return;
@@ -125,7 +127,10 @@ export class AnswerCache {
     this.#keep({ ...kept, bytes: kept.bytes + bytes });
   }
 
-  /** Drops what read the subjects. @param subjects as `Progress` tells them; null when anything may have changed */
+  /**
+   * Drops the answers that read the subjects. @param subjects as `Progress` tells them; null when anything may have
+   * changed
+   */
   invalidate(subjects: readonly string[] | null): void {
     if (subjects === null) {
       this.empty();
@@ -140,7 +145,7 @@ export class AnswerCache {
     }
   }
 
-  /** Drops everything; what is being computed will not be kept. */
+  /** Drops everything. An answer that is being computed will not be kept. */
   empty(): void {
     this.#heard.note(null);
     this.#answers = { delivery: new Map(), query: new Map() };
@@ -150,7 +155,7 @@ export class AnswerCache {
 
   #begin(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Flight {
     const beganAt = this.#heard.begin();
-    // It waits for the computation at least once, so the flight is noted before it is over.
+    // `#settle` waits for the computation at least once, so the flight is noted before it is over.
     const flight = { kind: 'flight', beganAt, settled: this.#settle(key, beganAt, compute) } as const;
     this.#put(key, flight);
     return flight;
@@ -170,7 +175,8 @@ export class AnswerCache {
   /** Keeps an answer, unless something that it read has changed. @returns whether nothing has */
   #keepCurrent(key: AnswerKey, beganAt: number, computed: ComputedAnswer): boolean {
     const isQuiet = this.#heard.count === beganAt;
-    // Naming what was read costs a good part of an answer; where nothing is kept and nothing changed nobody asks.
+    // Naming what was read costs a good part of an answer. Nobody asks for it while nothing is kept and nothing
+    // changed.
     if (isQuiet && !this.isOn) return true;
     const subjects = computed.reads();
     if (subjects === null) return isQuiet;

@@ -3,32 +3,35 @@
  * changed since its computation began: otherwise it could be older than a change that was heard of.
  */
 
-/** Subjects remembered; nothing is known any more of what changed before them. */
+/** Subjects that are remembered. Beyond them everything is forgotten, and counts as changed. */
 export const subjectsRemembered = 20_000;
 
 export class HeardChanges {
   /** Subject -> the number of its last change. */
   readonly #changedAt = new Map<string, number>();
-  /** Of all changes up to this number it is not known what they changed. */
+  /** It is not known what the changes up to this number changed. */
   #knownSince = 0;
   #count = 0;
   #computing = 0;
 
-  /** How many changes were heard of: a moment, for `hasChangedSince`. */
+  /** Number of changes heard of so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** A computation begins. Each one ends with `end`. @returns the moment */
+  /**
+   * Notes that a computation begins; `end` must follow. @returns the number of changes heard of so far, for
+   * `hasChangedSince`
+   */
   begin(): number {
     this.#computing += 1;
     return this.#count;
   }
 
-  /** A computation is over, whatever came of it. */
+  /** Notes that a computation is over, whatever came of it. */
   end(): void {
     this.#computing -= 1;
-    // Nobody will ask any more what changed before now.
+    // No computation is left that could ask what changed before now.
     if (this.#computing === 0 && this.#changedAt.size > 0) this.#changedAt.clear();
   }
 
@@ -45,12 +48,12 @@ export class HeardChanges {
   }
 
   /**
-   * Whether one of the subjects has changed, or may have, since a moment.
-   * @param moment from `begin`, of a computation that has not ended
+   * Tells whether one of the subjects has changed, or may have, since a computation began.
+   * @param beganAt from `begin`; the computation has not ended
    */
-  hasChangedSince(moment: number, subjects: readonly string[]): boolean {
-    if (this.#knownSince > moment) return true;
-    return subjects.some((subject) => (this.#changedAt.get(subject) ?? 0) > moment);
+  hasChangedSince(beganAt: number, subjects: readonly string[]): boolean {
+    if (this.#knownSince > beganAt) return true;
+    return subjects.some((subject) => (this.#changedAt.get(subject) ?? 0) > beganAt);
   }
 
   #forget(): void {

@@ -1,6 +1,9 @@
-/** Who has read a subject: what a change of it concerns. */
+/** Knows who has read each subject, and so whom a change of it concerns. */
 export class SubjectIndex<Reader extends object> {
-  /** Most subjects have one reader: a Set for each of those would be made and let go with every change. */
+  /**
+   * Most subjects have one reader, which stands here without a Set: such Sets would be made and dropped with every
+   * change.
+   */
   readonly #readers = new Map<string, Reader | Set<Reader>>();
 
   /** @param subjects keys from `subjectKey`, each once or several times */
@@ -12,7 +15,7 @@ export class SubjectIndex<Reader extends object> {
     for (const subject of subjects) this.#remove(subject, reader);
   }
 
-  /** A copy: readers may be removed while it is walked through. */
+  /** A copy, so readers may be removed while the caller goes through it. */
   readersOf(subject: string): readonly Reader[] {
     const readers = this.#readers.get(subject);
     if (readers === undefined) return [];

@@ -1,4 +1,4 @@
-/** Compresses an answer as its client likes it (docs/reference/http.md "Caching"), off the main thread. */
+/** Compresses an answer as its client wants it (docs/reference/http.md "Caching"), off the main thread. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../../contract/limits.ts';
@@ -6,11 +6,11 @@ import { compressionBytesMin } from '../../contract/limits.ts';
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** Answers are made anew for each request: these levels cost about as much time as they save on the wire. */
+/** At these levels compression costs about as much time as it saves on the wire. */
 const brotliQuality = 4;
 const gzipLevel = 6;
 
-/** What to write a body in: the client's choice when the body is worth it. */
+/** The coding for a body: the one that the client likes best, if the body is large enough. */
 export function codingFor(body: Uint8Array, acceptEncoding: string): Coding {
   return body.length > compressionBytesMin ? chooseCoding(acceptEncoding) : 'identity';
 }
@@ -38,7 +38,7 @@ export function chooseCoding(acceptEncoding: string): Coding {
   const any = weights.get('*') ?? 0;
   const br = weights.get('br') ?? any;
   const gzip = weights.get('gzip') ?? any;
-  // Without a word about it identity is acceptable, but a named coding is what the client came for.
+  // A client that does not name identity accepts it (RFC 9110), but prefers what it names.
   const identity = weights.get('identity') ?? 0;
   if (br > 0 && br >= gzip && br >= identity) return 'br';
   if (gzip > 0 && gzip >= identity) return 'gzip';

@@ -1,4 +1,6 @@
-/** Builds the answer of a delivery request from the store (docs/reference/http.md "Delivery"). Knows nothing of HTTP. */
+/**
+ * Builds the answer to a delivery request from the store (docs/reference/http.md "Delivery"). Knows nothing of HTTP.
+ */
 import { parseViewId } from '../../contract/ids.ts';
 import { type Claim, type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
@@ -14,7 +16,7 @@ import type { DeliveryRequest } from './request.ts';
 import { claimOnUrl } from './served-claim.ts';
 import { LoadedViews } from './view-loading.ts';
 
-/** An answer and what it was made of. A class: functions that are made anew for each answer would be named each time. */
+/** An answer and what it was made of. It is a class, because closures would be made again for each answer. */
 export class Delivered {
   /** @param body JSON text in UTF-8 */
   constructor(
@@ -25,8 +27,8 @@ export class Delivered {
   ) {}
 
   /**
-   * Keys of everything that was read, found or missing, as the changes streams announce it: the answer stays true until
-   * one of them changes (design promise 10).
+   * Keys of everything that was read, found or missing, as the changes streams announce it. The answer stays true until
+   * one of them changes.
    */
   reads(): readonly string[] {
     const { scope } = this.plan;
@@ -36,7 +38,7 @@ export class Delivered {
     ];
   }
 
-  /** Where all of it lies. */
+  /** The hash fields that were read. */
   places(): readonly HashField[] {
     const { scope, places } = this.plan;
     return [...places, ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target))];
@@ -45,15 +47,15 @@ export class Delivered {
 
 const nobody = () => {};
 
-/** What a key of `views` stands for. */
+/** A view that was asked for, and its key in `views`. */
 interface AskedView {
   readonly key: string;
   readonly target: ViewTarget;
 }
 
 /**
- * @param withRoute a GET, whose answer has a `route`
- * @param onRead called with every read of the store, in its turn of the event loop, or when it is done
+ * @param withRoute true for a GET, whose answer has a `route`
+ * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
  * @throws StoreUnavailableError; ProblemError 422 beyond a limit
  */
 export async function deliver(
@@ -73,7 +75,8 @@ export async function deliver(
     const ofUrl = url === null ? undefined : served.shift();
     const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
     const claim = found instanceof Promise ? await found : found;
-    // Not with the read: this one goes its own way, and what tells how far changes are heard of must not overtake it.
+    // `onRead` is called behind this read and not with it. The read goes over another connection, where the question
+    // how far changes are heard of could overtake it.
     if (found instanceof Promise) onRead();
     const asked = askedViews(request, scope, served);
     const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
@@ -88,7 +91,7 @@ export async function deliver(
   }
 }
 
-/** Ids before handles, in the order asked; ids of other environments and garbage name no view. */
+/** Ids before handles, in the order asked. An id of another environment names no view, nor does a malformed one. */
 function askedViews(
   { ids, handles }: DeliveryRequest,
   { environmentId }: EnvironmentScope,
@@ -122,7 +125,7 @@ const routeStart = Buffer.from(',"route":');
 const noRoute = Buffer.from('null');
 const viewsStart = Buffer.from(',"views":{');
 const end = Buffer.from('}}');
-/** What nearly every answer begins with. */
+/** Nearly every answer begins with it. */
 const plainMeta = Buffer.from(metaText(200, null, []));
 
 function bodyOf({ request, scope, withRoute, claim, routeView, asked, views }: AnswerParts): Buffer {

@@ -28,14 +28,14 @@ export function deliverByQuery(services: Services): Handler {
   };
 }
 
-// What only some requests need stands apart, as functions of its own: closures in the way of a cached answer would cost
-// each of them an allocation.
+// Steps that only some requests need are functions of their own: a closure on the way of a cached answer would cost
+// each request an allocation.
 async function answerOfVersion(services: Services, call: Call, version: VersionVector): Promise<Answer> {
   await waitForVersion(services, call.client.tenant.alias, version);
   return answerOfQuery(services, call);
 }
 
-/** From the cache at once; else computed, and kept if nothing that it read changed meanwhile. */
+/** Answers from the cache at once. Else the answer is computed, and kept if nothing that it read changed meanwhile. */
 function answerOfQuery(services: Services, call: Call): Answer | Promise<Answer> {
   const { cache } = services;
   const key: AnswerKey = { kind: 'delivery', principal: call.client, text: call.query };
@@ -45,7 +45,8 @@ function answerOfQuery(services: Services, call: Call): Answer | Promise<Answer>
 }
 
 function computed(services: Services, key: AnswerKey): Promise<FinishedAnswer> {
-  // At once and not as a promise: of many pipelined mistakes the later ones wait for the next turn (`uws/long-turns.ts`).
+  // A mistake is thrown at once and not in a promise. Of many pipelined mistakes the later ones then wait for the next
+  // turn (`uws/long-turns.ts`).
   const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {
     const plan = new DeliveryPlan(services.store, key.principal, request);
@@ -66,8 +67,8 @@ class AnswerOfDelivery implements ComputedAnswer {
 }
 
 /**
- * An answer that was just read can show what the cache has not heard of. It is held back until older answers that show
- * the same are out of the cache: whoever has seen it must not be given one of those afterwards.
+ * An answer that was just read can show what the cache has not heard of. It is held back until the older answers are
+ * out of the cache: a client that has seen the new one must not get an older one afterwards.
  */
 function deliveredInOrder(services: Services, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
   const { store, cache, largeAnswers } = services;
@@ -105,8 +106,8 @@ export function deliverByBody(services: Services): Handler {
 }
 
 /**
- * The form that the client asked for: nothing new, compressed, or the body as it is.
- * @param cache that may have kept the answer, under this key
+ * The answer in the form that the client asked for: 304, compressed, or the body as it is.
+ * @param cache may have kept the answer under this key
  */
 function inItsForm(
   call: Call,

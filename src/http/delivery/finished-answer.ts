@@ -1,4 +1,7 @@
-/** A delivered body in every form that it is sent in, each made once, the compressed ones when they are first asked for. */
+/**
+ * A delivered body in every form in which it is sent. Each form is made once, a compressed one when it is first asked
+ * for.
+ */
 import { type Answer, type HeaderField, jsonType } from '../answer.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 import { compressed } from './content-coding.ts';
@@ -6,10 +9,10 @@ import { etagOf } from './etag.ts';
 
 type Coding = 'br' | 'gzip';
 
-/** The API key is part of what decides an answer, so shared caches must not mix clients. */
+/** The API key decides the answer too, so shared caches must not mix clients. */
 const vary: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
 const type: HeaderField = ['Content-Type', jsonType];
-/** What stands behind the tag, in each form. */
+/** The headers behind the tag, for each form. */
 const behindTag = {
   notModified: headLines([vary]),
   identity: headLines([vary, type]),
@@ -20,7 +23,7 @@ const behindTag = {
 export class FinishedAnswer {
   #etag: string | null = null;
   #identity: Answer | null = null;
-  /** A promise while it is being compressed: whoever asks meanwhile waits for the one that is under way. */
+  /** A promise while the body is being compressed, so requests that come meanwhile wait for it. */
   readonly #coded: Record<Coding, Answer | Promise<Answer> | null> = { br: null, gzip: null };
 
   /** @param body JSON text in UTF-8 */
@@ -43,8 +46,8 @@ export class FinishedAnswer {
   }
 
   /**
-   * The answer with its body compressed, once for each coding, however many ask at a time.
-   * @param onMade called once for each coding, with the bytes that this answer has taken in
+   * The answer with its body compressed. The body is compressed once for each coding, however many ask at a time.
+   * @param onMade called once for each coding, with the bytes of the compressed body
    */
   coded(coding: Coding, onMade: (bytes: number) => void): Answer | Promise<Answer> {
     this.#coded[coding] ??= this.#code(coding, onMade);

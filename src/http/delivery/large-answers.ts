@@ -1,11 +1,11 @@
 /**
- * Answers that are made of many bytes take turns: a front makes a few at a time, one for each client, so that what they
- * need is bounded and nobody's answers stand behind those of one client.
+ * Answers that are made of many bytes take turns. A front makes a few at a time, and few for each client. So their
+ * memory is bounded, and no client's answers wait behind all those of another.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { largeAnswersMax, largeAnswersOfClientMax, largeAnswersWaitingMax } from '../../contract/limits.ts';
 
-/** Gives a turn back. */
+/** Ends a turn. */
 export type EndOfTurn = () => void;
 
 interface Client {
@@ -14,17 +14,17 @@ interface Client {
 }
 
 export class LargeAnswers {
-  /** Those with answers that run or wait, whoever had the last turn behind the others. */
+  /** Clients with answers that run or wait. The client that had the last turn stands last. */
   readonly #clients = new Map<object, Client>();
   #running = 0;
 
-  /** That are being made. */
+  /** Answers that are being made. */
   get running(): number {
     return this.#running;
   }
 
   /**
-   * Waits for a turn, which is the caller's until it is ended.
+   * Waits for a turn. The caller must end it.
    * @param owner whose answer it is. @throws ProblemError `unavailable` when too many of this owner wait already
    */
   async turn(owner: object): Promise<EndOfTurn> {

@@ -1,14 +1,15 @@
-/**
- * "Read your own writes" (docs/reference/http.md "Reading your own writes"): waits for the state that a Min-Version header
- * asks for.
- */
+/** Waits for the state that a Min-Version header asks for (docs/reference/http.md "Reading your own writes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { parseVersion } from '../../store/visibility/version.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 
-/** The version that a call asks for, or null. @throws ProblemError of that status, in its interface's words, when the token is not ours */
+/**
+ * The version that a call asks for, or null.
+ * @param invalidStatus status of the interface for a token that is not ours
+ * @throws ProblemError of that status
+ */
 export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVector | null {
   const token = call.prefixedHeader('min-version');
   if (token === '') return null;
@@ -18,7 +19,7 @@ export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVecto
   throw new ProblemError(invalidStatus === 422 ? versionInvalid : queryInvalid([versionInvalid.message]));
 }
 
-/** @throws ProblemError `versionNotReached` when it is not visible in time */
+/** @throws ProblemError `versionNotReached` when the version is not visible in time */
 export async function waitForVersion(
   { progress, limits }: Services,
   tenant: string,

@@ -1,4 +1,4 @@
-/** What a delivery request has to read first: the claims on its URL and its handles. */
+/** The first reads of a delivery request: the claims on its URL and its handles. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
 import { placeOfClaims } from '../../store/claims/read-claims.ts';
@@ -12,9 +12,9 @@ import type { DeliveryRequest } from './request.ts';
 export class DeliveryPlan {
   readonly scope: EnvironmentScope;
   readonly url: NormalUrl | null;
-  /** Of the URL and of the handles, in this order. */
+  /** First that of the URL, then those of the handles. */
   readonly #claimFields: readonly string[];
-  /** Of the claim fields, in their order. */
+  /** Where the claims lie, in the order of the claim fields. */
   readonly places: readonly HashField[];
 
   constructor(
@@ -31,7 +31,7 @@ export class DeliveryPlan {
     this.places = this.#claimFields.map((field) => placeOfClaims(store, scope, field));
   }
 
-  /** Keys of the subjects that the claim fields are. */
+  /** Keys of the claims as subjects of changes. */
   claimKeys(): string[] {
     return this.#claimFields.map((field) => subjectKey(claimSubject(this.scope, field)));
   }

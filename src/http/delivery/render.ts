@@ -1,7 +1,7 @@
 /**
- * Puts views together with the views that they reference (docs/reference/http.md "References in an answer"): concatenates
- * stored bytes, parses nothing. Pure; the views have been loaded. Work is bounded by the limits of an answer, not by the
- * number of ways through a graph.
+ * Puts views together with the views that they reference (docs/reference/http.md "References in an answer"). It
+ * concatenates stored bytes and parses nothing. It is pure: the views have been loaded before. The limits of an answer
+ * bound the work, however many ways lead through a graph.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
@@ -12,7 +12,7 @@ import type { StoredBody, StoredReference } from '../../store/derived/stored-bod
 export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedView | null;
 
 export interface LoadedView {
-  /** One per view: what tells that a view is being rendered within itself. */
+  /** One for each view. It shows when a view would be rendered within itself. */
   readonly key: string;
   readonly body: StoredBody;
 }
@@ -22,7 +22,7 @@ export interface MissingReference {
   readonly viewId: string;
 }
 
-/** A view that is being written: `next` is the reference to come after `texts[next]`. */
+/** A view that is being written. Next come `texts[next]` and the reference behind it. */
 interface Frame {
   readonly view: LoadedView;
   /** Path of the view within its parent. */
@@ -32,7 +32,7 @@ interface Frame {
 
 const nullBytes = Buffer.from('null');
 
-/** Gathers the bytes of one answer and counts what its limits count. */
+/** Gathers the bytes of one answer and keeps its limits. */
 export class Rendering {
   readonly #environmentId: string;
   readonly #viewOf: ViewOf;
@@ -61,8 +61,8 @@ export class Rendering {
   }
 
   /**
-   * Adds a view with its references replaced, at any depth.
-   * @param path where it stands in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
+   * Adds a view and replaces its references, at any depth.
+   * @param path place of the view in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
    */
   view(view: LoadedView, path: string): void {
     if (this.#writeLeaf(view)) return;
@@ -90,7 +90,7 @@ export class Rendering {
     }
   }
 
-  /** Writes a view that has no references, as most that are referenced; false when it has some. */
+  /** Writes a view without references, as most referenced views are. @returns false when it has some */
   #writeLeaf({ body: { texts, references } }: LoadedView): boolean {
     const [text] = texts;
     if (references.length > 0 || text === undefined) return false;

@@ -1,4 +1,4 @@
-/** What a delivery request asks for (docs/reference/http.md "Delivery"). */
+/** Reads what a delivery request asks for (docs/reference/http.md "Delivery"). */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
@@ -72,7 +72,7 @@ function duplicatesFlag(parameters: readonly (readonly [string, string])[]): boo
 
 function checkUrl(url: string | null): void {
   if (url === null) return;
-  // Characters are code points; a text of that many UTF-16 units cannot have more.
+  // The limit counts code points. A text never has more of them than UTF-16 units, so short texts need no count.
   if (url.length > urlCharactersMax && [...url].length > urlCharactersMax) {
     throw new ProblemError(problems.urlTooLong);
   }

@@ -1,6 +1,6 @@
 /**
- * Which of several claims on one URL is served (docs/reference/configuration.md "URLs and domains"), also where more
- * hosts claim it than the record of its path holds.
+ * Decides which of several claims on one URL is served (docs/reference/configuration.md "URLs and domains"), also when
+ * more hosts claim it than the record of its path holds.
  */
 
 import type { Domain } from '../../config/configuration.ts';
@@ -19,9 +19,10 @@ import type { Store } from '../../store/store.ts';
 const everyHost = '*';
 
 /**
- * The claim that answers a request for a URL on a host: a page before a redirect, an absolute claim before a relative
- * one, then the latest.
- * @param claims as the store orders them, a page before a redirect, the latest first. @param host null for a relative URL
+ * The claim that answers a request for a URL on a host. A page comes before a redirect, then an absolute claim before a
+ * relative one, then the latest.
+ * @param claims as the store orders them, a page before a redirect, the latest first. @param host null for a relative
+ * URL
  */
 export function servedClaim(
   claims: readonly Claim[],
@@ -39,9 +40,9 @@ export function servedClaim(
 }
 
 /**
- * The claim that answers; a promise where the record of the path does not tell. Pages stand in it before redirects, the
- * latest first: so of the claims on hosts the one that it has is the best there is.
- * @param record of the path. @throws StoreUnavailableError
+ * The claim that answers; a promise when the record of the path is not enough. The record holds pages before redirects,
+ * and the latest first. So a claim on a host that is found in it is the best one.
+ * @param record claims of the path. @throws StoreUnavailableError
  */
 export function claimOnUrl(
   store: Store,
@@ -55,7 +56,7 @@ export function claimOnUrl(
   return isCertain ? found : readClaimOnUrl(store, scope, url, domains);
 }
 
-/** Reads what the hostnames of one domain need, however many hosts there are. */
+/** Reads the claims that one domain needs, however many hosts there are. */
 async function readClaimOnUrl(
   store: Store,
   scope: EnvironmentScope,
@@ -71,7 +72,7 @@ async function readClaimOnUrl(
       ? firstInDomain(store, scope, field, host, domains)
       : firstOnHostnames(store, scope, field, domain, domains),
   ]);
-  // A page comes before a redirect, whatever else.
+  // A page comes before a redirect in any case.
   const claims = [everywhere, onHost].filter((claim) => claim !== null);
   return servedClaim(
     claims.sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'page' ? -1 : 1)),
@@ -80,7 +81,7 @@ async function readClaimOnUrl(
   );
 }
 
-/** The best on a host of a domain that takes every host: only those that other domains name are passed over. */
+/** The best claim on a host of a domain that takes every host. Hosts that other domains name are passed over. */
 async function firstInDomain(
   store: Store,
   scope: EnvironmentScope,
@@ -95,7 +96,7 @@ async function firstInDomain(
   return null;
 }
 
-/** The best on a host that a domain names; of two domains that name one host the first has it. */
+/** The best claim on a host that a domain names. If two domains name a host, it belongs to the first. */
 async function firstOnHostnames(
   store: Store,
   scope: EnvironmentScope,

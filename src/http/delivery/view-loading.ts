@@ -18,11 +18,11 @@ import type { Store } from '../../store/store.ts';
 import type { EndOfTurn, LargeAnswers } from './large-answers.ts';
 import type { LoadedView } from './render.ts';
 
-/** Views of one read: while their size is unknown few are read at once. */
+/** Number of views of one read. While their size is unknown, few are read at a time. */
 const batchMin = 16;
 const batchFirst = 64;
 const batchMax = 1024;
-/** Reads of a large view that changes while it is read. */
+/** Most reads of a large view that changes while it is read. */
 const attemptsMax = 5;
 
 const nobody = () => {};
@@ -36,7 +36,7 @@ interface MetView {
   loaded: LoadedView | null;
 }
 
-/** Whether a view that was read is there with its body, or not there at all. */
+/** True when a view that was read came with its body, and when there is no such view. */
 function isWhole({ stored }: MetView): boolean {
   return stored === null || bytesApart(stored) === null;
 }
@@ -47,12 +47,12 @@ export class LoadedViews {
   #loaded = 0;
   #bytes = 0;
 
-  /** Null until the answer needs more than every answer may. */
+  /** Null until the answer needs more bytes than any answer may take without a turn. */
   #turn: EndOfTurn | null = null;
 
   /**
-   * @param owner whose answer it is
-   * @param onRead called with every read of the store, in its turn of the event loop, or when it is done
+   * @param owner the client whose answer it is
+   * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
    */
   constructor(
     private readonly large: LargeAnswers,
@@ -60,13 +60,13 @@ export class LoadedViews {
     private readonly onRead: () => void = nobody,
   ) {}
 
-  /** To be called once the answer is made, whatever came of it. */
+  /** Must be called when the answer is made, and when it failed. */
   release(): void {
     this.#turn?.();
     this.#turn = null;
   }
 
-  /** Everything that was read, found or missing: what a cached answer depends on (design promise 10). */
+  /** Everything that was read, found or missing. A cached answer depends on it. */
   get met(): readonly Pick<MetView, 'target'>[] {
     return [...this.#views.values()];
   }
@@ -76,8 +76,8 @@ export class LoadedViews {
   }
 
   /**
-   * Loads targets and, through their references, all they can reach. Every view reached is part of the answer at least
-   * once, so an answer that would break its limits is known before all is read.
+   * Loads views and, through their references, all views that they reach. Every view that is reached is part of the
+   * answer at least once. So an answer that would break its limits is refused before all of it is read.
    * @throws StoreUnavailableError; ProblemError `answerTooLarge`, `tooManyReferences`
    */
   async load(store: Store, scope: EnvironmentScope, targets: readonly ViewTarget[]): Promise<void> {
@@ -104,7 +104,7 @@ export class LoadedViews {
     });
   }
 
-  /** Large views one by one, and none of them before it is known that all together are not too much. */
+  /** Reads large views one by one, once it is known that all together are not too much. */
   async #readApart(store: Store, scope: EnvironmentScope, batch: readonly MetView[]): Promise<void> {
     const large = batch.filter((view) => !isWhole(view));
     if (large.length === 0) return;
@@ -115,15 +115,15 @@ export class LoadedViews {
     for (const view of large) await this.#readBody(store, placeOfView(store, scope, view.target), view);
   }
 
-  /** Between its two reads a view may have changed; then it is looked at again. */
+  /** Reads the body of a large view. If the view changed between the two reads, it is read again. */
   async #readBody(store: Store, place: HashField, view: MetView): Promise<void> {
     for (let attempt = 0; attempt < attemptsMax && !isWhole(view); attempt += 1) {
       const [body = null] = await store.large.read([placeApart(place)]);
       view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
     }
     if (!isWhole(view)) throw new ProblemError(problems.unavailable);
-    // Not with the read, as the others: this one goes its own way, and what tells how far changes are heard of must not
-    // overtake it.
+    // `onRead` is called behind this read and not with it. The read goes over another connection, where the question
+    // how far changes are heard of could overtake it.
     this.onRead();
   }
 
@@ -131,7 +131,10 @@ export class LoadedViews {
     this.#turn ??= await this.large.turn(this.owner);
   }
 
-  /** Makes a view that was read part of the answer; the targets of its references that were not met before wait. */
+  /**
+   * Makes a view that was read part of the answer. The targets of its references wait to be read, unless they were met
+   * before.
+   */
   #take(view: MetView, waiting: MetView[]): void {
     const { stored, target } = view;
     if (!stored) return;

@@ -1,10 +1,14 @@
 /**
- * Cuts a JSON array that arrives in pieces into the texts of its elements, so that a body of 200 MB is never parsed, nor
- * held, in one go. It knows just enough of JSON to find the cuts; each element's own syntax is checked by who parses it.
+ * Cuts a JSON array that arrives in pieces into the texts of its elements. So a body of 200 MB is never parsed, nor
+ * held, in one go. The splitter knows just enough of JSON to find the cuts. The caller parses each element, which
+ * checks its syntax.
  */
 
 export interface ArraySink {
-  /** An element's bytes in a buffer of its own, or, when it is `whole: false`, as many of its first bytes as are allowed. */
+  /**
+   * Called with an element's bytes in a buffer of its own. With `whole: false` these are its first bytes, as many as
+   * are allowed.
+   */
   readonly element: (bytes: Uint8Array<ArrayBuffer>, index: number, whole: boolean) => void;
 }
 
@@ -68,12 +72,12 @@ export class ArraySplitter {
     }
   }
 
-  /** Says that no more comes. @throws SplitError when the array is not whole */
+  /** Must be called when no more comes. @throws SplitError when the array is not whole */
   end(): void {
     if (this.#expecting !== 'end') throw new SplitError('broken');
   }
 
-  /** Handles one byte outside of elements; where an element begins the byte is left to `#within`. */
+  /** Handles one byte outside of elements. The first byte of an element is left to `#within`. */
   #between(piece: Uint8Array, at: number): number {
     const byte = piece[at] ?? 0;
     if (isSpace(byte)) return at + 1;

@@ -1,4 +1,4 @@
-/** Sums up what became of the entities of a bulk request: in order, each originId listed once per list. */
+/** Sums up what became of the entities of a bulk request, in order. An originId stands at most once in each list. */
 import type { AcceptOutcome } from '../../store/entities/accept.ts';
 
 export class BulkOutcomes {
@@ -6,14 +6,14 @@ export class BulkOutcomes {
   readonly #accepted = new Set<string>();
   readonly #errors = new Map<string, string[]>();
 
-  /** An entity that was not taken. */
+  /** Notes an entity that was not taken. */
   refused(name: string, texts: readonly string[]): void {
     const known = this.#errors.get(name);
     if (known === undefined) this.#errors.set(name, [...texts]);
     else known.push(...texts.filter((text) => !known.includes(text)));
   }
 
-  /** @param conflictText what a type conflict says */
+  /** Notes what became of an entity. @param conflictText what a type conflict says */
   outcome(originId: string, outcome: AcceptOutcome, conflictText: string): void {
     if (outcome === 'typeConflict') {
       this.refused(originId, [conflictText]);

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a bulk save. A small one is parsed in one go; a large one is cut into its entities as it arrives, and
- * never held as a whole.
+ * Reads the body of a bulk save. A small body is parsed in one go. A large body is cut into its entities as it arrives,
+ * and is never held as a whole.
  */
 import { isUtf8 } from 'node:buffer';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -24,11 +24,11 @@ import {
 import { peekOriginId } from './peek-origin-id.ts';
 
 const form: EntityForm = { kind: 'bulk' };
-/** Made once: with each request it would write down a stack. */
+/** It is made once, because each new error would collect a stack. */
 const tooLarge = new ProblemError(problems.bulkTooLarge);
 
 /**
- * Every element of the body, in order. Must be called before the handler's first await.
+ * Reads every element of the body, in order. Must be called before the handler's first await.
  * @throws ProblemError 413, 422; AbortedError
  */
 export async function readBulk(
@@ -53,7 +53,7 @@ async function readSmall(
   return await reader.here.run(() => readWhole(bytes, known));
 }
 
-/** What is wrong with a body that cannot be read in one go is found as in large ones. */
+/** If the body cannot be parsed in one go, its mistakes are found as in a large one. */
 function readWhole(bytes: Uint8Array, known: KnownFields | null): EntityReading[] {
   const text = isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : null;
   const values = text === null ? null : parseArray(text);
@@ -121,7 +121,7 @@ function problemOf(error: unknown): unknown {
   return error instanceof SplitError ? new ProblemError(splitProblems[error.kind]) : error;
 }
 
-/** A failure is noticed when all are awaited; until then it must not count as unhandled. */
+/** A failure is noticed when all readings are awaited. Until then it must not count as unhandled. */
 function settledLater(reading: Promise<EntityReading>): Promise<EntityReading> {
   reading.catch(() => {});
   return reading;

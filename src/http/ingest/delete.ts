@@ -81,7 +81,7 @@ async function remove(
   return { removed, version: services.progress.noteWritten(tenant.alias, version) };
 }
 
-/** The items of the list; mistakes of single items are told per item, all others refuse the request. */
+/** The items of the list. Mistakes of single items are told for each item. Any other mistake refuses the request. */
 function itemsOf(body: Json): readonly Json[] {
   const list = isJsonObject(body) ? getOwn(body, 'originIds') : undefined;
   const mistakes = mistakesOf(bulkDeleteBodyShape, body, mistakesListedMax);

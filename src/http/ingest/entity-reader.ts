@@ -1,7 +1,7 @@
 /**
- * Reads entities without keeping other requests waiting: small bodies here, large ones in a thread of their own.
- * Parsing, comparing and encoding 5 MB takes a multiple of the 50 ms that a request may block others
- * (docs/reference/http.md "Bad input and slow clients").
+ * Reads entities without keeping other requests waiting: small bodies on this thread, large ones on another. Parsing,
+ * checking and encoding 5 MB takes a multiple of the 50 ms for which a request may block others (docs/reference/http.md
+ * "Bad input and slow clients").
  */
 import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../operations/log.ts';
 import { type EntityForm, type EntityReading, type KnownFields, readEntity } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask, SentEntity } from './entity-thread.ts';
 
-/** Heap of the thread: some hundred times the largest entity. */
+/** Heap of the thread: more than a hundred times the largest entity. */
 const threadHeapMegabytes = 768;
 
 interface Pending {
@@ -21,13 +21,13 @@ interface Pending {
 export class EntityReader {
   #thread: Worker | null = null;
   #lastTask = 0;
-  /** For what is read on this thread. */
+  /** Time slices for what is read on this thread. */
   readonly here = new TimeSlices();
   readonly #pending = new Map<number, Pending>();
 
   constructor(private readonly log: Log) {}
 
-  /** Reads on this thread, when it has time: in the order asked. */
+  /** Reads on this thread when it has time, in the order of the calls. */
   readHere(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): Promise<EntityReading> {
     return this.here.run(() => readEntity(bytes, form, known));
   }

@@ -1,6 +1,6 @@
 /**
- * From the bytes of one entity to what the store takes, or to every mistake in them
- * (docs/reference/http.md "Source entities"). Pure.
+ * Turns the bytes of one entity into what the store takes, or into a list of every mistake (docs/reference/http.md
+ * "Source entities"). Pure.
  */
 import { isUtf8 } from 'node:buffer';
 import type { SourceEntity } from '../../contract/entity.ts';
@@ -15,7 +15,7 @@ import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { isWellFormed, unstorable } from './inspect-json.ts';
 
-/** What says the rest about the bytes. */
+/** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
 export type EntityForm =
   | { readonly kind: 'bulk' }
   | { readonly kind: 'simplified'; readonly originId: string }
@@ -31,14 +31,14 @@ export type EntityForm =
 /** A property, and the type that its value gives it in an auto-indexed source group. */
 export type ShownField = readonly [name: string, type: FieldType];
 
-/** The fields of an entity type that need not be shown, null for a type without any. */
+/** Gives the fields of an entity type whose types are known already; null for a type without any. */
 export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType> | null;
 
 /** An entity that the store takes. */
 export interface ReadEntity {
   readonly kind: 'entity';
   readonly entity: EncodedEntity;
-  /** Fields that were not known; empty when nobody asked. */
+  /** Fields that were not known; empty when the source group is not auto-indexed. */
   readonly shown: readonly ShownField[];
 }
 
@@ -48,13 +48,13 @@ export type EntityReading =
   /** Not JSON at all. */
   | { readonly kind: 'broken' };
 
-/** @param known of an auto-indexed source group, null for any other */
+/** Reads one entity from JSON text in UTF-8. @param known of an auto-indexed source group; null for any other */
 export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
   const value = parseJson(bytes);
   return value === undefined ? { kind: 'broken' } : readEntityValue(value, form, known);
 }
 
-/** As `readEntity`, of what is parsed already. */
+/** As `readEntity`, for a value that is parsed already. */
 export function readEntityValue(value: Json, form: EntityForm, known: KnownFields | null): EntityReading {
   const candidate = candidateOf(value, form);
   const mistakes = mistakesOf(
@@ -86,7 +86,7 @@ function shownFields(properties: JsonObject, known: ReadonlyMap<string, FieldTyp
   return shown;
 }
 
-/** The value of JSON text in UTF-8, or undefined when it is none. */
+/** The value of JSON text in UTF-8; undefined when the bytes are no such text. */
 export function parseJson(bytes: Uint8Array): Json | undefined {
   if (!isUtf8(bytes)) return undefined;
   try {
@@ -100,7 +100,7 @@ function shapeOf(form: EntityForm): Shape {
   return form.kind === 'bulk' ? bulkEntityShape : rootedShape;
 }
 
-/** The single forms know their originId from the path; it is checked like the others. */
+/** The single forms take their originId from the path. It is checked like any other. */
 const rootedShape: Shape = {
   ...bulkEntityShape,
   required: [...(simplifiedEntityShape.required ?? []), 'originId'],

@@ -1,4 +1,4 @@
-/** The other thread that reads large entities; see `entity-reader.ts` for who talks to it. */
+/** The thread that reads large entities. `entity-reader.ts` talks to it. */
 import { parentPort } from 'node:worker_threads';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
@@ -7,7 +7,7 @@ export interface ReadingTask {
   readonly task: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly form: EntityForm;
-  /** Its source group is auto-indexed. */
+  /** The entity's source group is auto-indexed. */
   readonly isIndexed: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface ReadingResult {
   readonly reading: SentReading;
 }
 
-/** As it crosses threads: bytes alone. */
+/** A reading as it crosses threads: it has the bytes in place of `encode`. */
 export type SentReading = SentEntity | Exclude<EntityReading, ReadEntity>;
 
 export interface SentEntity extends Omit<ReadEntity, 'entity'> {
@@ -24,7 +24,7 @@ export interface SentEntity extends Omit<ReadEntity, 'entity'> {
 }
 
 const port = parentPort;
-/** What is known is known to the other thread. */
+/** Only the main thread has the known fields, so here none count as known. */
 const noneKnown = () => null;
 
 port?.on('message', ({ task, bytes, form, isIndexed }: ReadingTask) => {
@@ -34,7 +34,7 @@ port?.on('message', ({ task, bytes, form, isIndexed }: ReadingTask) => {
   port.postMessage(result, reading.kind === 'entity' ? [reading.entity.body.buffer as ArrayBuffer] : []);
 });
 
-/** The codec's buffers are views of a pool, which must neither be copied whole nor given away. */
+/** Copies the codec's buffers. They are views of a pool, which must neither be copied as a whole nor given away. */
 function ownBuffers(reading: EntityReading): SentReading {
   if (reading.kind !== 'entity') return reading;
   const { entity } = reading;

@@ -1,7 +1,8 @@
 /**
- * Types of the fields of auto-indexed source groups, decided before their entities are accepted. "The first value that
- * is not null decides" (docs/reference/indexes-and-queries.md "Auto-indexed source groups"): the first in the order of the
- * requests and of the entities in them, an order that partitions do not keep among each other.
+ * Decides the types of the fields of auto-indexed source groups, before their entities are accepted. "The first value
+ * that is not null decides" (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). First means in the
+ * order of the requests, and of the entities in them. Partitions do not keep this order among each other, so it is
+ * decided here.
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -9,7 +10,7 @@ import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
 import type { KnownFields, ReadEntity } from './entity-reading.ts';
 
-/** What this front knows of the fields of a source; null when its group is not auto-indexed. */
+/** The fields of a source that this front knows; null when the source's group is not auto-indexed. */
 export function knownFields(
   { autoFields }: Services,
   { tenant, source }: SourcePrincipal,
@@ -19,8 +20,10 @@ export function knownFields(
 }
 
 /**
- * Asks Redis only when an entity shows a field for the first time. One that will be refused for its type decides nothing.
- * @param force the request lets entities change their type. @throws StoreUnavailableError
+ * Decides the types of new fields. Redis is asked only when an entity shows a field for the first time. An entity that
+ * will be refused for its type decides nothing.
+ * @param force the request lets entities change their type.
+ * @throws StoreUnavailableError
  */
 export async function decideFields(
   services: Services,
@@ -37,7 +40,7 @@ export async function decideFields(
   }
 }
 
-/** The thread that reads large entities does not know what is known. */
+/** Looks again at what counts as new: the thread that reads large entities does not have the known fields. */
 function showsNew(
   { autoFields }: Services,
   { tenant, source }: SourcePrincipal,

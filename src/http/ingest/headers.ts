@@ -1,4 +1,4 @@
-/** What path and headers of the ingest interface say (docs/reference/http.md "Saving one entity"). */
+/** Reads and writes the path and headers of the ingest interface (docs/reference/http.md "Saving one entity"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
 import type { HeaderField } from '../answer.ts';
@@ -23,7 +23,7 @@ export function versionHeaders(services: Services, version: VersionVector): Head
   return [...names].map((name) => [name, token]);
 }
 
-/** The path's originId. @throws ProblemError when it is not percent-encoded UTF-8 */
+/** The originId in the path. @throws ProblemError when it is not percent-encoded UTF-8 */
 export function pathOriginId(call: Call): string {
   const originId = percentDecoded(call.parameters[0] ?? '');
   if (originId !== null) return originId;

@@ -1,9 +1,10 @@
-/** Finds in a parsed value what JSON's syntax allows and the platform does not (docs/reference/http.md "Conventions"). */
+/** Finds values that the syntax of JSON allows and the platform does not (docs/reference/http.md "Conventions"). */
 import { isJsonObject, type Json } from '../../contract/json.ts';
 
 /**
- * Why a value cannot be stored, or null when it can: nesting beyond `depthMax` (the value itself is level 1), a number
- * beyond the range of a double, or a surrogate without its other half in a text or a name. Does not go deeper than `depthMax`.
+ * Says why a value cannot be stored; null when it can. Reasons are nesting beyond `depthMax` (the value itself is level
+ * 1), a number beyond the range of a double, and a surrogate without its other half in a text or a name. The search
+ * does not go deeper than `depthMax`.
  * @param place how the message calls the value: `properties`
  */
 export function unstorable(value: Json, place: string, depthMax: number): string | null {
@@ -45,7 +46,7 @@ function unstorableMember(value: Json, place: string, depthMax: number): string 
   return null;
 }
 
-/** Whether every surrogate of a text has its other half, so that the text has a UTF-8 form. */
+/** True when every surrogate of a text has its other half. Only then the text has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }

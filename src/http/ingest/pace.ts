@@ -1,8 +1,9 @@
 /**
- * The pace of ingest. Taking an entity in costs less than what is made of it: an import that was taken in as fast as it comes
- * would run far ahead of the workers, with everybody else's writes at the end of the line. So what a front has accepted and
- * the workers have not done is bounded (`window.ts`), and requests beyond that wait here, before anything of them is
- * accepted. Bulk and single saves have a window and a line each, so that neither waits behind the other; tenants take turns.
+ * The pace of ingest. Accepting an entity costs less than processing it. An import that is accepted as fast as it comes
+ * would run far ahead of the workers, and everybody else's writes would stand at the end of the line. So `window.ts`
+ * bounds what a front has accepted and the workers have not done. Requests beyond that wait here, before anything of
+ * them is accepted. Bulk and single saves have a window and a line each, so that neither waits behind the other.
+ * Tenants take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { FrontLimits } from '../../contract/front-limits.ts';
@@ -12,7 +13,7 @@ import type { VersionVector } from '../../store/visibility/version.ts';
 import { WaitingWrites, type WriteKind } from './waiting-writes.ts';
 import { IngestWindow } from './window.ts';
 
-/** Where nothing was done for so long while something waits, the worker is away: whoever writes then has nobody to wait for. */
+/** If nothing was done for this long while something waits, the worker is away. A new write then does not wait for it. */
 const awayMs = 3_000;
 const lookMs = 50;
 
@@ -24,9 +25,9 @@ export interface PacedWrite {
 }
 
 export interface Accepted {
-  /** Where it stands in the streams. */
+  /** Where the write stands in the streams. */
   readonly version: VersionVector;
-  /** How much of it is work for the workers, 0 to 1: what changes nothing is none. */
+  /** How much of the write is work for the workers, 0 to 1. An entity that changes nothing is no work. */
   readonly changedShare: number;
 }
 
@@ -37,7 +38,7 @@ interface Waiting {
   readonly refuse: () => void;
 }
 
-/** Of bulk or of single saves. */
+/** The window and the line of bulk saves, or of single ones. */
 class Lane {
   readonly window = new IngestWindow();
   /** Tenant -> its requests in the order in which they came; tenants in the order of their turns. */
@@ -61,7 +62,7 @@ class Lane {
     for (const [tenant, waiting] of this.#line) {
       if (!this.window.hasRoom) return;
       const first = waiting.shift();
-      // Last in the order of turns from now on, as long as it has another.
+      // A tenant with more requests is last in the order of turns from now on.
       this.#line.delete(tenant);
       if (waiting.length > 0) this.#line.set(tenant, waiting);
       if (first === undefined) continue;
@@ -79,7 +80,7 @@ class Lane {
   }
 }
 
-/** What of `Progress` it goes by. */
+/** The part of `Progress` that the pace follows. */
 interface Places {
   onPlace(listener: PlaceListener): void;
 }
@@ -104,13 +105,16 @@ export class IngestPace {
     });
   }
 
-  /** Work of a kind that is accepted and not done, in small entities, and how much of it there may be. */
+  /** Work of a kind that is accepted and not done, and how much of it there may be, both in small entities. */
   figures(kind: WriteKind): { readonly waiting: number; readonly most: number } {
     const { used, size } = this.#lanes[kind].window;
     return { waiting: used, most: size };
   }
 
-  /** Before anything of a request is read. @throws ProblemError `ingestBusy` when too much of the tenant waits */
+  /**
+   * Must be called before anything of a request is read.
+   * @throws ProblemError `ingestBusy` when too much of the tenant waits
+   */
   refuseWhenBusy(tenant: string): void {
     const { single, bulk } = this.#lanes;
     const waiting = this.#writes.entriesOf(tenant) + single.waitingOf(tenant) + bulk.waitingOf(tenant);
@@ -146,7 +150,7 @@ export class IngestPace {
     });
   }
 
-  /** Nothing else tells that workers do not come any further. */
+  /** Looks at the clock, because no event tells that the workers stand still. */
   #look(): void {
     const nowMs = performance.now();
     for (const lane of Object.values(this.#lanes)) lane.refuseUntil(nowMs);

@@ -1,9 +1,9 @@
-/** Finds the originId of an entity that is too large to be parsed, in its first bytes. */
+/** Finds the originId in the first bytes of an entity that is too large to be parsed. */
 
 const memberPattern = /"originId"\s*:\s*("(?:[^"\\]|\\.){1,4096}")/y;
 
 /**
- * The originId among the members of the entity itself, or null when its first bytes do not show one.
+ * The originId among the members of the entity itself; null when its first bytes do not show one.
  * @param bytes the beginning of an object's JSON text
  */
 export function peekOriginId(bytes: Uint8Array): string | null {

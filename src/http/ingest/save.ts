@@ -1,6 +1,6 @@
 /**
- * Accepts entities that were read, at the pace of the workers: decides their new fields, then stores them, a large request
- * in portions, because one write of 200 MB would hold up every other request of this front.
+ * Accepts entities that were read, at the pace of the workers. It decides their new fields, then stores them. A large
+ * request is stored in portions, because one write of 200 MB would hold up every other request of this front.
  */
 import { type AcceptOutcome, type AcceptRequest, acceptEntities } from '../../store/entities/accept.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
@@ -21,7 +21,7 @@ const bytesOfWork = 4096;
 interface Saved {
   /** In the order of the entities. */
   readonly outcomes: readonly AcceptOutcome[];
-  /** That shows them, once it is visible. */
+  /** Token of the state that shows the entities. */
   readonly version: VersionVector;
 }
 
@@ -45,17 +45,17 @@ export async function saveRead(
   return { outcomes, version: services.progress.noteWritten(tenant.alias, version) };
 }
 
-/** What entities cost the workers, about, in small entities: what else they cost shows in how long they take. */
+/** Estimates what entities cost the workers, counted in small entities. Any other cost shows in the time that they take. */
 export function workOf(entities: readonly Pick<EncodedEntity, 'size'>[]): number {
   return entities.reduce((sum, { size }) => sum + 1 + size / bytesOfWork, 0);
 }
 
-/** What changes nothing is no work. */
+/** An entity that changes nothing is no work. */
 function changedShareOf(outcomes: readonly AcceptOutcome[]): number {
   return outcomes.filter((outcome) => outcome === 'changed').length / Math.max(1, outcomes.length);
 }
 
-/** Portions go one after the other, so entities keep their order. */
+/** Stores portions one after the other, so entities keep their order. */
 async function acceptInPortions(store: Store, request: AcceptRequest): Promise<Saved> {
   const outcomes: AcceptOutcome[] = [];
   const version = new Map<number, number>();

@@ -66,7 +66,7 @@ function textOrNull(text: string): string | null {
   return text === '' ? null : text;
 }
 
-/** A comma-separated list; white space around an item and empty items are none of it (RFC 9110, section 5.6.1). */
+/** The items of a comma-separated list, without empty items and the white space around items (RFC 9110, section 5.6.1). */
 function listOf(text: string): string[] {
   return text
     .split(',')

@@ -1,7 +1,7 @@
-/** What this front wrote and the workers have not taken in yet: stream entries of each partition, in their order. */
+/** The writes of this front that the workers have not taken in yet: the stream entries of each partition, in their order. */
 import type { VersionVector } from '../../store/visibility/version.ts';
 
-/** Of one tenant, written in one call. */
+/** A stream entry of one tenant, written in one call. */
 interface Entry {
   readonly sequence: number;
   readonly tenant: string;
@@ -9,7 +9,7 @@ interface Entry {
   readonly parts: Part[];
 }
 
-/** Share of a write. */
+/** The share of a write that stands in one entry. */
 export interface Part {
   readonly kind: WriteKind;
   readonly work: number;
@@ -17,7 +17,10 @@ export interface Part {
 
 export type WriteKind = 'single' | 'bulk';
 
-/** Called for what is done. @param waitedMs since it was written; null when it is lost, given up, or was there before */
+/**
+ * Called for work that is done.
+ * @param waitedMs time since the write; null when it was lost or given up, or was done before
+ */
 type DoneListener = (part: Part, waitedMs: number | null) => void;
 
 export class WaitingWrites {
@@ -30,20 +33,20 @@ export class WaitingWrites {
 
   constructor(private readonly onDone: DoneListener) {}
 
-  /** @param version where the write stands in the streams; its work is shared evenly among them */
+  /** @param version where the write stands in the streams. Its work is divided evenly among them */
   note(tenant: string, version: VersionVector, { kind, work }: Part, nowMs: number): void {
     const part = { kind, work: work / Math.max(1, version.size) };
     for (const [partition, sequence] of version) this.#add(partition, sequence, tenant, part, nowMs);
   }
 
-  /** Entries of a tenant that wait; the most over all partitions. */
+  /** Entries of a tenant that wait, in the partition that has most of them. */
   entriesOf(tenant: string): number {
     return Math.max(0, ...(this.#counts.get(tenant)?.values() ?? []));
   }
 
   /**
-   * Whoever should do what waits in a partition is away when nothing was done there since a moment: its work is not waited
-   * for any longer. Its entries are still there, and count for their tenants.
+   * Gives up waiting for partitions in which nothing was done since a time: their worker is away. The entries are still
+   * there, and count for their tenants.
    */
   giveUpUnmoved(sinceMs: number): void {
     for (const [partition, entries] of this.#partitions) {
@@ -53,7 +56,7 @@ export class WaitingWrites {
     }
   }
 
-  /** What was given up before stands in front. */
+  /** Goes from the newest entry back to the first one that was given up before. */
   #giveUp(entries: readonly Entry[]): void {
     for (let at = entries.length - 1; at >= 0; at -= 1) {
       const parts = entries[at]?.parts.splice(0) ?? [];
@@ -62,7 +65,7 @@ export class WaitingWrites {
     }
   }
 
-  /** The workers took in a partition's entries up to this one. */
+  /** Notes that the workers took in a partition's entries up to its checkpoint. */
   passed(partition: number, checkpoint: number, nowMs: number): void {
     if (checkpoint !== this.#checkpoints.get(partition)) this.#movedMs.set(partition, nowMs);
     this.#checkpoints.set(partition, checkpoint);
@@ -73,7 +76,7 @@ export class WaitingWrites {
     }
   }
 
-  /** A Redis that comes back without its last writes has forgotten entries, which would be waited for in vain. */
+  /** Forgets entries behind the last one. A Redis that came back without its last writes does not have them any more. */
   forgetBeyond(partition: number, last: number): void {
     const entries = this.#partitions.get(partition) ?? [];
     const from = entries.findIndex(({ sequence }) => sequence > last);
@@ -90,7 +93,8 @@ export class WaitingWrites {
       last.parts.push(part);
       return;
     }
-    // What changed nothing stands where others wrote, and what was done at once is heard of before its answer comes.
+    // A write that changed nothing has the place of an earlier entry. A write that was done at once is heard of before
+    // its answer comes.
     if (sequence <= (last?.sequence ?? this.#checkpoints.get(partition) ?? 0)) {
       this.onDone(part, null);
       return;

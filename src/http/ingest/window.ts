@@ -1,26 +1,29 @@
 /**
- * How much accepted work may wait for the workers at a time: as much as they do in about `aimMs`. Its size follows from how
- * long what was accepted had to wait, so that it fits whatever the entities cost, and however many fronts share the workers:
- * each sees how long its own writes waited in the line of all.
+ * How much accepted work may wait for the workers at a time: as much as they do in about `aimMs`. The size follows from
+ * how long accepted writes had to wait. So it fits whatever the entities cost, and however many fronts share the
+ * workers: each front sees how long its own writes waited among all others.
  */
 
-/** docs/promises.md "Load and outages": a single save is read with its version after 200 ms in the median. */
+/**
+ * Half of the 200 ms after which a single save can be read with its version, in the median (docs/promises.md "Load and
+ * outages").
+ */
 const aimMs = 100;
 const sizeFirst = 400;
 /**
- * Below it a smaller size hardly makes anybody faster: what an entry waits for then is mostly not other entries, but its own
- * way through Redis and processes that stand in line for a core, and an import would do next to nothing in that time.
+ * A smaller size would hardly make anybody faster. An entry then waits mostly for its own way through Redis and for a
+ * free core, and not for other entries. An import would get next to nothing done in that time.
  */
 const sizeMin = 200;
 const sizeMax = 100_000;
-/** It is filled again when so much of it is left. */
+/** The window is filled again when this share of it is still in use. */
 const refillShare = 0.5;
-/** Of the way to the size that would have been right for what is done. */
+/** How far the size goes towards the one that would have been right for what is done. */
 const gain = 0.5;
 const factorMin = 0.5;
 const factorMax = 2;
 
-/** Work is counted in small entities (`workOf`). */
+/** Counts work in small entities (`workOf`). */
 export class IngestWindow {
   #size = sizeFirst;
   #used = 0;
@@ -35,8 +38,9 @@ export class IngestWindow {
   }
 
   /**
-   * Once it is full there is none until much of it is done: what then comes in together shares calls to Redis and stream
-   * entries, each of which costs as much as several entities. What is taken last may go beyond its size.
+   * A full window has no room until much of its work is done. The writes that then come in together share calls to
+   * Redis and stream entries, each of which costs as much as several entities. The write that is taken last may go
+   * beyond the size.
    */
   get hasRoom(): boolean {
     if (this.#used >= this.#size) this.#isFilling = false;
@@ -49,14 +53,14 @@ export class IngestWindow {
   }
 
   give(work: number): void {
-    // What is added and taken away in fractions does not come out even.
+    // Sums of fractions do not come out even.
     this.#used = Math.max(0, this.#used - work);
   }
 
   /**
-   * Some of what was taken is done, and fits the size.
-   * @param waitedMs since it was accepted
-   * @param isWanted somebody waits for room: otherwise a larger one would show nothing
+   * Fits the size to work that is done.
+   * @param waitedMs time since the work was accepted
+   * @param isWanted somebody waits for room. Otherwise the size does not grow
    */
   fit(work: number, waitedMs: number, isWanted: boolean): void {
     const factor = Math.min(factorMax, Math.max(factorMin, aimMs / Math.max(1, waitedMs)));

@@ -1,17 +1,17 @@
-/** What `GET /metrics` shows. Labels come from the route table, so their number is bounded. */
+/** The metrics that `GET /metrics` shows. Labels come from the route table, so their number is bounded. */
 import { ProcessMetrics } from '../../lib/process-metrics.ts';
 import type { RouteDefinition } from '../routing/route-definition.ts';
 import { type LabelledMetrics, mergeMetrics } from './metrics-merge.ts';
 import { RouteTimes, requestText } from './request-times.ts';
 
-/** Metrics of other processes, which are asked for them. */
+/** Asks other processes for their metrics. */
 export type MetricsCollector = () => Promise<readonly LabelledMetrics[]>;
 
 export class FrontMetrics extends ProcessMetrics {
   readonly #collectors: MetricsCollector[] = [];
   readonly #routes: RouteTimes[] = [];
 
-  /** @param process what the samples of this process are labelled with */
+  /** @param process label on the samples of this process */
   constructor(private readonly process: string) {
     super();
   }

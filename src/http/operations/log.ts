@@ -1,9 +1,9 @@
-/** The log of a process: lines without keys, header values and bodies. */
+/** The log of a process. Its lines never hold keys, header values or bodies. */
 import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from '../../config/settings/table.ts';
 
 export interface Log {
-  /** Whether `debug` writes anything: where it does not, nothing should be gathered for it. */
+  /** False when `debug` writes nothing. Then nothing should be gathered for it. */
   readonly writesDebug: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,6 +1,6 @@
 /**
- * Joins the metrics of several processes into one Prometheus text: one group per metric, and on each sample the labels
- * `process` and `role`, which no metric has of its own.
+ * Joins the metrics of several processes into one Prometheus text, with one group for each metric. Each sample gets the
+ * labels `process` and `role`, which no metric has of its own.
  */
 
 export interface LabelledMetrics {
@@ -18,7 +18,7 @@ interface Family {
 
 const commentPattern = /^# (?:HELP|TYPE) (\S+)/;
 const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
-/** Samples of a histogram or summary belong to the metric without these endings. */
+/** A sample of a histogram or summary has one of these endings behind the name of its metric. */
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
 export function mergeMetrics(parts: readonly LabelledMetrics[]): string {
@@ -38,7 +38,7 @@ function addText(families: Map<string, Family>, { process, role, text }: Labelle
       continue;
     }
     const [, name, labels, value] = samplePattern.exec(line) ?? [];
-    // The library writes a mean of nothing as `Nan`, which is no number of the format.
+    // The library writes a mean of nothing as `Nan`, which the format does not know.
     if (name === undefined || value === undefined || value === 'Nan') continue;
     const base = name.replace(sampleEnding, '');
     const family = familyOf(families, families.has(base) ? base : name);

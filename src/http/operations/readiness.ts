@@ -1,6 +1,6 @@
 /**
- * What a front still waits for before it can serve, and what it serves without
- * (docs/reference/http.md "Health, metrics and the OpenAPI document").
+ * Says what a front still waits for before it can serve, and what it has to serve without (docs/reference/http.md
+ * "Health, metrics and the OpenAPI document").
  */
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
@@ -17,9 +17,12 @@ export interface ReadinessParts {
 
 /** Reasons in words. */
 export interface Readiness {
-  /** Empty when ready: configuration, Redis, an owner of every partition, every index loaded. */
+  /**
+   * Empty when the front is ready: it has the configuration and Redis, every partition has an owner, and every index is
+   * loaded.
+   */
   readonly waitingFor: readonly string[];
-  /** What is amiss while requests are answered; empty when nothing is. */
+  /** What is wrong while requests are answered; empty when nothing is. */
   readonly degraded: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** How many requests a second a front answers, from one look to the next. */
+/** Measures how many requests a second a front answers. */
 export class RequestRate {
   #requests: number;
   #atMs: number;
@@ -11,7 +11,7 @@ export class RequestRate {
     this.#atMs = nowMs;
   }
 
-  /** Since the last call. @param nowMs later than that of the last call */
+  /** The rate since the last call. @param nowMs later than at the last call */
   perSecond(nowMs: number): number {
     const { requests } = this.metrics;
     const rate = (1000 * (requests - this.#requests)) / (nowMs - this.#atMs);

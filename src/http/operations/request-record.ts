@@ -4,9 +4,9 @@ import { bodyBytesOf } from '../uws/reply.ts';
 import type { Log } from './log.ts';
 import type { RouteTimes } from './request-times.ts';
 
-/** Of whose requests records are kept: a route of the table, or all requests that none of them takes. */
+/** The route of a recorded request. Requests that no route of the table takes share one. */
 export interface RecordedRoute {
-  /** As the table of endpoints writes it; null: the table has none. */
+  /** As the route table writes it; null when the table has no such route. */
   readonly path: string | null;
   readonly method: string;
   /** Null: not measured. */
@@ -14,8 +14,9 @@ export interface RecordedRoute {
 }
 
 /**
- * One request, as the metrics and the log tell of it. At `debug` the log has a line for it: its method, its route as the table of
- * endpoints writes it, and whose it was. Never its URL, headers or body, in which keys and data may stand.
+ * One request, as the metrics and the log show it. At `debug` the log has a line for it, with its method, its route as
+ * the route table writes it, and its tenant. The line never has the URL, headers or body, because keys and data may
+ * stand in them.
  */
 export class RequestRecord {
   #tenant: string | null = null;
@@ -26,12 +27,12 @@ export class RequestRecord {
     private readonly route: RecordedRoute,
   ) {}
 
-  /** Whose key the request brought. */
+  /** Notes whose key the request brought. */
   by(principal: Principal | null): void {
     this.#tenant = principal?.tenant.alias ?? null;
   }
 
-  /** The client has taken the whole answer, or all of it is with the system. */
+  /** Notes that the client has taken the whole answer, or that the operating system has all of it. */
   answered(answer: Answer): void {
     const durationMs = performance.now() - this.#startedAtMs;
     this.route.times?.observe(answer.status, durationMs);
@@ -40,7 +41,7 @@ export class RequestRecord {
     this.#write({ status: answer.status, problem: answer.problem ?? null, bytes }, durationMs, 'answered');
   }
 
-  /** The client went away before it had its whole answer. */
+  /** Notes that the client went away before it had its whole answer. */
   aborted(): void {
     if (!this.log.writesDebug) return;
     const durationMs = performance.now() - this.#startedAtMs;

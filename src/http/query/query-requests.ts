@@ -1,6 +1,6 @@
 /**
- * The queries of a request, read from its body, which comes as a text of a character a byte
- * (docs/reference/indexes-and-queries.md "The query object").
+ * Reads the queries of a request from its body (docs/reference/indexes-and-queries.md "The query object"). The body is
+ * a Latin-1 text: one character for each byte.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
@@ -9,14 +9,17 @@ import type { QueryRequest, QueryTarget } from '../../query/query-service.ts';
 import { parseJson } from '../ingest/entity-reading.ts';
 import { unstorable } from '../ingest/inspect-json.ts';
 
-/** The query of a body that is a query object. @throws ProblemError 400 when it is none */
+/** The query of a body that is a query object. @throws ProblemError 400 when the body is none */
 export function singleRequest(text: string, target: QueryTarget): QueryRequest {
   const body = parsedBody(text);
   if (isJsonObject(body)) return { target, body };
   throw new ProblemError(problems.queryInvalid(['The body must be an object']));
 }
 
-/** The queries of a body that is a list of them, each with its target. @throws ProblemError 400 when it is none */
+/**
+ * The queries of a body that is a list of queries, each with its target.
+ * @throws ProblemError 400 when the body is no such list
+ */
 export function multiRequests(text: string): QueryRequest[] {
   const body = parsedBody(text);
   if (Array.isArray(body) && body.length <= queriesPerRequestMax) return body.map(multiRequest);
@@ -25,7 +28,7 @@ export function multiRequests(text: string): QueryRequest[] {
   );
 }
 
-/** @throws ProblemError 400 for what is no JSON that can be stored */
+/** @throws ProblemError 400 when the text is not JSON, or holds a value that cannot be stored */
 function parsedBody(text: string): Json {
   const body = parseJson(Buffer.from(text, 'latin1'));
   if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));

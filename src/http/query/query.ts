@@ -23,7 +23,7 @@ import { percentDecoded } from '../uws/text-decoding.ts';
 import { multiRequests, singleRequest } from './query-requests.ts';
 import { textWithViews } from './rows-with-views.ts';
 
-/** The answers to longer bodies are not likely to be asked for again. */
+/** A query with a longer body is not likely to be asked again. */
 const keptBodyBytesMax = 4096;
 
 const tooLarge = new ProblemError(
@@ -49,7 +49,7 @@ export function querySources(services: Services): Handler {
 
 interface SentQuery {
   readonly call: Call;
-  /** A character a byte. */
+  /** One character for each byte. */
   readonly body: string;
   readonly minVersion: VersionVector | null;
 }
@@ -62,7 +62,7 @@ async function answered(services: Services, call: Call, compute: Compute): Promi
   const minVersion = askedVersion(call, 400);
   const body = bytes.toString('latin1');
   const anew = () => compute(services, { call, body, minVersion });
-  // Who asks for a version wants more than what was true a while ago.
+  // A kept answer may be older than the version that is asked for.
   const isKept = minVersion === null && body.length <= keptBodyBytesMax;
   return inItsForm(isKept ? await keptOrComputed(services, call, body, anew) : (await anew()).answer);
 }
@@ -128,8 +128,8 @@ function computed(
 }
 
 /**
- * The items of the indexes that were asked; null for an answer that must not be kept. Rows with views hang on more, and a
- * worker that has not followed a new configuration yet will do so without a change of any item.
+ * The subjects of the indexes that were asked; null for an answer that must not be kept. Rows with views depend on more
+ * than items. And a worker that does not follow a new configuration yet will follow it without a change of any item.
  */
 function readsOf(outcomes: readonly GoodOutcome[], digest: string): readonly string[] | null {
   const isLasting = outcomes.every(
@@ -139,7 +139,7 @@ function readsOf(outcomes: readonly GoodOutcome[], digest: string): readonly str
 }
 
 /**
- * Those that have mistakes of their own: one bad query makes the whole answer 400
+ * The queries that have mistakes of their own. One bad query makes the whole answer a 400
  * (docs/reference/indexes-and-queries.md "Mistakes").
  */
 function badQueries(requests: readonly QueryRequest[], outcomes: readonly QueryOutcome[]): QueryProblem[] {

@@ -18,8 +18,9 @@ const viewsName = Buffer.from(',"_views":');
 const closingBrace = Buffer.from('}');
 
 /**
- * JSON text of the result, references resolved as in delivery.
- * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may hold
+ * JSON text of the result. References are resolved as in delivery.
+ * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may
+ * hold
  */
 export async function textWithViews(
   { store, largeAnswers }: Pick<Services, 'store' | 'largeAnswers'>,
@@ -29,7 +30,7 @@ export async function textWithViews(
   const views = new LoadedViews(largeAnswers, principal);
   try {
     const viewTexts = await viewsOfRows(store, scopeOf(principal), views, rows, aliases);
-    // A row has members: its ids at least.
+    // A row is never `{}`: it has at least its ids. So a comma can stand before `_views`.
     const texts = rows.map(({ text }, at) =>
       Buffer.concat([text.subarray(0, -1), viewsName, ...(viewTexts[at] ?? []), closingBrace]),
     );

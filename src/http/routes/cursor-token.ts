@@ -1,18 +1,18 @@
 /**
- * Cursors and continuation tokens: a URL, sealed so that only tokens of ours, for this list, are taken
- * (docs/reference/http.md "Listing routes").
+ * Cursors and continuation tokens (docs/reference/http.md "Listing routes"). A token holds a URL and is sealed. So only
+ * tokens that we wrote for the same list are taken.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const sealBytes = 9;
 
-/** @param list what the token is for: two lists never take each other's tokens */
+/** @param list name of the list: two lists never take each other's tokens */
 export function sealUrl(secret: Buffer, list: string, url: string): string {
   const text = Buffer.from(url);
   return Buffer.concat([sealOf(secret, list, text), text]).toString('base64url');
 }
 
-/** The URL of a token, or null when it is not ours. */
+/** The URL of a token; null when we did not write the token for this list. */
 export function unsealUrl(secret: Buffer, list: string, token: string): string | null {
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= sealBytes || bytes.toString('base64url') !== token) return null;

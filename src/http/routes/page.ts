@@ -1,4 +1,4 @@
-/** What both route listings have in common (docs/reference/http.md "Listing routes"). */
+/** The common parts of both route listings (docs/reference/http.md "Listing routes"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { RouteEntry } from '../../store/claims/routes.ts';
@@ -17,7 +17,7 @@ export function parameterValues(query: string): (name: string) => readonly strin
     parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
 }
 
-/** As it stands in an answer. */
+/** A route as it stands in an answer. */
 export function routeResult({ url, redirect, updatedAtMs }: RouteEntry): object {
   return { url, redirect, updatedAt: new Date(updatedAtMs).toISOString() };
 }

@@ -13,7 +13,7 @@ import { parameterValues, routeResult, scopeOf } from './page.ts';
 
 type Direction = RoutePageRequest['direction'];
 
-/** A page of the listing: `direction` is the listing's own, whichever side of the cursor is asked for. */
+/** The page that is asked for. `direction` is that of the listing, whichever side of the cursor is asked for. */
 interface PageRequest {
   readonly direction: Direction;
   readonly limit: number;
@@ -46,7 +46,7 @@ export function listRoutesV1(services: Services): Handler {
   };
 }
 
-/** In digits: `Number` would also take `1e2` and `0x64`. */
+/** Digits only, because `Number` would also take `1e2` and `0x64`. */
 const wholeNumber = /^\d+$/;
 
 /** @throws ProblemError 422 */
@@ -90,7 +90,7 @@ async function readPage(store: Store, scope: EnvironmentScope, request: PageRequ
   return { entries, total: page.total, hasNext, hasPrevious: page.hasMore };
 }
 
-/** What lies behind a URL when one goes in a direction; everything without one. */
+/** The range behind a URL in a direction; everything when there is no URL. */
 function beyond(
   direction: Direction,
   url: string | null,

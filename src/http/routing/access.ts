@@ -11,7 +11,7 @@ export type Access =
   | { readonly kind: 'client'; readonly scope: Scope };
 
 /**
- * Whom the key speaks for; null at an endpoint that speaks for nobody.
+ * The principal of a key; null at an endpoint that needs no principal.
  * @throws ProblemError 401 without a known key, 403 for a key of the wrong kind or without the scope
  */
 export function authorize(access: Access, apiKey: string, configuration: Configuration): Principal | null {
@@ -31,7 +31,8 @@ export function authorize(access: Access, apiKey: string, configuration: Configu
 const bearer = /^Bearer +/i;
 
 /**
- * Whether the metrics, which name tenants, may be shown. Hashes are compared, so the time tells nothing about the key.
+ * Checks whether the metrics may be shown: they name tenants. Hashes are compared, so the time tells nothing about the
+ * key.
  * @param wantedHash hashed form of the key; null: everybody may see them
  * @throws ProblemError 401
  */

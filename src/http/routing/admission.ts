@@ -1,4 +1,4 @@
-/** Who may be answered now: keys, scopes, and limits of requests a second. */
+/** Decides who may be answered now, by keys, scopes and limits of requests a second. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
@@ -25,7 +25,7 @@ export class Admission {
     this.#ofAddresses = openRateLimit === 0 ? null : new OpenRateLimit(openRateLimit);
   }
 
-  /** Whom the request speaks for; null at an endpoint that speaks for nobody. @throws ProblemError 401, 403, 429 */
+  /** The principal of a request; null at an endpoint that needs no principal. @throws ProblemError 401, 403, 429 */
   admit(access: Access, res: HttpResponse, req: HttpRequest): Principal | null {
     const { metricsKeyHash, configuration } = this.services;
     if (access.kind === 'open' || (access.kind === 'metrics' && metricsKeyHash === null)) {
@@ -50,7 +50,7 @@ export class Admission {
     }
   }
 
-  /** Counts a request that shows no known key. @returns why it is not answered; null: it is */
+  /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */
   countKeyless(res: HttpResponse): Problem | null {
     if (this.#ofAddresses === null) return null;
     const waitSeconds = this.#ofAddresses.take(res.getRemoteAddress(), performance.now());

@@ -1,4 +1,4 @@
-/** What an error that ends a request is to its client. */
+/** Turns an error that ends a request into an answer. */
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import { UnavailableError } from '../../query/query-service.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/errors.ts';
@@ -8,13 +8,13 @@ import { AbortedError } from '../uws/body.ts';
 import { problemAnswer } from './problem-answer.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
-/** The answer that tells of an error; one that is a bug of ours is logged. */
+/** The answer that tells of an error. An error that is a bug of ours is logged. */
 export function failureAnswer(
   { name, problems: style }: Pick<RouteDefinition, 'name' | 'problems'>,
   error: unknown,
   log: Log,
 ): Answer {
-  // Nobody is there to read it.
+  // Nobody is there to read this answer.
   if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
   const problem = problemOf(error);
   if (problem.status === 500)

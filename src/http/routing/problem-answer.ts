@@ -1,8 +1,8 @@
-/** How each interface writes an error down (docs/reference/http.md "Error bodies"). */
+/** Writes errors as each interface does (docs/reference/http.md "Error bodies"). */
 import type { Problem } from '../../contract/errors.ts';
 import { type Answer, type HeaderField, jsonAnswer } from '../answer.ts';
 
-/** `plain` is for what belongs to no interface: unknown paths, wrong methods, missing lengths. */
+/** `plain` is for errors of no interface: unknown paths, wrong methods, missing lengths. */
 export type ProblemStyle = 'plain' | 'ingest' | 'delivery' | 'query' | 'multiQuery';
 
 export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {

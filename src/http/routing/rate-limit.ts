@@ -1,4 +1,7 @@
-/** Limits of requests a second: for each API key (setting `RATE_LIMIT`), and for each address without one (`OPEN_RATE_LIMIT`). */
+/**
+ * Limits of requests a second: for each API key (setting `RATE_LIMIT`), and for each address without a key
+ * (`OPEN_RATE_LIMIT`).
+ */
 import type { Configuration } from '../../config/configuration.ts';
 import { countedAddressesMax, openBurstSeconds } from '../../contract/limits.ts';
 
@@ -7,12 +10,12 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** Token buckets by name, one for each name that is in use. */
+/** Token buckets, one for each name that is in use. */
 class Buckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #capacity: number;
 
-  /** @param burstSeconds a name that was quiet may take what fills in so long at once */
+  /** @param burstSeconds a name that was quiet may take the tokens of this time at once */
   constructor(
     private readonly perSecond: number,
     burstSeconds: number,
@@ -28,7 +31,7 @@ class Buckets {
     this.#buckets.clear();
   }
 
-  /** @returns 0 when there was a token, else the whole seconds after which there is one */
+  /** Takes a token. @returns 0 when there was one, else the whole seconds after which there is one */
   take(name: string, nowMs: number): number {
     const bucket = this.#bucketOf(name, nowMs);
     const refilled = ((nowMs - bucket.filledAtMs) * this.perSecond) / 1000;
@@ -49,8 +52,9 @@ class Buckets {
 }
 
 /**
- * A bucket for each key that is in use: it holds a second's requests, so a key that was quiet may send them at once. Only
- * keys of the configuration get one, so whoever makes keys up takes no memory; another configuration begins with none.
+ * A bucket for each key that is in use. It holds the requests of one second, so a key that was quiet may send them at
+ * once. Only keys of the configuration get a bucket, so invented keys take no memory. Another configuration begins with
+ * no buckets.
  */
 export class RateLimit {
   readonly #buckets: Buckets;
@@ -90,7 +94,7 @@ export class OpenRateLimit {
    * @returns 0 when it may go on, else the whole seconds after which the next one may
    */
   take(address: ArrayBuffer, nowMs: number): number {
-    // More of them are counted anew, all of them: memory is bounded, and an address gets a burst more.
+    // Beyond this number all addresses are counted anew. So memory is bounded, and an address gets one more burst.
     if (this.#buckets.size >= countedAddressesMax) this.#buckets.clear();
     return this.#buckets.take(networkOf(Buffer.from(address)), nowMs);
   }
@@ -99,7 +103,10 @@ export class OpenRateLimit {
 const mappedPrefix = Buffer.from('00000000000000000000ffff', 'hex');
 const networkBytes = 8;
 
-/** Of IPv6 a client has a whole network of addresses; an IPv4 address may come as a part of one. */
+/**
+ * An IPv6 client has a whole network of addresses, so the network is counted. An IPv4 address may come as part of an
+ * IPv6 one.
+ */
 function networkOf(address: Buffer): string {
   const isMapped = address.subarray(0, mappedPrefix.length).equals(mappedPrefix);
   if (address.length === 4 || isMapped) return address.subarray(-4).toString('hex');

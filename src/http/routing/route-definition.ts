@@ -1,4 +1,4 @@
-/** What one endpoint is: the columns of the route table. */
+/** The columns of the route table. */
 import type { Json } from '../../contract/json.ts';
 import type { Shape } from '../../contract/shape.ts';
 import type { Access } from './access.ts';
@@ -26,7 +26,7 @@ export interface AnswerDefinition {
   readonly shape?: Shape;
   readonly contentType?: string;
   readonly example?: Json;
-  /** Response headers, named as under the first prefix. */
+  /** Response headers. A prefixed one is sent under the first prefix. */
   readonly headers?: readonly HeaderDefinition[];
 }
 
@@ -43,7 +43,7 @@ export interface RouteDefinition {
   readonly headers: readonly HeaderDefinition[];
   /** Absent: the endpoint takes no body. */
   readonly body?: { readonly shape: Shape; readonly description?: string; readonly example?: Json };
-  /** Statuses beside 400-range ones that `problemStatuses` names. */
+  /** Answers by status, without the errors that `problemStatuses` names. */
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** Errors written in the style of `problems`. */
   readonly problemStatuses: readonly number[];

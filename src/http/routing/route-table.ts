@@ -1,6 +1,6 @@
 /**
- * The one table of endpoints. Routing, access rules, metrics' labels and `/openapi.json` all come from it; handlers are
- * joined to it by name in `handlers.ts`.
+ * The one table of endpoints. Routing, access rules, the labels of metrics and `/openapi.json` come from it.
+ * `handlers.ts` gives each endpoint its handler, by name.
  */
 import { deliveryEndpoints } from './endpoints/delivery.ts';
 import { ingestEndpoints } from './endpoints/ingest.ts';
@@ -17,7 +17,7 @@ export const routeTable: readonly RouteDefinition[] = [
   ...operationsEndpoints,
 ];
 
-/** The methods that each path knows, HEAD beside GET. */
+/** The methods that each path takes. A path with GET takes HEAD too. */
 export function methodsByPath(): Map<string, string[]> {
   const methodsOf = new Map<string, string[]>();
   for (const { path, method } of routeTable) {

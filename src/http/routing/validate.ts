@@ -1,9 +1,9 @@
-/** Checks a JSON value against a shape and says every mistake in words. */
+/** Checks a JSON value against a shape, and describes every mistake in words. */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 
 export interface Mistake {
-  /** Member of the value itself that the mistake is in; '' for the value as a whole. */
+  /** The top-level member that has the mistake; '' for the value as a whole. */
   readonly field: string;
   /** A whole sentence: `url must begin with /`. */
   readonly text: string;
@@ -23,7 +23,7 @@ export function mistakesOf(shape: Shape, value: Json, limit: number, name = 'The
 
 interface Place {
   readonly field: string;
-  /** How the text calls it: `redirects[2]`. */
+  /** The place in the words of the text: `redirects[2]`. */
   readonly place: string;
 }
 
@@ -120,7 +120,7 @@ function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findin
 
 const topPlaces = new Map<string, Place>();
 
-/** @param name of the shape, so there is a bounded number of them */
+/** @param name a member of the shape, so there is a bounded number of names */
 function memberOf(at: Place, name: string): Place {
   if (at.place === '') {
     const known = topPlaces.get(name) ?? { field: name, place: name };

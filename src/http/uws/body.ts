@@ -1,6 +1,6 @@
 /**
- * Request bodies as they arrive (docs/reference/http.md "Bad input and slow clients"): nothing is set aside for what is
- * only announced, all bodies in flight share one budget, and a body that stands still ends its request.
+ * Request bodies as they arrive (docs/reference/http.md "Bad input and slow clients"). No memory is set aside for what
+ * is only announced. All bodies in flight share one budget. A body that stands still ends its request.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -37,7 +37,7 @@ export class BodyIntake {
     this.#heldBytes -= bytes;
   }
 
-  /** Looks after a body that is coming. @returns its place among them, for `unwatch` */
+  /** Watches a body that is coming. @returns its slot, for `unwatch` */
   watch(body: RequestBody): number {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     return this.#receiving.add(body);
@@ -50,7 +50,7 @@ export class BodyIntake {
   #sweep(): void {
     const now = performance.now();
     this.#receiving.each((body) => body.checkIdle(now));
-    // Not as soon as nobody is left: between two small requests that is so each time.
+    // The timer stops here and not when the last body ends: between two small requests there is never a body.
     if (this.#receiving.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
@@ -61,7 +61,7 @@ export class RequestBody {
   readonly #res: HttpResponse;
   readonly #intake: BodyIntake;
   #takenBytes = 0;
-  /** See `BodyIntake.watch`; null while it is not watched. */
+  /** From `BodyIntake.watch`; null while the body is not watched. */
   #place: number | null = null;
   #lastPieceAtMs = 0;
   #reject: ((error: Error) => void) | null = null;
@@ -69,7 +69,7 @@ export class RequestBody {
   constructor(
     res: HttpResponse,
     intake: BodyIntake,
-    /** What `Content-Length` announces. */
+    /** The number in `Content-Length`. */
     readonly announcedBytes: number,
   ) {
     this.#res = res;
@@ -77,8 +77,9 @@ export class RequestBody {
   }
 
   /**
-   * Hands over the body piece by piece. Must be called before the handler's first await; a piece is only valid during
-   * the call. @throws AbortedError; ProblemError; whatever `consume` throws
+   * Hands over the body piece by piece. Must be called before the handler's first await. A piece is valid only during
+   * the call.
+   * @throws AbortedError; ProblemError; whatever `consume` throws
    */
   read(consume: (piece: Uint8Array) => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -89,7 +90,10 @@ export class RequestBody {
     });
   }
 
-  /** The whole body; a large one in a buffer of its own. As `read`; @throws ProblemError `tooLarge` beyond `bytesMax` */
+  /**
+   * Reads the whole body; see `read`. A body of several pieces comes in a buffer of its own.
+   * @throws `tooLarge` beyond `bytesMax`
+   */
   async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
     if (this.announcedBytes > bytesMax) throw tooLarge;
     const pieces: Buffer<ArrayBuffer>[] = [];
@@ -128,18 +132,18 @@ export class RequestBody {
       this.#fail(new ProblemError(problems.bodyStoodStill));
       return;
     }
-    // uWebSockets.js closes a connection that sends less than 16 KB/s for about 10 s, without an answer. Pausing stops
-    // that clock, and resuming does not start it again.
+    // uWebSockets.js closes a connection that sends less than 16 KB/s for about 10 s, and sends no answer. Pausing
+    // stops that clock, and resuming does not start it again.
     this.#res.pause();
     this.#res.resume();
   }
 
-  /** The client went away. */
+  /** Ends the body because the client went away. */
   abort(): void {
     this.#fail(new AbortedError('the client went away'));
   }
 
-  /** Gives back what the body held; called when its request is over. */
+  /** Gives back the bytes that the body held. Called when its request is over. */
   release(): void {
     this.#unwatch();
     this.#intake.give(this.#takenBytes);

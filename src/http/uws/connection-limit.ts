@@ -1,4 +1,4 @@
-/** Connections that a front may have: a few less than the files that its process may open. */
+/** Limits the connections of a front to a few less than the files that its process may open. */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { execFileSync } from 'node:child_process';
@@ -6,13 +6,14 @@ import { readdirSync } from 'node:fs';
 import { filesReserveMax, filesReserveMin } from '../../contract/limits.ts';
 import type { Log } from '../operations/log.ts';
 
-/** How often a log may say the same. */
+/** The same log line is written at most this often. */
 const sayEveryMs = 10_000;
 
 /**
- * uWebSockets.js has no answer to a process that may open no more files: it tries to take the connection that waits again and
- * again, with all of a core, and whoever waits learns nothing. So the last connections that there is room for are taken and
- * closed at once. Those that stay idle make room by themselves: the library closes them after 10 s.
+ * uWebSockets.js cannot deal with a process that may open no more files. It tries again and again to take the
+ * connection that waits, which keeps a core busy, and the client learns nothing. So some room is left, and connections
+ * beyond the limit are taken and closed at once. Idle connections make room by themselves: the library closes them
+ * after 10 s.
  */
 export class ConnectionLimit {
   #open = 0;
@@ -23,7 +24,7 @@ export class ConnectionLimit {
     private readonly log: Log,
   ) {}
 
-  /** As the library tells it, of each connection. @param change 1: it has come; -1: it is gone */
+  /** Called by the library for each connection. @param change 1: it has come; -1: it is gone */
   changed(res: HttpResponse, change: number): void {
     this.#open += change;
     if (change < 0 || this.#open <= this.connectionsMax) return;
@@ -42,14 +43,17 @@ export class ConnectionLimit {
   }
 }
 
-/** How many connections this process has room for, beside what it has open and may come to need. */
+/** How many connections this process has room for, beside the files that it has open and may still need. */
 export function connectionsMax(): number {
   const filesMax = filesMaxOfThisProcess();
   const reserve = Math.min(filesReserveMax, Math.max(filesReserveMin, filesMax / 10));
   return Math.max(1, Math.floor(filesMax - readdirSync('/dev/fd').length - reserve));
 }
 
-/** Node has raised it as far as it may; a process that it starts inherits it. Infinity where there is no limit. */
+/**
+ * Node has raised the limit as far as it may, and a process that it starts inherits the limit. Infinity where there is
+ * none.
+ */
 function filesMaxOfThisProcess(): number {
   const text = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
   return text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);

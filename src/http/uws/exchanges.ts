@@ -1,6 +1,7 @@
 /**
- * Requests from their answer to its last byte. Most answers are there when the handler returns and taken by the connection
- * at once; all others are exchanges: someone waits, can go away meanwhile, and reads as slowly as it likes.
+ * Follows requests from their answer to its last byte. Most answers are there when the handler returns, and the
+ * connection takes them at once. All others are exchanges: a client waits, can go away meanwhile, and reads as slowly
+ * as it likes.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Answer } from '../answer.ts';
@@ -9,7 +10,7 @@ import type { RequestBody } from './body.ts';
 import { writeAnswer } from './reply.ts';
 import type { UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
 
-/** A request that is answered later than it came. */
+/** A request that is answered after the call that brought it. */
 export interface Exchange {
   /** The client went away: there is nobody to answer. */
   readonly isAborted: boolean;
@@ -40,9 +41,13 @@ export class Exchanges {
     });
   }
 
-  /** Within the call that brings the request. When the client takes all of it, nothing outlives that call. */
+  /**
+   * Answers within the call that brings the request. When the client takes all of the answer, nothing outlives that
+   * call.
+   */
   sendAtOnce(res: HttpResponse, record: RequestRecord, answer: Answer): void {
-    // Of many pipelined requests the later ones are not corked any more: each line of a head would be a call of the system.
+    // The library does not cork the later ones of many pipelined requests. Each line of a head would then be a system
+    // call.
     res.cork(() => {
       const rest = writeAnswer(res, answer);
       if (rest === null) record.answered(answer);
@@ -50,7 +55,7 @@ export class Exchanges {
     });
   }
 
-  /** Within the call that brings the request. @param body that the handler may still be waiting for */
+  /** Begins an exchange, within the call that brings the request. @param body the handler may still wait for it */
   begin(res: HttpResponse, record: RequestRecord, body: RequestBody | null): Exchange {
     return this.#begin(res, record, body);
   }
@@ -68,7 +73,7 @@ export class Exchanges {
 
 class OpenExchange implements Exchange {
   #isAborted = false;
-  /** What the client has not taken yet. */
+  /** The part of the answer that the client has not taken yet. */
   #unsent: UnsentAnswer | null = null;
 
   constructor(
@@ -93,7 +98,7 @@ class OpenExchange implements Exchange {
     });
   }
 
-  /** @param rest the body, of which the connection has taken a part */
+  /** @param rest the whole body, of which the connection has taken a part */
   hold(answer: Answer, rest: Uint8Array): void {
     this.#unsent = this.all.hold(this.res, rest, () => this.#sent(answer));
   }

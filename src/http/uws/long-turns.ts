@@ -1,17 +1,17 @@
 /**
- * How long requests keep the event loop in one go. uWebSockets.js reads up to 512 KB of a connection at a time and calls
- * for every request in it, so thousands of pipelined ones would be answered before anybody else's first.
+ * Notices when requests keep the event loop for long. uWebSockets.js reads up to 512 KB of a connection at a time and
+ * calls us for every request in it. So thousands of pipelined requests would be answered before anybody else's first.
  */
 import { requestsPerLook, requestTurnMsMax } from '../../contract/limits.ts';
 
 export class LongTurns {
-  /** Since the last look at the clock. */
+  /** Requests since the last look at the clock. */
   #requests = 0;
-  /** When the turn was first looked at; null: not yet. */
+  /** When the clock was first looked at in this turn; null: not yet. */
   #startedMs: number | null = null;
   #isLong = false;
 
-  /** Counts a request. @returns whether its answer is to wait for the next turn of the event loop */
+  /** Counts a request. @returns whether its answer must wait for the next turn of the event loop */
   isLong(): boolean {
     if (this.#isLong) return true;
     this.#requests += 1;

@@ -1,22 +1,23 @@
 /**
- * Whether a client takes an answer slower than it may. What it takes is seen in steps, as its system tells of freed
- * buffers: who takes 16 KB in 9 s is seen to take 14 KB, then 18 KB. So what is missing at one moment may come at the next.
+ * Notices a client that takes an answer slower than it may. Reading is seen in steps, as the client's system tells of
+ * freed buffers: a client that takes 16 KB in 9 s is seen to take 14 KB, then 18 KB. So what is missing at one look may
+ * come at the next.
  */
 import { slowReaderBytesMin, slowReaderMs } from '../../contract/limits.ts';
 
 const msPerByte = slowReaderMs / slowReaderBytesMin;
 
 export class ReadingPace {
-  /** How long the client is behind; who takes more than it must is not ahead. */
+  /** How long the client is behind. A client that takes more than it must gets no credit. */
   #behindMs = 0;
 
-  /** @param taken bytes of the answer that the client had taken at `atMs` */
+  /** @param taken bytes of the answer that the client has taken at `atMs` */
   constructor(
     private atMs: number,
     private taken: number,
   ) {}
 
-  /** @param taken bytes that it has taken now. @returns whether it is behind by `slowReaderMs` */
+  /** @param taken bytes that the client has taken at `nowMs`. @returns whether it is behind by `slowReaderMs` */
   isTooSlow(nowMs: number, taken: number): boolean {
     const passedMs = nowMs - this.atMs;
     this.#behindMs = Math.max(0, this.#behindMs + passedMs - msPerByte * (taken - this.taken));

@@ -1,4 +1,4 @@
-/** Writes an answer to the connection. What the client does not take at once is for `unsent-answers.ts`. */
+/** Writes an answer to the connection. `unsent-answers.ts` sends what the client does not take at once. */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
@@ -16,8 +16,8 @@ export function headLines(headers: readonly HeaderField[]): string {
 }
 
 /**
- * A head that is handed over in one piece: uWebSockets.js writes a status as it is, so the headers can stand behind it.
- * Bytes, because a text would be encoded anew with each answer.
+ * A head in one piece. uWebSockets.js writes a status as it is, so the headers can stand behind it. The head is bytes,
+ * because a text would be encoded again with each answer.
  * @param lines from `headLines`
  */
 export function headOf(status: number, lines: string): Uint8Array {
@@ -25,9 +25,10 @@ export function headOf(status: number, lines: string): Uint8Array {
 }
 
 /**
- * Writes an answer, within uWebSockets.js' own handlers or a cork. It hands over only what the connection takes: what is
- * given to `end` would be copied for as long as the client likes, and the next request on the connection answered as well.
- * @returns the body when the connection does not take all of it now, for `UnsentAnswers`; null when the answer is over
+ * Writes an answer, within uWebSockets.js' own handlers or a cork. It hands over only what the connection takes. The
+ * library would hold a copy of what is given to `end` for as long as the client likes, and would answer the next
+ * request on the connection as well.
+ * @returns the body, for `UnsentAnswers`, when the connection does not take all of it now; null when the answer is over
  */
 export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | null {
   writeHead(res, answer);
@@ -46,7 +47,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | nul
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-/** Of what is written behind the head. */
+/** Bytes of the body, which is written behind the head. */
 export function bodyBytesOf({ body }: Answer): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
@@ -56,7 +57,7 @@ function writeHead(res: HttpResponse, { status, headers, contentType, head }: An
     res.writeStatus(head);
     return;
   }
-  // 200 is what uWebSockets.js writes by itself.
+  // uWebSockets.js writes 200 by itself.
   if (status !== 200) res.writeStatus(statusLine(status));
   if (headers !== undefined) {
     for (const [name, value] of headers) res.writeHeader(name, value);
@@ -65,8 +66,9 @@ function writeHead(res: HttpResponse, { status, headers, contentType, head }: An
 }
 
 /**
- * Of an answer without a body uWebSockets.js does not tell whether the client takes it. So one in so many ends its
- * connection, as nginx does after 1,000 requests: whoever asks on and reads nothing is not answered without end.
+ * uWebSockets.js does not tell whether the client takes an answer without a body. So some of these answers, chosen at
+ * random, end their connection, as nginx does after 1,000 requests. A client that asks on and reads nothing is then not
+ * answered without end.
  */
 function writeBodiless(res: HttpResponse, answer: Answer): void {
   const bodyBytes = bodyBytesOf(answer);
@@ -74,8 +76,8 @@ function writeBodiless(res: HttpResponse, answer: Answer): void {
     writeLastHead(res, bodyBytes);
     return;
   }
-  // Any argument, even undefined, is taken for a length that is then waited for; so such a connection stays until the
-  // server closes it.
+  // No argument here: the library takes any, even undefined, for a length and waits for that many bytes. Without one
+  // the connection stays until the server closes it.
   if (answer.status !== 304) res.writeHeader('Content-Length', String(bodyBytes));
   res.endWithoutBody();
 }

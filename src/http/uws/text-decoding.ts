@@ -1,11 +1,12 @@
-/** Text from a request's head. */
+/** Decodes text from a request's head. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const beyondAscii = /[\x80-\xff]/;
 
 /**
- * A header's value, which uWebSockets.js hands over one byte a character: UTF-8 where the bytes are that, else Latin-1,
- * which many HTTP clients send. (Bytes beyond ASCII at either end it cuts off: such values must be percent-encoded.)
+ * A header's value. uWebSockets.js hands it over with one character for each byte. The bytes are read as UTF-8 if they
+ * are valid, else as Latin-1, which many HTTP clients send. The library cuts off bytes beyond ASCII at either end, so
+ * such values must be percent-encoded.
  */
 export function headerText(raw: string): string {
   if (!beyondAscii.test(raw)) return raw;
@@ -16,12 +17,12 @@ export function headerText(raw: string): string {
   }
 }
 
-/** What uWebSockets.js puts where the bytes of a path or query were no UTF-8. */
+/** uWebSockets.js puts it where the bytes of a path or query are not UTF-8. */
 const replacement = '\ufffd';
 
 /**
- * Text of a percent-encoded path segment or query component, whose bytes uWebSockets.js has read as UTF-8; null when
- * something in it is none. `+` stands for itself.
+ * Text of a percent-encoded path segment or query component, whose bytes uWebSockets.js has read as UTF-8. Null when
+ * something in it is not UTF-8. `+` stands for itself.
  */
 export function percentDecoded(raw: string): string | null {
   if (raw.includes(replacement)) return null;
@@ -33,8 +34,8 @@ export function percentDecoded(raw: string): string | null {
 }
 
 /**
- * The parameters of a query string in order, `+` for a space (application/x-www-form-urlencoded), or null when one is
- * not percent-encoded UTF-8.
+ * The parameters of a query string in order. `+` stands for a space (application/x-www-form-urlencoded). Null when one
+ * of them is not percent-encoded UTF-8.
  */
 export function queryParameters(query: string): [name: string, value: string][] | null {
   const parameters: [string, string][] = [];

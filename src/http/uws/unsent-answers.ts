@@ -1,7 +1,7 @@
 /**
- * Answers that wait for their clients to read them (docs/reference/http.md "Bad input and slow clients"). A front holds so
- * many bytes of them and no more, and a client that takes next to nothing is cut off. Until an answer is over
- * uWebSockets.js answers nothing else on its connection; a request that is pipelined behind it ends the connection.
+ * Answers that wait for their clients to read them (docs/reference/http.md "Bad input and slow clients"). Their bytes
+ * in a front are bounded, and a client that takes next to nothing is cut off. Until an answer is over, uWebSockets.js
+ * answers nothing else on its connection. A request that is pipelined behind it ends the connection.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { smallAnswerBytesMax } from '../../contract/limits.ts';
@@ -18,7 +18,7 @@ export class UnsentAnswers {
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param bytesMax of all that wait, each counted for every client that it waits for */
+  /** @param bytesMax bound on the bytes of all answers that wait. An answer for several clients counts for each */
   constructor(
     private readonly bytesMax: number,
     metrics: ProcessMetrics,
@@ -38,12 +38,12 @@ export class UnsentAnswers {
     );
   }
 
-  /** That wait. */
+  /** Bytes that wait. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether an answer may be begun. One that no front could hold is not refused for ever: alone it may wait. */
+  /** Whether an answer may be begun. An answer may always wait alone, so one beyond the bound is not refused for ever. */
   admit(bodyBytes: number): boolean {
     if (bodyBytes <= smallAnswerBytesMax || this.#bytes === 0) return true;
     if (this.#bytes + bodyBytes <= this.bytesMax) return true;
@@ -53,7 +53,7 @@ export class UnsentAnswers {
 
   /**
    * Sends the rest of an answer as its client takes it.
-   * @param body of which the connection has taken a part
+   * @param body the whole body, of which the connection has taken a part
    * @param onSent called once the connection has taken all of it, never after `drop`
    */
   hold(res: HttpResponse, body: Uint8Array, onSent: () => void): UnsentAnswer {
@@ -61,7 +61,7 @@ export class UnsentAnswers {
     return new UnsentAnswer(this, res, body, onSent);
   }
 
-  /** @returns its place, for `leave` */
+  /** @returns its slot, for `leave` */
   enter(answer: UnsentAnswer, bytes: number): number {
     this.#bytes += bytes;
     return this.#waiting.add(answer);
@@ -88,9 +88,9 @@ export class UnsentAnswers {
   }
 }
 
-/** One of them. */
+/** One answer that waits. */
 export class UnsentAnswer {
-  /** Null when it waits no more. */
+  /** Its slot; null when it waits no more. */
   #place: number | null;
   /** Bytes of the body that the connection has taken. */
   #taken: number;
@@ -108,7 +108,7 @@ export class UnsentAnswer {
     res.onWritable(() => this.#send());
   }
 
-  /** The connection is gone. */
+  /** Gives the answer up: the connection is gone. */
   drop(): void {
     if (this.#place === null) return;
     this.all.leave(this.#place);
@@ -117,8 +117,9 @@ export class UnsentAnswer {
   }
 
   /**
-   * Called once a second. It tries to send as well: the system says that a connection is writable only when a third of
-   * its buffer is free, and every try puts off the 10 s after which uWebSockets.js closes a connection by itself.
+   * Called once a second. It tries to send as well, for two reasons. The system says that a connection is writable only
+   * when a third of its buffer is free. And every try puts off the 10 s after which uWebSockets.js closes a connection
+   * by itself.
    */
   check(nowMs: number): void {
     this.res.cork(() => this.#send());

@@ -1,4 +1,4 @@
-/** The named shapes of the OpenAPI document: each stands once among its components and is referred to by name elsewhere. */
+/** The named shapes of the OpenAPI document. Each stands once among the components, and is referred to by name elsewhere. */
 import type { Shape } from '../../../contract/shape.ts';
 
 export class OpenapiComponents {
@@ -6,7 +6,7 @@ export class OpenapiComponents {
   readonly #schemas = new Map<string, object>();
 
   /**
-   * A shape as the document writes it where it is used: a reference where it has a name.
+   * A shape as the document writes it where it is used. A shape with a name becomes a reference.
    * @throws Error when two different shapes have one name
    */
   schemaOf(shape: Shape): object {
@@ -21,7 +21,7 @@ export class OpenapiComponents {
     return { $ref: `#/components/schemas/${component}` };
   }
 
-  /** Name -> schema of all that were used, in the order of their names. */
+  /** Name -> schema of all shapes that were used, in the order of their names. */
   get schemas(): Record<string, object> {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

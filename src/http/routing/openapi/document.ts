@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the route table. */
+/** Makes the OpenAPI 3.1 document from the route table. */
 import { platformVersion } from '../../../config/settings/platform-version.ts';
 import type { Shape } from '../../../contract/shape.ts';
 import {
@@ -18,7 +18,7 @@ import { OpenapiComponents } from './components.ts';
 import { problemStatusTexts } from './problem-texts.ts';
 
 const jsonMedia = 'application/json';
-/** What every endpoint with a body can answer besides. */
+/** Further statuses that every endpoint with a body can answer. */
 export const bodyStatuses: readonly number[] = [411, 415];
 
 const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
@@ -161,8 +161,8 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
   const own = [...route.problemStatuses, ...(route.body === undefined ? [] : bodyStatuses)];
   for (const status of own.sort((a, b) => a - b)) {
     const shape = problemShape(route, status);
-    // Clients made from the document make one type of all errors of an operation: a text among them would make the
-    // members of the others unreadable, so it is told in the operation's description.
+    // Clients that are generated from the document make one type of all errors of an operation. A text among them would
+    // hide the members of the others, so the operation's description tells of it.
     if (shape !== null) responses[status] ??= problemResponse(status, shape, parts);
   }
   return responses;
@@ -207,7 +207,7 @@ function problemResponse(status: number, shape: Shape, { components }: DocumentP
   };
 }
 
-/** The shape in which `problemAnswer` writes an error of this status; null for plain text. */
+/** The shape of an error of this status, as `problemAnswer` writes it; null for plain text. */
 export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, status: number): Shape | null {
   if (status === 411) return plainProblemShape;
   const ofQuery = status === 400 || status === 404;
