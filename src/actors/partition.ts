@@ -62,7 +62,7 @@ export class PartitionActor {
   #intents: Intents | null = null;
   /** Rebuilds that wait, as the metrics have it; null before the first commit. */
   #shownWaiting: number | null = null;
-  /** What the batch under way works by; null between batches. */
+  /** Configuration and layouts of the batch under way; null between batches. */
   #batchBasis: ReturnType<PartitionContext['basis']> | null = null;
   #readable: Promise<IntakeEntry[]> | null = null;
   #endWait = () => {};

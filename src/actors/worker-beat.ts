@@ -10,7 +10,7 @@ import type { Keeper } from './ownership/keeper.ts';
 export interface WorkerBeatSource {
   readonly id: string;
   readonly configuration: ActiveConfiguration;
-  /** What each of its partitions works by. */
+  /** Configuration and layouts that each of its partitions works by. */
   bases(): readonly (Basis & { readonly generation: number })[];
   /** Partitions that can answer queries now. */
   covered(): Iterable<number>;
@@ -21,7 +21,7 @@ export interface WorkerBeatSource {
 }
 
 export class WorkerBeat {
-  /** What others wait for, as it was told last. */
+  /** The news that was told last. */
   #told = '';
   #nextMs = 0;
 

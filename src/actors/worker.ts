@@ -32,7 +32,7 @@ const tickMs = 500;
 const newsMs = 50;
 /**
  * Batches of full size that are under way together: one is computed while the others wait for Redis. More would only hold
- * more entities in memory. Small batches are more, so their commands to Redis travel together.
+ * more entities in memory. More small batches may be under way, so that their commands to Redis travel together.
  */
 const batchesAtOnce = 4;
 const lagWaitMs = 200;

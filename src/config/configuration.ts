@@ -49,7 +49,7 @@ export interface Tenant {
   indexesFor(sourceGroup: string, type: string): readonly IndexSchema[];
 }
 
-/** Whom an API key speaks for. */
+/** The caller that an API key stands for. */
 export type Principal = SourcePrincipal | ClientPrincipal;
 
 export interface SourcePrincipal {
@@ -76,6 +76,6 @@ export interface Configuration {
   readonly tenants: ReadonlyMap<string, Tenant>;
   /** Of all tenants, with or without a key. */
   readonly clients: readonly ClientPrincipal[];
-  /** Constant time over the key's text. Null: no such key. */
+  /** The caller of a key, found in constant time over the key's text; null when there is no such key. */
   authenticate(apiKey: string): Principal | null;
 }

@@ -22,17 +22,17 @@ export const deliveryReferencesMax = 10_000;
 export const deliveryBodyBytesMax = 32 * 1024 * 1024;
 /** A smaller answer is never compressed. */
 export const compressionBytesMin = 1024;
-/** A larger view lies apart, so that whoever reads it knows its size before. */
+/** A larger view lies apart, so that a reader knows its size before it reads it. */
 export const inlineViewBytesMax = 32 * 1024;
 /** Views that an answer reads at a time. */
 export const viewBatchBytesMax = 4 * 1024 * 1024;
-/** An answer that needs more bytes of views than this takes turns with others of the kind. */
+/** An answer that needs more bytes of views than this takes turns with other such answers. */
 export const freeAnswerBytesMax = 1024 * 1024;
 /** Answers beyond `freeAnswerBytesMax` that a front makes at a time for one client. */
 export const largeAnswersOfClientMax = 1;
-/** The same for all clients together. */
+/** Answers beyond `freeAnswerBytesMax` that a front makes at a time for all clients together. */
 export const largeAnswersMax = 3;
-/** Of one client, how many of them may wait; more are answered 503. */
+/** Answers beyond `freeAnswerBytesMax` that may wait for one client; more are answered 503. */
 export const largeAnswersWaitingMax = 32;
 
 /** Smallest `first` or `last` of a page of routes. */
@@ -60,7 +60,7 @@ export const lookupResultsMax = 1000;
 
 /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
 export const minVersionWaitMs = 5_000;
-/** How long an answer waits for the announcement of what it shows; then everything that was cached goes instead. */
+/** How long an answer waits for the announcement of what it shows; then the front empties its cache instead. */
 export const announcementWaitMs = 1_000;
 /** A request head that is not whole by then ends the connection: a constant of the HTTP library. */
 export const headTimeoutMs = 10_000;
@@ -92,7 +92,7 @@ export const redirectsMax = 1000;
 export const mistakesListedMax = 20;
 /** A request head beyond this is refused unread. */
 export const headBytesMax = 256 * 1024;
-/** Answers that one front holds for clients that have not read them; beyond it larger ones than small are answered 503. */
+/** Answers that one front holds for clients that have not read them; beyond it those above `smallAnswerBytesMax` are 503. */
 export const unsentAnswersBytesMax = 256 * 1024 * 1024;
 /** Answers up to this size are begun however many others wait for their clients. */
 export const smallAnswerBytesMax = 64 * 1024;
@@ -100,9 +100,9 @@ export const smallAnswerBytesMax = 64 * 1024;
 export const slowReaderBytesMin = 16 * 1024;
 /** The time in which a client must take `slowReaderBytesMin` of an answer while more waits. */
 export const slowReaderMs = 10_000;
-/** One of so many answers without a body (HEAD, 304) ends its connection. */
+/** One in so many answers without a body (HEAD, 304), by chance, ends its connection. */
 export const bodilessAnswersPerConnection = 1000;
-/** Requests are answered in one turn of the event loop for so long; what is answered then waits for the next turn. */
+/** How long requests are answered in one turn of the event loop; further answers wait for the next turn. */
 export const requestTurnMsMax = 50;
 /** Requests of a turn between two looks at the clock. */
 export const requestsPerLook = 64;
@@ -114,9 +114,9 @@ export const openBurstSeconds = 5;
 export const countedAddressesMax = 10_000;
 /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
 export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
-/** Least of the files that a front keeps free beside its connections: a tenth of what it may open, within bounds. */
+/** Fewest files that a front keeps free beside its connections. It keeps a tenth of what it may open, within bounds. */
 export const filesReserveMin = 32;
-/** Most of the files that a front keeps free. */
+/** Most files that a front keeps free beside its connections. */
 export const filesReserveMax = 1_024;
 /** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */
 export const inlineBodyBytesMax = 64 * 1024;
@@ -128,7 +128,7 @@ export const ingestWaitMs = 10_000;
 export const retryAfterSeconds = 1;
 /** How long requests may go on after SIGTERM. */
 export const drainMs = 8_000;
-/** How long after that a process may take to end; then it ends as if it were killed. */
+/** How long after `drainMs` a process may take to end; then it ends as if it were killed. */
 export const stopReserveMs = 1_500;
 /** A worker that is not heard of for this long loses its partitions. */
 export const leaseMs = 5_000;
@@ -153,7 +153,7 @@ export const queryBudgetsPerRequest = 2;
 /** Entities that one jobs process asks to rebuild in a second after a change of configuration. */
 export const rebuildEntitiesPerSecondMax = 2_000;
 /** Rebuilds that may wait in a partition before a rebuild job asks for more. */
-export const rebuildMarksWaitingMax = 200;
+export const rebuildsWaitingMax = 200;
 /** Conditions in the filters of one query; `in` lists as many values as fit the body. */
 export const filterConditionsMax = 1000;
 /** Conditions with a `*` pattern among them: each looks at every distinct value of its field. */
@@ -191,12 +191,12 @@ export const leaseSecondsMin = 2;
 export const confirmReplicasMax = 16;
 /** Prefixes of header names in HEADER_PREFIX. */
 export const headerPrefixesMax = 16;
-/** Length of one of them. */
+/** Length of one prefix in HEADER_PREFIX. */
 export const headerPrefixCharactersMax = 64;
 
 // One build. Operators write schemas, but strangers write the entities that they run over.
 
-/** Elements mapped, partials entered, path nodes visited and pattern states tried, together. */
+/** Elements mapped, partials entered, path nodes visited and pattern states tried in one build, together. */
 export const buildStepsMax = 5_000_000;
 /** Characters of one view's JSON, its references not counted; below what one delivery may carry. */
 export const viewCharactersMax = 16 * 1024 * 1024;
@@ -220,7 +220,7 @@ export const languageTextCharactersMax = 100_000;
 export const lookupValuesPerIndexMax = 1_000;
 /** Value keys of one lookup; a longer list reads all entities of the type. */
 export const lookupKeysMax = 1_000;
-/** A longer key is replaced by its digest. */
+/** A key of a lookup index; a longer one is replaced by its digest. */
 export const lookupKeyCharactersMax = 160;
 /** States of one compiled pattern of `match` or `search`. */
 export const patternStatesMax = 5_000;

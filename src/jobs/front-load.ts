@@ -1,9 +1,9 @@
-/** How busy the fronts are now: the busier, the more of the machine a rebuild leaves to them. */
+/** Tells how busy the fronts are now. The busier they are, the more of the machine a rebuild leaves to them. */
 import { performance } from 'node:perf_hooks';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
-/** Fronts tell it once a second. */
+/** How long a figure serves; fronts tell theirs once a second. */
 const freshMs = 500;
 
 export class FrontLoad {

@@ -17,7 +17,7 @@ import { readOwners } from '../store/partitions/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
-/** A look tells the same for this long. */
+/** How long one look serves. */
 const sightMs = 100;
 
 /** A source whose whole layout is not the one that the configuration asks for. */
@@ -48,16 +48,16 @@ function isWhole(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boo
   return layouts.wholeOf(place)?.id === wanted?.id;
 }
 
-/** The layouts, and who knows of them, at one time. */
+/** The layouts and the workers that know them, at one time. */
 interface Sight {
   readonly layouts: LayoutStates;
-  /** Whoever may own a partition is heard of and knows the layouts. */
+  /** True when every worker that may own a partition is heard of and knows the layouts. */
   readonly isKnown: boolean;
-  /** The least of all workers. */
+  /** The lowest generation of all workers. */
   readonly generation: number;
 }
 
-/** Looks on behalf of the jobs of all partitions, which wait for the same. */
+/** Looks on behalf of the jobs of all partitions, because all of them wait for the same. */
 export class LayoutWatch {
   #sight: Promise<Sight> | null = null;
   #seenMs = 0;

@@ -1,4 +1,4 @@
-/** Whether the outputs of an entity are those that the configuration of now would give. Pure. */
+/** Tells whether the outputs of an entity are those that the present configuration gives. Pure. */
 
 import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { Basis } from '../actors/batch/turn.ts';

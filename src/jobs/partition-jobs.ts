@@ -27,7 +27,7 @@ export class PartitionJobs<Run extends object, Progress extends object> extends 
     );
   }
 
-  /** By partition; null for a job that is not known, or no more. @throws StoreUnavailableError */
+  /** States by partition; null for a job that is not known, or not any more. @throws StoreUnavailableError */
   async statusesOf(run: Run): Promise<(JobStatus<Progress> | null)[]> {
     const { tags } = this.store.partitions;
     return await this.statuses(tags.map((_, partition) => this.#idOf(run, partition)));
@@ -38,7 +38,7 @@ export class PartitionJobs<Run extends object, Progress extends object> extends 
   }
 }
 
-/** Over all partitions. */
+/** Sum over all partitions. */
 export function sumOf<Progress>(
   statuses: readonly (JobStatus<Progress> | null)[],
   of: (progress: Progress) => number,

@@ -16,7 +16,7 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import type { PurgeProgress, PurgeTask } from './purge-queue.ts';
 
-/** Removed between two rests, a few milliseconds of work that a reader may wait for. */
+/** Entities that are removed between two rests: a few milliseconds of work, for which a reader may wait. */
 const entitiesPerPortion = 20;
 
 const beginning: PurgeProgress = {
@@ -62,7 +62,7 @@ class PurgeRun {
     await notePurged(store, purge.token, job.partition);
   }
 
-  /** A process that runs a former configuration could still take entities in, or build something of them. */
+  /** A process with a former configuration could still take entities in, or build outputs of them: this waits for it. */
   async #untilNobodyHasThem(): Promise<void> {
     for (;;) {
       const processes = await liveProcesses(this.context.store);

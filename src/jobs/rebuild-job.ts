@@ -1,8 +1,8 @@
 /**
  * The rebuild of one partition after a change of configuration: looks at everything that was ever processed there and
- * asks the owner to rebuild the entities whose outputs are not those of the configuration of now.
+ * asks the owner to rebuild the entities whose outputs are not those of the present configuration.
  *
- * No list of differences between two configurations exists that could be lost: a job that runs twice, or is broken off
+ * There is no list of differences between two configurations that could be lost. A job that runs twice, or is broken off
  * anywhere, ends in the same state. Passes are repeated until one finds nothing.
  *
  * Where the configuration asks for other lookup indexes, all partitions fill them first (`layout-change.ts`). Until then
@@ -69,7 +69,10 @@ class Rebuild {
     await job.save({ done: true });
   }
 
-  /** Has every entity come under the lookup layouts that the configuration asks for. @returns those not read yet */
+  /**
+   * Puts every entity under the lookup layouts that the configuration asks for. @returns the layouts that lookups do
+   * not read yet
+   */
   async #fill(): Promise<LayoutChange[]> {
     await this.#waitForWorkers();
     const { store, configuration } = this.context;
@@ -135,7 +138,7 @@ class Rebuild {
     return this.context.configuration.generation > this.job.task.generation;
   }
 
-  /** Waits until no worker follows the former configuration: a rebuild by that one would be in vain. */
+  /** Waits until no worker follows the former configuration: its rebuild would be in vain. */
   async #waitForWorkers(): Promise<void> {
     const { store, configuration } = this.context;
     const { generation, partition } = this.job.task;

@@ -13,7 +13,10 @@ import type { Store } from '../store/store.ts';
 import type { PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 
-/** Entities that one stream entry invalidates: what is rebuilt between two rests, a few milliseconds that a reader may wait for. */
+/**
+ * Entities that one stream entry invalidates. They are rebuilt between two rests: a few milliseconds, for which a
+ * reader may wait.
+ */
 const entitiesPerInvalidation = 20;
 
 export interface PassSource {
@@ -25,7 +28,7 @@ export interface PassSource {
 
 export type ProcessedEntity = ProcessedPortion['records'][number];
 
-/** Those of the records whose entities must be rebuilt. */
+/** Chooses the records whose entities must be rebuilt. */
 export type Criterion = (
   source: PassSource,
   records: readonly ProcessedEntity[],

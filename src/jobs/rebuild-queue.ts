@@ -25,7 +25,7 @@ export interface RebuildPlace {
 export interface RebuildProgress {
   /** `fill`: entities come under the lookup layouts that the configuration asks for; `rebuild`: all that is outdated. */
   readonly phase: 'fill' | 'rebuild';
-  /** Of the phase, from 1; a pass that finds nothing outdated is the last. */
+  /** Number in its phase, from 1; a pass that finds nothing outdated is the last. */
   readonly pass: number;
   /** Null: at its beginning. */
   readonly place: RebuildPlace | null;
@@ -35,7 +35,7 @@ export interface RebuildProgress {
   /** Entities found outdated: in this pass, and in all. */
   readonly markedInPass: number;
   readonly marked: number;
-  /** The last invalidation sent for each tenant. Stored with the job, as all of this is: its names stay. */
+  /** The last invalidation sent for each tenant. All of this is stored with the job, so its names stay. */
   readonly lastMarks: readonly (readonly [tenant: string, sequence: number])[];
   readonly done: boolean;
 }

@@ -1,7 +1,7 @@
 /** The waits of a rebuild: until its invalidations are rebuilt, and rests that leave the machine to others. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { rebuildMarksWaitingMax } from '../contract/limits.ts';
+import { rebuildsWaitingMax } from '../contract/limits.ts';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
 import type { FrontLoad } from './front-load.ts';
@@ -11,8 +11,8 @@ const pollMs = 20;
 const rebuiltPollMsMin = 4;
 /**
  * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes and
- * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. Three
- * times was more than that. With few requests, a shorter rest serves the one who changed the configuration.
+ * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
+ * three times, they took longer than that. With few requests, a shorter rest lets the rebuild end sooner.
  */
 const restFactors = { idle: 1, busy: 5 };
 /** Fronts count as busy from so many requests a second, those of a single reader. Below, rests grow with the requests. */
@@ -22,7 +22,7 @@ const restMaxMs = 2_000;
 /** The last invalidation of each tenant. */
 type Invalidations = RebuildProgress['lastMarks'];
 
-/** All of them throw AbortError once the job is to end, and StoreUnavailableError. */
+/** All its methods throw AbortError when the job must end, and StoreUnavailableError. */
 export class RebuildWaits {
   constructor(
     private readonly store: Store,
@@ -35,12 +35,15 @@ export class RebuildWaits {
     await setTimeout(ms, undefined, { signal: this.signal });
   }
 
-  /** Waits until the partition is nearly idle, as fresh changes must find it. @param last invalidations that must be taken in before */
+  /**
+   * Waits until the partition is nearly idle, as fresh changes must find it. @param last invalidations that must be
+   * taken in before
+   */
   async untilRoom(last: Invalidations): Promise<void> {
     const lastSequence = Math.max(0, ...last.map(([, sequence]) => sequence));
     for (;;) {
       const { waiting, checkpoint } = await readPartitionState(this.store, this.partition);
-      if (waiting < rebuildMarksWaitingMax && checkpoint >= lastSequence) return;
+      if (waiting < rebuildsWaitingMax && checkpoint >= lastSequence) return;
       await this.pause();
     }
   }
@@ -49,7 +52,7 @@ export class RebuildWaits {
     while ((await readCommittedState(this.store, this.partition)).checkpoint < sequence) await this.pause();
   }
 
-  /** Until what was invalidated is rebuilt, here and where their lookup indexes were changed by it. */
+  /** Waits until what was invalidated is rebuilt, here and in the partitions where the rebuilds have sent invalidations. */
   async untilRebuilt(last: Invalidations): Promise<void> {
     for (const [tenant, sequence] of last) await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
     const { downstream } = await readPartitionState(this.store, this.partition);
@@ -78,7 +81,7 @@ export class RebuildWaits {
   }
 }
 
-/** How many times as long as a rebuild the rest behind it is. @param perSecond requests that the fronts answer */
+/** Length of a rest as a multiple of the rebuild before it. @param perSecond requests that the fronts answer */
 export function restFactor(perSecond: number): number {
   const { idle, busy } = restFactors;
   return idle + (busy - idle) * Math.min(1, perSecond / busyPerSecond);

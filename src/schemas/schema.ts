@@ -1,7 +1,7 @@
 /**
  * What the mapping language promises to the rooms above it. Everything here is pure: a schema is compiled once into
- * closures; building a view reads its input and nothing else. Lookups are the one thing a build needs from outside:
- * a build that meets a lookup whose result it was not given names it in `pending` and is run again with the result.
+ * closures; building a view reads its input and nothing else. Lookups are the one thing a build needs from outside.
+ * A build that meets a lookup without a result names it in `pending`, and is run again with the result.
  */
 import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
@@ -22,7 +22,7 @@ interface TriggeredSchema {
 }
 
 export interface FullSchema extends TriggeredSchema {
-  /** It has a `route.url`, so a view without a URL is probably not meant. */
+  /** True when it has a `route.url`: a view without a URL is then probably a mistake. */
   readonly claimsUrl: boolean;
   claims(input: BuildInput): ViewClaims;
   build(input: BuildInput): BuiltView;
@@ -54,7 +54,7 @@ export interface ResolvedAction extends EntityRef {
 }
 
 /**
- * Put around each path of an expression while a schema is compiled, by who wants to know what paths give.
+ * Wraps each path of an expression while a schema is compiled, for callers that want to know what paths give.
  * @param at the place of the expression in its file @param path as it is written: `p.title`
  */
 export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;

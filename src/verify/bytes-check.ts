@@ -39,7 +39,7 @@ export function checkNotMade({ turn, former }: TurnState, outputs: readonly Outp
   const left = [...former]
     .filter(([key]) => !built.has(key))
     .map(([, output]) => outputSubject(turn, output));
-  // Of an entity that went and came again it is another state.
+  // An entity that went and came again has another state.
   const state = String(turn.former.stamp);
   if (turn.entity !== null) {
     return left.map((subject) =>

@@ -1,6 +1,6 @@
 /**
- * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. Since when
- * a claim is made cannot be told from the entity alone: that is taken from the record
+ * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. The entity
+ * alone does not tell the age of a claim, so the age is taken from the record
  * (docs/reference/configuration.md "URLs and domains").
  */
 

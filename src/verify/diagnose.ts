@@ -1,4 +1,7 @@
-/** Every finding about the data of a store (docs/guide/operating.md "Diagnostics"). Builds all outputs once more and stores none. */
+/**
+ * Finds what is odd in the data of a store (docs/guide/operating.md "Diagnostics"). Builds all outputs once more and
+ * stores none.
+ */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';
 import { diagnosticsOf, typeWithoutRoom } from '../actors/batch/diagnostics.ts';
@@ -139,7 +142,7 @@ async function diagnoseClaims(options: DiagnoseOptions, { alias, environments }:
   }
 }
 
-/** Each claim that is not served, with the view that is served instead of it. */
+/** Reports each claim that is not served, with the view that is served instead. */
 function tellClash(
   { onDiagnostic }: DiagnoseOptions,
   { tenant, environment }: Pick<DiagnosedOutput, 'tenant' | 'environment'>,

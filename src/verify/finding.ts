@@ -30,7 +30,7 @@ export interface RouteTarget {
   /** URLs in the list of routes that may have no business there. */
   readonly urls: readonly string[];
   /** Claims are stored apart, as for a contested field, though the record of the field says that it is not. */
-  readonly isRest: boolean;
+  readonly isLeftover: boolean;
 }
 
 export type Target = EntityTarget | RouteTarget;
@@ -45,7 +45,7 @@ export function targetKey(target: Target): string {
 export function mergeTargets(a: Target, b: Target): Target {
   if (a.kind === 'entity' && b.kind === 'entity') return { ...a, suspects: [...a.suspects, ...b.suspects] };
   if (a.kind === 'route' && b.kind === 'route') {
-    return { ...a, urls: [...new Set([...a.urls, ...b.urls])], isRest: a.isRest || b.isRest };
+    return { ...a, urls: [...new Set([...a.urls, ...b.urls])], isLeftover: a.isLeftover || b.isLeftover };
   }
   return a;
 }

@@ -1,6 +1,6 @@
 /**
- * Looks through everything that is stored for what no processed record accounts for, and names it as a target. Comparing
- * entities alone would never meet it.
+ * Searches everything that is stored for what no processed record accounts for, and names it as a target. A comparison of
+ * entities alone would never find it.
  */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
 
-/** Lookup keys may be as many as values, most of them small. */
+/** Lookup keys that are read at a time: there may be as many as values, and most of them are small. */
 const keysAtOnce = 32;
 
 /** Portions of targets that are worth a check. @param tenant null for all. @throws StoreUnavailableError */
@@ -46,7 +46,7 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
     return;
   }
   if (key.kind === 'ranks') {
-    for await (const members of scanSorted(store, key.key)) yield await restTargets(store, key, members);
+    for await (const members of scanSorted(store, key.key)) yield await leftoverTargets(store, key, members);
     return;
   }
   for await (const fields of scanFields(store, key.key)) {
@@ -56,32 +56,36 @@ async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
       const names = fields.map(({ field }) => field);
       yield names
         .filter((name) => fieldOfCompetingClaim(name) === null)
-        .map((field) => targetOfField(key, field, { urls: [], isRest: false }));
-      yield await restTargets(store, key, names);
+        .map((field) => targetOfField(key, field, { urls: [], isLeftover: false }));
+      yield await leftoverTargets(store, key, names);
     }
   }
 }
 
 /** Fields with claims stored apart, as for a contested field, though their record says that they are not contested. */
-async function restTargets(store: Store, key: StoredKey, names: readonly string[]): Promise<RouteTarget[]> {
+async function leftoverTargets(
+  store: Store,
+  key: StoredKey,
+  names: readonly string[],
+): Promise<RouteTarget[]> {
   const fields = [...new Set(names.map(fieldOfCompetingClaim).filter((field) => field !== null))];
   const records = await readServed(store, { tenant: key.tenant, environmentId: key.scope }, fields);
   return fields
     .filter((_, index) => !records[index]?.isContested)
-    .map((field) => targetOfField(key, field, { urls: [], isRest: true }));
+    .map((field) => targetOfField(key, field, { urls: [], isLeftover: true }));
 }
 
 function targetOfField(
   { tenant, scope: environmentId }: StoredKey,
   field: string,
-  rest: Pick<RouteTarget, 'urls' | 'isRest'>,
+  rest: Pick<RouteTarget, 'urls' | 'isLeftover'>,
 ): RouteTarget {
   return { kind: 'route', tenant, environmentId, field, ...rest };
 }
 
 function routeTarget(key: StoredKey, url: string): RouteTarget {
   const field = claimField.url(normalizeUrl(url)?.path ?? url);
-  return targetOfField(key, field, { urls: [url], isRest: false });
+  return targetOfField(key, field, { urls: [url], isLeftover: false });
 }
 
 /** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
@@ -123,7 +127,7 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
   }
 }
 
-/** Those whose entity's record does not account for them. */
+/** The targets that the record of their entity does not account for. */
 async function unknown(store: Store, targets: readonly EntityTarget[]): Promise<EntityTarget[]> {
   const groups = groupBy(
     targets,

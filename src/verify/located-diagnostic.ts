@@ -1,4 +1,4 @@
-/** A finding with what it was found about, and how findings of many entities become a list that somebody reads. */
+/** Findings with their places, and the list of them that people read. */
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import { formatEntityId, formatViewId } from '../contract/ids.ts';
 
@@ -10,14 +10,14 @@ export interface LocatedDiagnostic extends Omit<Diagnostic, 'place'> {
   readonly schema?: string;
   /** JSON path in the schema. */
   readonly place?: string;
-  /** For example; there may be others. */
+  /** One of the entities; there may be others. */
   readonly entityId?: string;
   readonly viewId?: string;
-  /** How many entities it was found of. */
+  /** Number of entities that have the finding. */
   readonly count: number;
 }
 
-/** Of which view or item something is found. */
+/** The view or item that a finding is about. */
 export interface DiagnosedOutput {
   readonly tenant: string;
   readonly environment: { readonly id: string; readonly alias: string };
@@ -54,7 +54,7 @@ export function locate(
 /** Different findings that are kept apart; those beyond are counted by their kind alone. */
 const groupsMax = 10_000;
 
-/** Findings of one kind at one place with one text are one of several entities, told with the first as an example. */
+/** Groups findings: those of one kind at one place with one text become one, with the first entity as an example. */
 export class DiagnosticGroups {
   readonly #groups = new Map<string, LocatedDiagnostic>();
 

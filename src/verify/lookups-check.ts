@@ -1,4 +1,4 @@
-/** Compares the entries of an entity in the lookup indexes, and whom a change would rebuild, with what should be. */
+/** Compares the lookup entries of an entity, and its registrations as a dependent, with what they should be. */
 
 import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';

@@ -17,7 +17,7 @@ import { readCandidates } from '../store/derived/lookup-candidates.ts';
 import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where candidates come from: enough to hold every match. */
+/** Where candidates come from; every match is among them. */
 export interface CandidateSource {
   /** The layout of the candidates' values; null when there is nothing to answer the lookup from. */
   layoutFor(demand: LookupDemand): LookupLayout | null;
@@ -51,7 +51,7 @@ interface Answer {
 export class ReadOnlyLookups implements LookupAnswers {
   /** Ids only: the entities of all queries of a run would not fit into memory. */
   readonly #answers = new BoundedCache<string, Answer>({ entriesMax: answersKept });
-  /** Of the portion under way. */
+  /** Results of the portion under way. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
   readonly #cut = new Set<string>();
 

@@ -70,7 +70,7 @@ function placeOf(path: string): string {
   return name === undefined ? `$.properties${quoted ?? ''}` : `$.properties.${name}`;
 }
 
-/** Items of one list are one place. */
+/** The path with `[*]` for every index, because items of one list are one place. */
 function shown(path: string): string {
   return path.replace(/^\./, '').replaceAll(/\[[0-9]+\]/g, '[*]');
 }

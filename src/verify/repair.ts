@@ -1,4 +1,4 @@
-/** Asks the owners of partitions to write anew what differs. Only they can do so without racing against themselves. */
+/** Asks the owners of partitions to write again what differs. Only an owner can do that without a race against itself. */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { portions } from '../lib/portions.ts';

@@ -35,7 +35,9 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
         group.map(async (target, index) => {
           const record = records[index] ?? unpackServed(null);
           const competing =
-            record.isContested || target.isRest ? await readCompetingClaims(store, target, target.field) : [];
+            record.isContested || target.isLeftover
+              ? await readCompetingClaims(store, target, target.field)
+              : [];
           const claims = record.isContested ? competing.flatMap(({ claim }) => claim ?? []) : record.claims;
           const clash = counts.field(clashesKey(store, target, target.field), target.field);
           const hidden = counts.field(hiddenKey(store, target, target.field), target.field);
@@ -74,7 +76,7 @@ function subjectOf({ field, environmentId }: RouteTarget): string {
 }
 
 /**
- * Claims stand where their kind, age and ids say, and what is served follows from them
+ * Checks that claims stand where their kind, age and ids say, and that what is served follows from them
  * (docs/reference/configuration.md "URLs and domains").
  */
 function checkOrder(
@@ -136,7 +138,7 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   });
 }
 
-/** Those that answer: no redirect where a page answers on every host. */
+/** The claims that are served: no redirect where a page answers on every host. */
 function servedClaims(claims: readonly Claim[]): Claim[] {
   const firsts = firstOfHosts(claims);
   const isPageEverywhere = firsts.some(({ host, kind }) => host === null && kind === 'page');

@@ -1,6 +1,6 @@
 /**
- * All entities of the sources that lookups read, as far as conditions and orders need them: lookups are answered from
- * these and not from the property index, so that a mistake of the index is found.
+ * Copies of the sources that lookups read, with the values that conditions and orders need. Lookups are answered from the
+ * copies and not from the property index, so that a mistake of the index is found.
  */
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
@@ -29,7 +29,7 @@ export class SourceSnapshots implements CandidateSource {
   readonly #snapshots = new Map<string, Promise<Snapshot | null>>();
   readonly #indexed: IndexedCandidates;
 
-  /** @param onNote is told, once each, where a shorter way than a full comparison had to be taken. */
+  /** @param onNote is told where a shorter way than a full comparison had to be taken; a note may come several times */
   constructor(
     private readonly store: Store,
     private readonly onNote: (note: string) => void,
@@ -61,7 +61,7 @@ export class SourceSnapshots implements CandidateSource {
     return keysOf(demand).flatMap(({ lookupKey }) => snapshot.byKey.get(lookupKey) ?? []);
   }
 
-  /** Null when there are too many. */
+  /** Null when there are too many entities. */
   async #load(tenant: string, sourceId: string, layout: LookupLayout): Promise<Snapshot | null> {
     const snapshot: Snapshot = { candidates: [], byKey: new Map(), comparisons: 0 };
     for (const partition of this.store.partitions.tags.keys()) {

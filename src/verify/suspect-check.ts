@@ -1,4 +1,4 @@
-/** Something that is stored under an entity's name: does the entity's processed record account for it? */
+/** Whether the processed record of an entity accounts for something that is stored under its name. */
 import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
@@ -40,7 +40,7 @@ function claimOf({ field, host, display, claimKind: kind }: SuspectedClaim): Pro
   return { field, host, kind, sinceStamp: 0, display, redirect: null };
 }
 
-/** Where something of it may lie. */
+/** Where parts of a suspect may lie. */
 function suspectPlaces(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim>): readonly Place[] {
   const place = suspectPlace(state, suspect);
   return suspect.kind === 'view' ? [place, placeApart(place)] : [place];

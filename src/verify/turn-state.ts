@@ -67,8 +67,11 @@ export class TurnState {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     const served = unpackServed(this.stored.field(claims, claim.field));
     if (!served.isContested) return this.#ofView(served, alias, claim);
-    const rival = this.stored.field(claims, competingClaimField(claim.field, this.#claimOf(alias, claim)));
-    const stored = rival === null ? undefined : unpackClaim(rival);
+    const competing = this.stored.field(
+      claims,
+      competingClaimField(claim.field, this.#claimOf(alias, claim)),
+    );
+    const stored = competing === null ? undefined : unpackClaim(competing);
     if (stored?.sinceStamp !== claim.sinceStamp) return stored;
     const member = rankMember(claim.field, this.#claimOf(alias, claim));
     return this.stored.hasSortedMember(ranks, member) ? stored : undefined;

@@ -1,4 +1,4 @@
-/** How many entities of each type there are, and what that says of schemas: types without one, and schemas without any. */
+/** Counts the entities of each type. That shows types without a schema, and schemas without entities. */
 
 import { buildersFor } from '../actors/batch/builder.ts';
 import type { Source, Tenant } from '../config/configuration.ts';
@@ -28,7 +28,7 @@ export class TypeCounts {
     return this.#counts.get(keyOf(tenant, sourceId, type))?.count ?? 0;
   }
 
-  /** Types that no schema and no index is triggered by, and schemas and indexes that no entity triggers. */
+  /** Types that trigger no schema and no index, and schemas and indexes that no entity triggers. */
   *findings(tenants: readonly Tenant[]): Iterable<LocatedDiagnostic> {
     for (const { tenant, source, type, originId, count } of this.#counts.values()) {
       if (buildersFor(tenant, source, type).length > 0) continue;

@@ -1,7 +1,7 @@
 /**
- * Compares everything that is stored with what follows from entities and configuration, in a system that may be at work. A
- * first difference may only be under way: it is looked at again when everything announced by then is processed. It counts
- * when the very same stored state then stands against the very same expected one.
+ * Compares everything that is stored with what follows from entities and configuration. The system may be at work, so a
+ * first difference may be a change under way. It is compared again when everything announced by then is processed. It counts
+ * when the same stored state then stands against the same expected state.
  */
 import type { Configuration } from '../config/configuration.ts';
 import { groupBy } from '../lib/group-by.ts';
@@ -42,9 +42,9 @@ export interface VerifyProgress {
 
 export interface VerifyResult extends Readonly<CheckCounts> {
   readonly differences: number;
-  /** Things that were in change at every look; neither right nor wrong can be said of them. */
+  /** Things that changed between all looks, so that they are neither right nor wrong. */
   readonly unsettled: number;
-  /** Differences that are there no more after the repair. */
+  /** Differences that are gone after the repair. */
   readonly repaired: number;
   /** Where a shorter way had to be taken. */
   readonly notes: readonly string[];
@@ -94,7 +94,7 @@ class Verification {
     };
   }
 
-  /** Lookups see the state of now, not that of an earlier round. */
+  /** Lookups that see the present state, not that of an earlier round. */
   #freshLookups(): ReadOnlyLookups {
     const { store } = this.options;
     return new ReadOnlyLookups(store, new SourceSnapshots(store, (note) => this.#notes.add(note)));
@@ -151,7 +151,7 @@ class Verification {
     return looked;
   }
 
-  /** Looks again at what differed, until it is right, certainly wrong, or has changed at every look. */
+  /** Looks again at what differed, until it is right, certainly wrong, or has changed at every look so far. */
   async #settle(): Promise<void> {
     let open = this.#suspected;
     this.#suspected = new Map();

@@ -1,4 +1,7 @@
-/** The rebuilds that wait in a partition. Redis has a field for each, from the commit that took it in to the one that did it. */
+/**
+ * The rebuilds that wait in a partition. Redis has a field for each, from the commit that takes it in to the commit
+ * that contains it.
+ */
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
 import type { HashWrites } from '../../store/partitions/hash-writes.ts';

@@ -10,7 +10,7 @@ import { BoundedCache } from '../../lib/bounded-cache.ts';
 /** A rest of three times the work bounds a dependent's rebuilds to a quarter of one worker. */
 const restFactor = 3;
 const restMaxMs = 1500;
-/** Assumed of the first of a kind: one that looks through a whole type takes a hundred times as long as most. */
+/** Assumed cost of the first of a kind. A dependent that looks through a whole type takes a hundred times as long as most. */
 const costGuessMs = 10;
 const kindsMax = 10_000;
 /** The most dependents of one portion, however quick: their outputs are stored in one commit. */
@@ -88,7 +88,7 @@ export class RebuildQueue {
     return taken;
   }
 
-  /** Notes what the rebuild of dependents cost, which decides how long they rest. */
+  /** Notes the cost of a rebuild. It decides how long the dependents rest. */
   done(dependents: readonly string[], nowMs: number, tookMs: number): void {
     const costMs = tookMs / Math.max(1, dependents.length);
     const restMs = Math.min(restMaxMs, costMs * restFactor);
@@ -132,7 +132,10 @@ export class RebuildQueue {
   }
 }
 
-/** Views of one schema, items of one index: those of other entities cost about as much. See `formatDependent`. */
+/**
+ * The kind of a dependent: its schema or its index. Outputs of one kind cost about as much for every entity. See
+ * `formatDependent`.
+ */
 function kindOf(dependent: string): string {
   let end = -1;
   for (let bars = 0; bars < 3; bars += 1) {

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Semaphore } from '../../lib/semaphore.ts';
 
 export class RebuildTurn {
-  /** From the moment when a place was asked for until the turn is over. */
+  /** The place in the line, from its request until the turn is over. */
   #place: Promise<void> | null = null;
   #release: (() => void) | null = null;
   #waiting: Promise<void> | null = null;
@@ -29,7 +29,7 @@ export class RebuildTurn {
     });
   }
 
-  /** Looks again whether a rebuild is ready: another one waits. */
+  /** Looks again whether a rebuild is ready, because another one waits. */
   wake(): void {
     this.#wake();
   }

@@ -1,5 +1,5 @@
 /**
- * What a changed configuration changes for what is stored: live configuration rebuilds exactly this
+ * Finds what a changed configuration changes in the store: live configuration rebuilds exactly this
  * (docs/guide/live-configuration.md "What happens").
  */
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
@@ -41,7 +41,10 @@ export interface ConfigurationDiff {
   readonly sources: readonly Change<Source>[];
   /** Ids of environments that came or went. */
   readonly environments: readonly Change<string>[];
-  /** Where a group means another source now, every view of that environment that refers to or looks into it may differ. */
+  /**
+   * Groups that mean another source now. Every view of the environment that refers to such a group or looks into it may
+   * differ.
+   */
   readonly resolutions: readonly Change<ResolutionState>[];
   /** Aliases of source groups that index every type by themselves: `after` switched on, `before` switched off. */
   readonly autoIndexes: readonly Change<string>[];

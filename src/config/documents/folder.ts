@@ -122,7 +122,7 @@ class Reading {
     }
   }
 
-  /** Follows symbolic links. Neither: a broken link, a socket, a pipe, which must not be opened. */
+  /** Follows symbolic links. A `thing` is a broken link, a socket or a pipe; it must not be opened. */
   async #kind(path: string): Promise<'file' | 'folder' | 'thing'> {
     try {
       const found = await stat(join(this.#configDir, path));

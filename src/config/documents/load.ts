@@ -1,5 +1,5 @@
 /**
- * Documents to configuration: everything is checked, every mistake is told, nothing half-valid comes out
+ * Makes a configuration of documents. Everything is checked, every mistake is reported, nothing half-valid comes out
  * (docs/guide/live-configuration.md "What happens").
  */
 
@@ -33,8 +33,8 @@ export type LoadOutcome =
 const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
 
 /**
- * Where documents come from. `stored`: a store or a backup has them, and an earlier version may have taken what is a
- * mistake by now; it goes on as it did.
+ * Where documents come from. `stored`: a store or a backup. An earlier version may have accepted what is a mistake
+ * now, and that goes on to work.
  */
 export type DocumentsFrom = 'folder' | 'stored';
 
@@ -132,7 +132,7 @@ function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {
   }
 }
 
-/** @returns who asks with the keys of clients */
+/** @returns the clients */
 function giveKeys(tenant: Tenant, read: TenantFile, keys: KeyRing): ClientPrincipal[] {
   for (const { source, keys: own } of read.sources) {
     for (const key of own) keys.add(key, { kind: 'source', tenant, source });

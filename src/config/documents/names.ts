@@ -2,7 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 
-/** Things of one kind by the name that other places call them by; the first to take a name keeps it. */
+/** Things of one kind by the name that other places use for them. The first thing with a name keeps it. */
 export class Names<T> extends Map<string, T> {
   readonly #kind: string;
   readonly #places = new Map<string, Cursor>();

@@ -1,7 +1,7 @@
-/** What a configuration no longer has that the one before it had: by these names people know what they lose. Pure. */
+/** Finds what a configuration has no longer, under the names that people know. Pure. */
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
-/** What is known of something that was made of an entity, to tell what it belongs to. */
+/** An output of an entity, as far as it tells what the output belongs to. */
 export interface MadeOf {
   readonly sourceId: string;
   readonly environmentId: string;
@@ -25,12 +25,12 @@ export interface Removal {
   readonly name: string;
   /** Ids of the sources whose entities nobody can reach any more. */
   readonly sourceIds: ReadonlySet<string>;
-  /** True for what was made in the tenant and goes with it. */
+  /** True for outputs of the tenant that go with the removed thing. */
   readonly takes: (made: MadeOf) => boolean;
 }
 
 /**
- * The widest come first: what goes with a tenant is not told again as its sources and schemas.
+ * The widest removals come first: what goes with a tenant is not listed again as its sources and schemas.
  * @param itemIndex as `indexName`, whose room is above this one
  */
 export function removalsBetween(
@@ -82,7 +82,7 @@ function gone(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, u
   return [...before.keys()].filter((name) => !after.has(name));
 }
 
-/** Sources that went with their group are told as the group; one that is in another group now is there still. */
+/** A source that went with its group is listed as the group. A source that is in another group now is still there. */
 function groupsAndSources(tenant: Tenant, next: Tenant): Removal[] {
   const lost = [...tenant.sources.values()].filter(({ id }) => !next.sources.has(id));
   const ofGroup = (group: string) => lost.filter(({ sourceGroup }) => sourceGroup === group);
@@ -129,7 +129,10 @@ function uses(tenant: Tenant, next: Tenant): Removal[] {
   });
 }
 
-/** Also of a group that is gone while its sources are in another one, which has indexes of its own. */
+/**
+ * Groups that do not index by themselves any more. A group that is gone counts, even if its sources are in another
+ * group now: that one has indexes of its own.
+ */
 function autoIndexes(
   tenant: Tenant,
   next: Tenant,

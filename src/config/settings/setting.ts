@@ -28,7 +28,7 @@ export class Setting<Value, Default extends Value | null> {
     private readonly absentText: string | null = null,
   ) {}
 
-  /** The value in an environment, where an empty variable counts as absent. Of a wrong one the default, and a mistake. */
+  /** The value in an environment, where an empty variable counts as absent. A wrong value gives the default and a mistake. */
   valueIn(env: NodeJS.ProcessEnv, mistakes: string[]): Value | Default {
     const text = env[this.variable]?.trim() ?? '';
     if (text === '') return this.absent;

@@ -25,10 +25,13 @@ type Raw = 'redisUrl' | 'redisCluster' | 'tlsCert' | 'tlsKey' | 'configDir' | 'd
 /** What each means is in `table.ts`; times in milliseconds, sizes in bytes, files and folders by absolute path. */
 export interface Settings extends Omit<SettingValues, Raw> {
   readonly redis: RedisSetting;
-  /** What the fronts speak HTTPS with; null: plain HTTP. Whether the files are good is for `checkTlsFiles`. */
+  /** Files with which the fronts speak HTTPS; null: plain HTTP. `checkTlsFiles` checks them. */
   readonly tls: TlsFiles | null;
   readonly configDir: string;
-  /** False where nobody said which folder is meant: what lies there then replaces nothing else (`cli/configuration/publish.ts`). */
+  /**
+   * False when the setting is absent. The folder then replaces no other active configuration
+   * (`cli/configuration/publish.ts`).
+   */
   readonly isConfigDirGiven: boolean;
   /** True for the folder `config` of this repository, which has the demo tenant with its public keys. */
   readonly isConfigDirOwn: boolean;
@@ -44,7 +47,7 @@ export class SettingsError extends Error {
 const repositoryDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 /**
- * Reads every setting; a variable that is empty counts as absent, for a `.env` file writes it so.
+ * Reads every setting. An empty variable counts as absent, because a `.env` file writes it so.
  * Relative folders are relative to the working directory.
  * @throws SettingsError naming every wrong variable, its value and what is allowed
  */

@@ -1,4 +1,4 @@
-/** Every setting, once: what reads the environment, what refuses a wrong value and what lists settings are made from this. */
+/** Every setting, once. Reading the environment, refusing wrong values and listing settings all go by this table. */
 import { availableParallelism } from 'node:os';
 import {
   answersMebibytesMax,

@@ -16,8 +16,8 @@ export function isHashed(written: string): boolean {
 }
 
 /**
- * The hashed form of a key as a tenant file writes it, plain or hashed; null when it is neither, for then nobody could
- * send it and the loader says so.
+ * The hashed form of a key as a tenant file writes it, plain or hashed; null when it is neither. Nobody could send
+ * such a key, and the loader reports it.
  */
 export function hashedForm(written: string): string | null {
   if (isHashed(written)) return hashedPattern.test(written) ? written.toLowerCase() : null;

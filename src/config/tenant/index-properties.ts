@@ -5,12 +5,12 @@ import { isJsonObject } from '../../contract/json.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
 
-/** A property whose members become fields themselves: which, only an entity tells. */
+/** A property whose members become fields. Only an entity tells which fields these are. */
 const anyMembers = '*';
 
 /**
  * A field that no property fills would be absent from every item, and a property without a field would not be in any:
- * both are mistakes. What is no object is told elsewhere.
+ * both are mistakes. What is no object is reported elsewhere.
  */
 export function checkIndexProperties(root: Cursor): void {
   const fields = root.member('index').member('fields');

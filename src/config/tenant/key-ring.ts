@@ -8,10 +8,10 @@ import type { WrittenKey } from './fields.ts';
  * All keys of all tenants (docs/reference/configuration.md "API keys": unique, compared in constant time).
  *
  * A key that comes in is hashed first, which takes the same time for any two texts of one length, and everything after
- * sees the hash alone. The map's lookup may take longer or shorter from one hash to another, but whoever measures that
- * learns about the hash of the text that he sent himself; to turn it into a step towards a valid key he would have to
- * choose texts by their SHA-256, that is, to break it. The last comparison does not stop at the first difference, so
- * the map's own equality is not what is relied on.
+ * sees the hash alone. The map's lookup may take longer for one hash than for another. But that tells only about the
+ * hash of a text that the caller has sent. To come nearer to a valid key, a caller would have to choose texts by their
+ * SHA-256, that is, to break it. The last comparison does not stop at the first difference, so nothing relies on the
+ * equality of the map.
  *
  * Keys that were proven so are remembered as texts, which spares the hash at every further request. That lookup goes by
  * the engine's hash of the whole text, seeded anew for each process, and compares texts only when it is equal: a
@@ -40,7 +40,7 @@ export class KeyRing {
     this.#holders.set(hex, { hash: Buffer.from(hex, 'hex'), principal });
   }
 
-  /** Whom a key speaks for; null for one that nobody has. */
+  /** The caller that a key stands for; null for an unknown key. */
   authenticate(apiKey: string): Principal | null {
     const proven = this.#proven.get(apiKey);
     if (proven !== undefined) return proven;

@@ -17,8 +17,8 @@ export interface KnownNames {
 }
 
 /**
- * Checks the names in one schema file: an unknown source group is a mistake; an unknown schema or partial a warning,
- * for data is delivered without it (docs/guide/operating.md "Diagnostics": null and a diagnostic).
+ * Checks the names in one schema file: an unknown source group is a mistake. An unknown schema or partial is a
+ * warning, because data is delivered without it (docs/guide/operating.md "Diagnostics": null and a diagnostic).
  */
 export function checkNames(root: Cursor, known: KnownNames): void {
   checkTriggers(root.member('triggers'), known);

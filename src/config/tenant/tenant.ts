@@ -13,7 +13,7 @@ interface Triggered {
 /** Source group alias -> entity type -> schemas. */
 type TriggerTable<S> = ReadonlyMap<string, ReadonlyMap<string, readonly S[]>>;
 
-/** A tenant whose answers are looked up, not computed: they are asked for once per entity. */
+/** A tenant that keeps its answers in tables, because each entity asks for them. */
 export class LoadedTenant implements Tenant {
   readonly alias: string;
   readonly environments: readonly Environment[];

@@ -1,6 +1,6 @@
 /**
- * Entity types that are hardly meant as they are written. A source group takes any type, so a file alone cannot tell: but a
- * type that one file names, and that looks like one that others name, is most likely a slip.
+ * Entity types that are hardly meant as they are written. A source group takes any type, so a file alone cannot tell. But a
+ * type that only one file names is most likely a slip when it looks like a type that others name.
  */
 
 import type { Cursor } from '../../contract/config-cursor.ts';

@@ -12,8 +12,9 @@ export function domainOf(domains: readonly Domain[], host: string | null): Domai
 }
 
 /**
- * Whether a route answers a request of a client with these domains; both hosts as `normalizeUrl` gives them.
- * A relative route answers on every host of the client's domains, an absolute one on those of the domain that has its.
+ * Whether a route answers a request of a client with these domains; both hosts as `normalizeUrl` gives them. A relative
+ * route answers on every host of the client's domains. An absolute route answers on the hosts of the domain that has
+ * its host.
  */
 export function routeAnswers(
   routeHost: string | null,

@@ -12,10 +12,10 @@ const defaultPorts: Record<string, string> = { http: '80', https: '443' };
 export const portMax = 65_535;
 
 /**
- * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). Whatever the
- * scheme, the case of the host, the scheme's own port, user names, a query string, a fragment, trailing slashes, and the
- * writing of the percent-encoding. Double slashes and dot segments inside the path are part of it: nobody resolves paths
- * here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
+ * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
+ * the scheme, the case of the host, the scheme's own port, user names, a query string, a fragment, trailing slashes,
+ * and the writing of the percent-encoding. Double slashes and dot segments inside the path are part of it: nobody
+ * resolves paths here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
  */
 export function normalizeUrl(url: string): NormalUrl | null {
   if (url.startsWith('/')) return { host: null, path: normalPath(url) };
@@ -43,7 +43,7 @@ function normalAuthority(scheme: string, authority: string): string | null {
 /** What RFC 3986 lets stand as it is in a path segment, and the slash between segments. */
 const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
-/** Of the characters above all but the slash mean the same written as %XX; %2F would be a slash inside a segment. */
+/** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */
 const decodable = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
 
 function normalPath(text: string): string {

@@ -4,7 +4,7 @@ import type { Build } from './build.ts';
 
 /** A place of a view where another view is put at delivery. */
 export interface ReferencePiece {
-  /** The view meant; null when what was given names none. */
+  /** The view that is meant; null when the given text names none. */
   readonly target: ViewRef | null;
   /** What was given where there is no target, else null. */
   readonly viewId: string | null;
@@ -18,7 +18,7 @@ export interface ViewBody {
   readonly references: readonly ReferencePiece[];
 }
 
-/** Writes one view's JSON text, cut at its references (design promise 6). Callers write JSON that is whole in the end. */
+/** Writes one view's JSON text, cut at its references. Callers write JSON that is whole in the end. */
 export class BodyWriter {
   readonly #build: Build;
   readonly #texts: string[] = [];

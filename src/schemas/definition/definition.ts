@@ -9,7 +9,7 @@ export type Write = (frame: Frame, body: BodyWriter) => void;
 /** A compiled property definition. */
 export interface Definition {
   readonly write: Write;
-  /** False when no reference can come of it, so that nobody needs to follow its path. */
+  /** False when it cannot contain a reference, so that its path need not be followed. */
   readonly mayRefer: boolean;
 }
 

@@ -58,7 +58,7 @@ function shorthandOfFields(
   return (at) => (ofAnyValue.has(at.path) ? compileAnyValue : compileShorthand);
 }
 
-/** Items are values: there is nobody who would put a view in them. */
+/** Items are values: no delivery puts views into them. */
 function refuseReferences(properties: Cursor, needs: Needs, partials: Partials): void {
   const advice = 'Store the id or the value that you want to query instead.';
   for (const place of needs.references) place.issue('an index item cannot hold a reference', advice);

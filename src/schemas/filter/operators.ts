@@ -57,7 +57,7 @@ export function sameJson(a: Json, b: Json): boolean {
   return jsonEqual(a, b, () => {});
 }
 
-/** Order of two values of one type; NaN, which no comparison holds for, for all others. */
+/** Order of two values of one type. For all others it is NaN, for which no comparison holds. */
 function order(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return compareCodePoints(a, b);

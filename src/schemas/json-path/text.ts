@@ -29,9 +29,9 @@ class PathTextReader {
   readonly #reader: Reader;
   readonly #scope: Scope;
   readonly #holes: Evaluate[] = [];
-  /** Where what was written at one place went in the JSONPath; both ascend. */
-  readonly #places: { readonly written: number; readonly made: number }[] = [];
-  #made = '';
+  /** Places of the written text beside their places in the JSONPath; both ascend. */
+  readonly #places: { readonly written: number; readonly compiled: number }[] = [];
+  #jsonPath = '';
   #marks = 0;
   #nesting = 0;
 
@@ -43,7 +43,7 @@ class PathTextReader {
   read(): PathText {
     const reader = this.#reader;
     this.#refuseLoneSurrogates();
-    this.#made = this.#missingRoot();
+    this.#jsonPath = this.#missingRoot();
     this.#notePlace();
     while (!reader.atEnd) {
       if (reader.next === "'" || reader.next === '"') this.#readQuoted();
@@ -51,7 +51,11 @@ class PathTextReader {
       else this.#readMark();
     }
     const places = this.#places;
-    return { jsonPath: this.#made, holes: this.#holes, writtenPlace: (place) => placeBefore(places, place) };
+    return {
+      jsonPath: this.#jsonPath,
+      holes: this.#holes,
+      writtenPlace: (place) => placeBefore(places, place),
+    };
   }
 
   /** RFC 9535 section 2.1: a path consists of Unicode scalar values. */
@@ -67,7 +71,7 @@ class PathTextReader {
     return next === '[' || next === '.' ? '$' : '$.';
   }
 
-  /** Bounds what the library reads by recursion, and what it evaluates so. */
+  /** Bounds what the library reads and evaluates by recursion. */
   #readMark(): void {
     const { next } = this.#reader;
     if (next === '(' || next === '[') this.#nesting += 1;
@@ -137,25 +141,25 @@ class PathTextReader {
   }
 
   #fill(written: (literal: string) => string, hole: Evaluate): void {
-    this.#made += written(`${holeMark}${this.#holes.length}${holeMark}`);
+    this.#jsonPath += written(`${holeMark}${this.#holes.length}${holeMark}`);
     this.#holes.push(hole);
     this.#notePlace();
   }
 
   #take(characters: number): void {
     const { text, position } = this.#reader;
-    this.#made += text.slice(position, position + characters);
+    this.#jsonPath += text.slice(position, position + characters);
     this.#reader.position = Math.min(position + characters, text.length);
   }
 
   #notePlace(): void {
-    this.#places.push({ written: this.#reader.position, made: this.#made.length });
+    this.#places.push({ written: this.#reader.position, compiled: this.#jsonPath.length });
   }
 }
 
-function placeBefore(places: readonly { written: number; made: number }[], place: number): number {
-  const before = places.findLast(({ made }) => made <= place);
-  return before === undefined ? 0 : before.written + place - before.made;
+function placeBefore(places: readonly { written: number; compiled: number }[], place: number): number {
+  const before = places.findLast(({ compiled }) => compiled <= place);
+  return before === undefined ? 0 : before.written + place - before.compiled;
 }
 
 /**

@@ -9,7 +9,7 @@ const nullExpression: Expression = { constant: null, value: () => null, text: ()
 
 /**
  * A place of a schema that takes an expression: a text with holes, `{"$exp": text}`, or a literal. After a mistake,
- * which is told, it is null.
+ * which is reported, it is null.
  */
 export function compileField(at: Cursor, scope: Scope): Expression {
   const { json } = at;

@@ -30,7 +30,7 @@ export interface LookupParts {
 
 /** Longer ids are digests: a match value may be megabytes. */
 const idCharactersMax = 200;
-/** So many more than are asked for are ordered at a time. */
+/** So many matches beyond the wanted number gather before they are ordered. */
 const rankedBeyond = 2000;
 
 /** One `$lookup` of a schema: what it may read, and the queries that builds make of it. */
@@ -94,7 +94,7 @@ export class CompiledLookup {
     const match = { row: noValues, places, values, sets: new Map(), elements: [] };
     const matched = new Set<string>();
     const count = Math.min(top ?? lookupResultsMax, lookupResultsMax);
-    /** The first of them in order, and some more. */
+    /** The first matches in order, and some more. */
     let ranked: Ranked[] = [];
     const keepFirst = () => {
       ranked = ranked.sort(this.#compare).slice(0, count);

@@ -8,8 +8,8 @@ export interface Ranked {
 }
 
 /**
- * Numbers before texts before booleans, desc turned around; what is none of these last in both directions; ties by
- * originId in code-point order (docs/reference/mapping-language.md "Lookups").
+ * Orders numbers before texts before booleans; `desc` turns that around. Other values come last in both directions. Ties
+ * are ordered by originId in code-point order (docs/reference/mapping-language.md "Lookups").
  */
 export function rankComparer(sort: 'asc' | 'desc'): (a: Ranked, b: Ranked) => number {
   const sign = sort === 'asc' ? 1 : -1;

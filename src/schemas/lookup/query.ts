@@ -15,7 +15,7 @@ export interface LookupQuery {
   /** Index keys whose entries together hold every match; empty when nothing can match. */
   readonly keys: readonly string[];
   readonly place: string;
-  /** True when the layout has all the indexes and values that the lookup reads: it may be that of other schemas. */
+  /** True when the layout has all the indexes and values that the lookup reads, whatever schemas it was made for. */
   isAnsweredBy(layout: LookupLayout): boolean;
   /**
    * Chooses, orders and cuts. Candidates may come in any order and repeat.

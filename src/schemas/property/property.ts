@@ -33,8 +33,8 @@ const compilers: ReadonlyMap<string, Compile> = new Map([
 ]);
 
 /**
- * Compiles the `properties` of a schema file; every mistake is told through the cursor.
- * @param shorthandAt what a bare text at a place means; a string unless told
+ * Compiles the `properties` of a schema file; every mistake is reported through the cursor.
+ * @param shorthandAt what a bare text at a place means; a string by default
  */
 export function compileSchemaProperties(
   at: Cursor,

@@ -72,7 +72,7 @@ function byOriginId(text: EvaluateText, source: EvaluateText | null): Resolve {
     const group = source(frame) ?? '';
     const sourceId = input.resolveSource(group);
     if (sourceId !== null) return meantView({ environmentId, sourceId, originId, alias });
-    // No source to name: the group's alias in its place still tells a reader what was meant.
+    // There is no source to name. The group's alias in its place still tells a reader what was meant.
     return { target: null, viewId: formatViewId({ environmentId, sourceId: group, originId, alias }) };
   };
 }

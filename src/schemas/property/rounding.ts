@@ -8,8 +8,8 @@ interface Decimal {
 }
 
 /**
- * The number that a text wholly is in JSON's syntax, white space around it ignored, rounded half-to-even to
- * `precision` fractional digits on the decimal value that is written (docs/reference/mapping-language.md "number"): `0.35`
+ * The number that a whole text writes in JSON's syntax; white space around it is ignored. It is rounded half-to-even to
+ * `precision` fractional digits, on the decimal value as written (docs/reference/mapping-language.md "number"): `0.35`
  * at 1 is 0.4, `2.675` at 2 is 2.68. Null when it is no number or beyond the range of a 64-bit floating-point number.
  */
 export function roundText(text: string, precision: number): number | null {
@@ -34,7 +34,7 @@ function hasAtMost(fractionDigits: number, text: string): boolean {
   return point !== -1 && text.length - point - 1 <= fractionDigits && !text.includes('e');
 }
 
-/** The number that a text wholly is, not rounded; null when it is none. */
+/** The number that a whole text writes, not rounded; null when it is no number. */
 export function parseJsonNumber(text: string): number | null {
   if (!jsonNumber.test(text)) return null;
   const value = Number(text);

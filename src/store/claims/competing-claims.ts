@@ -64,7 +64,7 @@ export function fieldOfCompetingClaim(stored: string): string | null {
 }
 
 /** A range of a field's ranks. */
-interface Asked {
+interface RankRange {
   readonly field: string;
   readonly from: string;
   readonly to: string;
@@ -77,7 +77,7 @@ async function readRanges(
   store: Store,
   scope: EnvironmentScope,
   tag: string,
-  ranges: readonly Asked[],
+  ranges: readonly RankRange[],
 ): Promise<CompetingClaim[][]> {
   const { tenant, environmentId } = scope;
   const packed: LuaValue[] = ranges.map(({ field, from, to, most, isPerHost }) => [
@@ -175,7 +175,7 @@ export async function readFirstOfHosts(
   return claims;
 }
 
-function rangeOfHost(field: string, host: string): Asked {
+function rangeOfHost(field: string, host: string): RankRange {
   return { field, from: `h${host}\0`, to: `h${host}\u0001`, most: 1, isPerHost: false };
 }
 

@@ -115,12 +115,12 @@ function touchRounds(
   touched: readonly LookupKey[],
 ): TouchCall[][] {
   const writeGroups = groupByPartition(store, writes);
-  const askGroups = groupByPartition(store, touched);
+  const questionGroups = groupByPartition(store, touched);
   const rounds: TouchCall[][] = [];
-  for (const partition of new Set([...writeGroups.keys(), ...askGroups.keys()])) {
+  for (const partition of new Set([...writeGroups.keys(), ...questionGroups.keys()])) {
     const tag = store.partitions.tag(partition);
     const entries = writeGroups.get(partition) ?? [];
-    const asked = (askGroups.get(partition) ?? []).map((key) => dependentsKey(tag, key));
+    const asked = (questionGroups.get(partition) ?? []).map((key) => dependentsKey(tag, key));
     for (let round = 0; entries.length > 0 || asked.length > 0; round += 1) {
       const written = entries.splice(0, writesPerCall);
       const call = {

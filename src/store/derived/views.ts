@@ -1,4 +1,4 @@
-/** Views as they will be sent: JSON text cut at its references (design: delivery concatenates bytes, it parses nothing). */
+/** Views as they will be sent: JSON text cut at its references. Delivery concatenates bytes and parses nothing. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, largeBodyField, viewField } from '../keys.ts';

@@ -77,7 +77,7 @@ export class AcceptCall {
     const [first] = named;
     if (first === undefined) return;
     const groups = named.map(([, group]) => group);
-    const [sequences, codes] = await this.#ask(compare, groups, hashesForLua);
+    const [sequences, codes] = await this.#call(compare, groups, hashesForLua);
     let at = 0;
     named.forEach(([name, group], index) => {
       const changed = group.sent.filter((_, place) => codes[at + place] !== digitOne);
@@ -93,7 +93,7 @@ export class AcceptCall {
     const groups = [...this.#groups.values()];
     if (groups.length === 0) return;
     await encode(groups);
-    const [sequences, codes] = await this.#ask(accept, groups, recordsForLua);
+    const [sequences, codes] = await this.#call(accept, groups, recordsForLua);
     let at = 0;
     groups.forEach((group, index) => {
       noteVersion(group, sequences[index] ?? 0);
@@ -129,7 +129,7 @@ export class AcceptCall {
   }
 
   /** @param listOf gives a group as the script reads it */
-  #ask(
+  #call(
     script: typeof accept,
     groups: readonly Group[],
     listOf: (group: Group, tag: string) => LuaValue,
