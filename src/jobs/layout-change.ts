@@ -1,7 +1,7 @@
 /**
  * Brings the lookup indexes from one layout to another when a configuration asks for it, in steps that no lookup can
- * notice: entities come under the new layout beside the old one; once that holds in all partitions, lookups read the
- * new one; once all workers know, the old one is given up. See `store/configuration/layouts.ts`.
+ * notice. First entities come under the new layout beside the old one. When that holds in all partitions, lookups read the
+ * new layout. When all workers know that, the old layout is given up. See `store/configuration/layouts.ts`.
  */
 
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
@@ -26,7 +26,7 @@ export interface LayoutChange extends SourcePlace {
   readonly wanted: LookupLayout | null;
 }
 
-/** @throws StoreUnavailableError */
+/** The sources whose layout has to change. @throws StoreUnavailableError */
 export async function layoutChanges(
   store: Store,
   { current }: Pick<ActiveConfiguration, 'current'>,

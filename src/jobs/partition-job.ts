@@ -67,7 +67,10 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     await this.run.save(this.#progress);
   }
 
-  /** Does work that only one partition of each worker does at a time. Jobs that wait for others hold no slot. @throws StoreUnavailableError */
+  /**
+   * Does work that only one partition of each worker does at a time. Jobs that wait for others hold no slot. @throws
+   * StoreUnavailableError
+   */
   async inSlot<T>(work: () => Promise<T>): Promise<T> {
     const { store, slots } = this.context;
     const { workerId } = await readOwner(store, this.partition);

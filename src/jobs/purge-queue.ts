@@ -28,6 +28,7 @@ export interface PurgeProgress extends PurgeCounts {
 
 export type PurgeJobs = PartitionJobs<Pick<PurgeTask, 'token'>, PurgeProgress>;
 
+/** The queue of purge jobs; the caller closes it. */
 export function purgeJobs(store: Store): PurgeJobs {
   return new PartitionJobs(store, purgeQueueName, ({ token }) => token);
 }

@@ -1,5 +1,5 @@
 /**
- * The rebuild of one partition after a change of configuration: looks at everything that was ever processed there and
+ * The rebuild of one partition after a change of configuration. It looks at everything that was ever processed there. It
  * asks the owner to rebuild the entities whose outputs are not those of the present configuration.
  *
  * There is no list of differences between two configurations that could be lost. A job that runs twice, or is broken off

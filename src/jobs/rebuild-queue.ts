@@ -42,6 +42,7 @@ export interface RebuildProgress {
 
 export type RebuildJobs = PartitionJobs<Pick<RebuildTask, 'generation'>, RebuildProgress>;
 
+/** The queue of rebuild jobs; the caller closes it. */
 export function rebuildJobs(store: Store): RebuildJobs {
   return new PartitionJobs(store, rebuildQueueName, ({ generation }) => String(generation));
 }

@@ -10,8 +10,8 @@ import type { RebuildProgress } from './rebuild-queue.ts';
 const pollMs = 20;
 const rebuiltPollMsMin = 4;
 /**
- * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes and
- * the cores to requests: the slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
+ * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes, and
+ * the cores to requests. The slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
  * three times, they took longer than that. With few requests, a shorter rest lets the rebuild end sooner.
  */
 const restFactors = { idle: 1, busy: 5 };

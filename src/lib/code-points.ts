@@ -30,6 +30,7 @@ export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
+/** Number of code points; a lone surrogate counts as one. */
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let at = 0; at + 1 < text.length; at += 1) {

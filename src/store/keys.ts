@@ -3,8 +3,8 @@
  *
  * All keys of a partition carry its tag, so one Lua call can touch any of them, on one Redis and on Redis Cluster.
  * Tags are chosen by their slot, evenly over the 16,384 slots: plain `{p0}`, `{p1}` … would fall unevenly on masters.
- * Tenant aliases, environment ids, source ids and schema aliases never hold a colon; what may (an originId, an entity
- * type, a lookup key) always comes last in its key or field.
+ * Tenant aliases, environment ids, source ids and schema aliases never hold a colon. An originId, an entity type and a
+ * lookup key may hold one, so they always come last in their key or field.
  *
  * The names of keys are part of the store's format and stay as they are. Where the code says another word by now: `dirty` are
  * pending rebuilds, `caused` downstream invalidations; `r` in a stream entry is an invalidation, and fields that begin with

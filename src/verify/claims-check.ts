@@ -11,6 +11,7 @@ import type { ProcessedClaim } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
+/** The claims that the entity makes by this view now; ages are those of the record. */
 export function expectedClaims({ turn }: TurnState, { result, builder }: Output): ProcessedClaim[] {
   if (result.kind !== 'view' || turn.entity === null) return [];
   return claimsOf(turn.entity, result.claims, formerClaims(turn, builder));

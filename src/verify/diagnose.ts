@@ -36,7 +36,7 @@ export interface DiagnoseOptions {
   /** Null for all. */
   readonly tenant: string | null;
   onProgress(done: number, total: number): void;
-  /** Called with every single finding; `DiagnosticGroups` makes a list of them that somebody reads. */
+  /** Called with every single finding; `DiagnosticGroups` makes a list of them for people. */
   onDiagnostic(diagnostic: LocatedDiagnostic): void;
   /** Observer of the paths of the configuration's schemas; absent: nothing is said of them. */
   readonly nullPaths?: NullPaths;

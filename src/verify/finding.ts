@@ -42,6 +42,7 @@ export function targetKey(target: Target): string {
     : `${target.tenant}:${target.environmentId}|${target.field}`;
 }
 
+/** One target for two of one key. */
 export function mergeTargets(a: Target, b: Target): Target {
   if (a.kind === 'entity' && b.kind === 'entity') return { ...a, suspects: [...a.suspects, ...b.suspects] };
   if (a.kind === 'route' && b.kind === 'route') {
@@ -56,6 +57,7 @@ export function finding(subject: string, message: string, ...states: (string | B
   return { subject, message, fingerprint: [subject, message, ...digests].join('\n') };
 }
 
+/** A view id, or an index item in words. */
 export function outputSubject(
   { sourceId, originId }: { readonly sourceId: string; readonly originId: string },
   { kind, environmentId, name }: { readonly kind: 'view' | 'item'; environmentId: string; name: string },

@@ -39,7 +39,7 @@ async function invalidatePortion(store: Store, targets: readonly EntityTarget[])
   await waitUntilSettled(store);
 }
 
-/** A claim that nobody makes. */
+/** A claim that no view makes. */
 const nobodys: RankedClaim = {
   host: null,
   kind: 'page',

@@ -56,6 +56,7 @@ function suspectPlace(state: TurnState, suspect: Exclude<Suspect, SuspectedClaim
   };
 }
 
+/** A finding when something of a suspect is stored and no record accounts for it. */
 export function checkSuspect(state: TurnState, suspect: Suspect): Finding[] {
   const { turn } = state;
   if (isKnown(turn.former, suspect)) return [];

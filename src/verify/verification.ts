@@ -131,7 +131,7 @@ class Verification {
     if (this.#suspected.size > suspectedMax) await this.#settle();
   }
 
-  /** @param counts takes in what was looked at; absent: nobody counts it */
+  /** @param counts takes in what was looked at; absent: it is not counted */
   async #look(targets: readonly Target[], counts = noCounts()): Promise<Suspicion[]> {
     const { store, configuration } = this.options;
     const context = { store, configuration, autoFields: this.#autoFields, lookups: this.#lookups };

@@ -47,7 +47,7 @@ export interface BatchResult {
   readonly downstream: readonly DownstreamInvalidation[];
 }
 
-/** @throws FencedError, StoreUnavailableError */
+/** Does the batch again while a failover may have lost its effects. @throws FencedError, StoreUnavailableError */
 export async function processBatch(
   context: BatchContext,
   works: readonly EntityWork[],

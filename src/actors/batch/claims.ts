@@ -26,6 +26,7 @@ export interface FormerClaims {
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
 }
 
+/** True when two claims of one key have the same age and the same texts. */
 export function sameClaim(a: ProcessedClaim, b: ProcessedClaim | undefined): boolean {
   if (b === undefined) return false;
   return (
@@ -72,8 +73,8 @@ function oldestClaims(views: readonly ProcessedOutput[]): Map<string, ProcessedC
 
 /**
  * The claims of a view. A claim that the entity made before keeps its age
- * (docs/reference/configuration.md "URLs and domains": a claim's age counts from when its entity began to make it); one
- * that it took up again, or made after being deleted, begins anew.
+ * (docs/reference/configuration.md "URLs and domains": a claim's age counts from when its entity began to make it). A
+ * claim that the entity took up again, or made after being deleted, begins anew.
  */
 export function claimsOf(
   entity: StoredEntity,

@@ -22,7 +22,10 @@ export class DownstreamInvalidations {
     return [...this.#last.values()];
   }
 
-  /** @param inBatch `<source>:<origin>` of entities that are built after this anyway. @throws FencedError, StoreUnavailableError */
+  /**
+   * @param inBatch `<source>:<origin>` of entities that are built after this anyway. @throws FencedError,
+   * StoreUnavailableError
+   */
   async send(tenant: string, dependents: Iterable<string>, inBatch: ReadonlySet<string>): Promise<void> {
     const byPartition = new Map<number, string[]>();
     for (const dependent of new Set(dependents)) {

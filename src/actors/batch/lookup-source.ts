@@ -139,6 +139,7 @@ export function keysOf(demand: LookupDemand): LookupKey[] {
   }));
 }
 
+/** The source that a lookup reads; null when its source group has none in the environment. */
 export function lookupSource({ tenant, environmentId, sourceGroup, query }: LookupDemand): Source | null {
   return tenant.sourceIn(query.sourceGroup ?? sourceGroup, environmentId);
 }

@@ -155,6 +155,7 @@ function resultOf(builder: Builder, input: BuildInput): BuildResult {
   return { kind: 'item', item: builder.schema === null ? null : builder.schema.build(input) };
 }
 
+/** Lookups and diagnostics of a build; null for an auto-indexed item, which has neither. */
 export function outcomeOf(result: BuildResult): BuildOutcome | null {
   return result.kind === 'view' ? result.view : result.item;
 }

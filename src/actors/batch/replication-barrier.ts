@@ -2,8 +2,8 @@
  * A barrier for replication in a cluster, where a failover can take back the last of what a master answered.
  *
  * Before a batch puts anything outside its partition, replicas confirm what it rests on inside: what it read, and its
- * intents. Before the commit, replicas confirm what it put outside. So a failover takes back a last commit at most, whose
- * batch is done again from the checkpoint, or effects of a batch that has no commit and is done again.
+ * intents. Before the commit, replicas confirm what it put outside. So a failover takes back at most a last commit, or
+ * effects of a batch without a commit. In both cases the batch is done again from the checkpoint.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Caller, Lease } from '../../store/partitions/lease.ts';

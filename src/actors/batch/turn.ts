@@ -55,7 +55,7 @@ export interface Turn {
   readonly indexEntries: readonly IndexEntries[];
   /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
-  /** Not null: write everything, and remove what is named here unless it is an output of now. */
+  /** Not null: write everything, and remove what is named here, unless it is a present output. */
   readonly repair: readonly Suspect[] | null;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;

@@ -15,10 +15,14 @@ interface EntityName {
 export interface EntityWork extends EntityName {
   /** Null: everything. */
   only: Dependent[] | null;
-  /** A repair: everything is written as if nothing were stored. What is named here goes, unless it is an output of now. */
+  /**
+   * A repair: everything is written as if nothing were stored. What is named here is removed, unless it is a present
+   * output.
+   */
   repair: Suspect[] | null;
 }
 
+/** Tells one entity of a store from all others. */
 export function nameOfWork({ tenant, sourceId, originId }: EntityName): string {
   return `${tenant}:${sourceId}:${originId}`;
 }

@@ -29,7 +29,7 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-/** How long leases last, and who is told. */
+/** How long leases last, and where their ends are written. */
 export interface KeeperTerms {
   readonly leaseMs: number;
   /** The keeper writes here until when leases hold, by the worker's `performance.now()`. */

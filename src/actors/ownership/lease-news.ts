@@ -1,4 +1,7 @@
-/** Reports leases that were taken, lost or given back. Leases mostly come and go together, so those of half a second are one report. */
+/**
+ * Reports leases that were taken, lost or given back. Leases mostly come and go together, so those of half a second are
+ * one report.
+ */
 
 export type LeaseEvent = 'taken' | 'lost' | 'given back';
 

@@ -2,7 +2,7 @@
  * The pending rebuilds of one partition: views and items that wait for a rebuild. Pure but for the clock it is given.
  *
  * Invalidations of one dependent merge while they wait. After a rebuild a dependent rests for a multiple of the time that
- * it took, so a list whose entries change all the time costs a bounded share of the worker. Tenants take turns.
+ * it took. So a list whose entries change all the time costs a bounded share of the worker. Tenants take turns.
  */
 
 import { BoundedCache } from '../../lib/bounded-cache.ts';

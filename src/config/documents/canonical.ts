@@ -6,9 +6,10 @@ import { documentPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
 
 /**
- * The documents as they are stored and travel: plain API keys replaced by their hashes, white space gone, tenant files
- * ordered by member name (a schema keeps its order: its views show it). Documents that are broken, and keys that no
- * client could send, stay as they are: `loadConfiguration` refuses them with their place, so they never travel.
+ * The documents as they are stored and travel: plain API keys are replaced by their hashes, white space is removed.
+ * Tenant files are ordered by member name; a schema keeps its order, because its views show it. Documents that are
+ * broken, and keys that no client could send, stay as they are: `loadConfiguration` refuses them with their place, so
+ * they never travel.
  */
 export function hashKeys(documents: ConfigDocuments): ConfigDocuments {
   return new Map([...documents].map(([path, text]) => [path, canonicalText(path, text)]));

@@ -1,7 +1,7 @@
 /**
  * A JSON reader (RFC 8259) for files that people write. It says line, column and what to change, and it refuses a
  * member name that is given twice, of which `JSON.parse` keeps the last. The library `jsonc-parser` tells where a text
- * breaks, but not what should stand there, in which value, and which name is given twice: with these added the code
+ * breaks, but not what should stand there, in which value, and which name is given twice. With these added, the code
  * would be no shorter.
  */
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';

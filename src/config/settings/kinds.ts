@@ -31,6 +31,7 @@ function kind<Value>(
   return { allowed, unit: '', read, write: String, shown: (text) => text, ...more };
 }
 
+/** A whole number in decimal digits, bounds included. */
 export function wholeNumber(min: number, max: number, unit = ''): Kind<number> {
   return kind(`a whole number from ${min} to ${max}`, (text) => wholeNumberIn(text, min, max), { unit });
 }
@@ -60,6 +61,7 @@ function wholeNumberIn(text: string, min: number, max: number): number | null {
   return /^[0-9]{1,15}$/.test(text) && value >= min && value <= max ? value : null;
 }
 
+/** One of some words, in any case. */
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
   const read = (text: string) => choices.find((known) => known === text.toLowerCase()) ?? null;
   return kind(`one of ${choices.join(', ')}`, read);

@@ -34,6 +34,7 @@ export function readAlias(at: Cursor): string | null {
   return null;
 }
 
+/** @param marks the characters that a name may have besides letters and digits */
 export function nameAdvice(marks: string): string {
   return `Use letters, digits, ${marks}; at most ${configNameCharactersMax} characters.`;
 }
@@ -44,6 +45,7 @@ export function readNamed<T>(at: Cursor, names: Names<T>): T | null {
   return name === null ? null : names.find(name, at);
 }
 
+/** API keys of a list, hashed; an issue for each that no client could send. */
 export function readKeys(list: Cursor): WrittenKey[] {
   return list.items().flatMap((at) => {
     const text = at.filledText();

@@ -14,8 +14,8 @@ import type { WrittenKey } from './fields.ts';
  * equality of the map.
  *
  * Keys that were proven so are remembered as texts, which spares the hash at every further request. That lookup goes by
- * the engine's hash of the whole text, seeded anew for each process, and compares texts only when it is equal: a
- * guess that shares its beginning with a key is told apart as fast as one that shares nothing.
+ * the engine's hash of the whole text, seeded anew for each process, and compares texts only when the hashes are equal. So
+ * a guess that shares its beginning with a key fails as fast as a guess that shares nothing.
  */
 export class KeyRing {
   readonly #holders = new Map<string, { readonly hash: Buffer; readonly principal: Principal }>();

@@ -1,6 +1,6 @@
 /**
- * Source groups and aliases that schema files name as plain text. The schemas room compiles files one tenant at a time
- * without knowing its groups, so what they name is checked here, on the files, and also in files with other mistakes.
+ * Source groups and aliases that schema files name as plain text. The schemas room compiles the files of a tenant without
+ * its groups. So what they name is checked here on the files, also in files with other mistakes.
  */
 
 import type { Cursor } from '../../contract/config-cursor.ts';

@@ -14,8 +14,8 @@ export const portMax = 65_535;
 /**
  * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
  * the scheme, the case of the host, the scheme's own port, user names, a query string, a fragment, trailing slashes,
- * and the writing of the percent-encoding. Double slashes and dot segments inside the path are part of it: nobody
- * resolves paths here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
+ * and the writing of the percent-encoding. Double slashes and dot segments inside the path are part of it: paths
+ * are not resolved here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
  */
 export function normalizeUrl(url: string): NormalUrl | null {
   if (url.startsWith('/')) return { host: null, path: normalPath(url) };

@@ -52,7 +52,7 @@ export function isOperator<Name extends string>(
   return typeof name === 'string' && Object.hasOwn(table, name);
 }
 
-/** Values in an index entry are small, so nobody counts the steps of comparing them. */
+/** Equality without a budget: values in an index entry are small. */
 export function sameJson(a: Json, b: Json): boolean {
   return jsonEqual(a, b, () => {});
 }

@@ -12,7 +12,7 @@ const { LogicalType, ValueType } = FunctionExpressionType;
  * any context of ours. A path is evaluated in one go, so there is never more than one run.
  *
  * `match` and `search` run on our own patterns: those of the library are JavaScript's, which need exponential time for
- * some patterns, and pattern and text may both come from an entity. `length` counts characters, not UTF-16 units.
+ * some patterns. Pattern and text may both come from an entity. `length` counts characters, not UTF-16 units.
  */
 export class PathEnvironment extends JSONPathEnvironment {
   #run: PathRun | null = null;

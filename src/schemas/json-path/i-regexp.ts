@@ -1,9 +1,9 @@
 /**
  * Patterns of the JSONPath functions `match` and `search`: I-Regexp (RFC 9485). Pattern and text may both come from an
- * entity, so they run as a set of states that moves over the text once (Thompson): work is at most states times characters.
+ * entity. So a pattern runs as a set of states that moves over the text once (Thompson): at most states times characters.
  *
  * Every state tried is paid from the build's budget, which ends a costly run. The library `re2js` takes linear time too, but
- * one call of it cannot be counted or ended: `a[ab]{900}[cd]` over 200 kB takes it 1.8 s, and a text may have 5 MB. It also
+ * one call of it cannot be counted or ended. `a[ab]{900}[cd]` over 200 kB takes it 1.8 s, and a text may have 5 MB. It also
  * refuses counts over 1,000 and takes patterns that are no I-Regexp.
  */
 

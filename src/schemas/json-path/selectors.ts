@@ -38,8 +38,8 @@ export class MeteredSelector extends jsonpath.JSONPathSelector {
 }
 
 /**
- * Stands first in a descendant segment and selects nothing: each node that the library visits passes through a
- * generator for each level above it, which costs a few times what a step costs elsewhere.
+ * Stands first in a descendant segment, selects nothing and pays for the descent. Each node that the library visits passes
+ * through a generator for each level above it, which costs a few times what a step costs elsewhere.
  */
 export class DescentToll extends jsonpath.JSONPathSelector {
   readonly #environment: PathEnvironment;

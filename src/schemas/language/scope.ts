@@ -50,7 +50,7 @@ export function isReservedName(name: string): boolean {
 /**
  * The names that an expression may use where it stands, resolved when it is compiled
  * (docs/reference/mapping-language.md "Expressions"): array variables, innermost first; `root`, `parent`, `input`, `item`;
- * then the members of `root`, which in a full schema are an entity's own fields and in a partial whatever it was given.
+ * then the members of `root`. In a full schema these are an entity's own fields, in a partial those of its input.
  *
  * `item` outside arrays is `root`. `input` is `root`, but inside the items of a lookup it is the matched entity.
  */
@@ -75,7 +75,7 @@ export class Scope {
     return new Scope(this.#kind, [{ variable, isLookup }, ...this.#loops], this.#watch);
   }
 
-  /** The scope whose paths the observer hears of; null: nobody does. */
+  /** The scope whose paths the observer hears of; null: no observer. */
   observedBy(observer: PathObserver | null): Scope {
     return new Scope(this.#kind, this.#loops, { ...this.#watch, observer });
   }

@@ -2,8 +2,8 @@ import { isEntityField } from '../language/entity-value.ts';
 import type { PropertyPath } from './plan.ts';
 
 /**
- * Where a name of `sourceEntityProperty` or `orderBy.property` is looked for, best first: a dotted path in
- * `properties`, then, for the name of an entity's own field such as `originParentId`, that field. With `properties.`
+ * Where a name of `sourceEntityProperty` or `orderBy.property` is looked for, best first. First comes a dotted path in
+ * `properties`, then an entity's own field of that name, such as `originParentId`. With `properties.`
  * or `p.` in front it is looked for in the properties alone.
  */
 export function propertyPaths(name: string): readonly PropertyPath[] {

@@ -19,6 +19,7 @@ interface PlacedClaim {
   readonly partition: number;
 }
 
+/** Claims by the partition that keeps their field; those of one field stay in order. */
 export function byPartition(store: Store, writes: readonly ClaimWrite[]): Map<number, PlacedClaim[]> {
   const placed = writes.map((write) => {
     const subject = claimSubject(write.scope, write.field);

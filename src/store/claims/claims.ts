@@ -22,6 +22,7 @@ export interface ClaimWrite {
   readonly claim: Claim;
 }
 
+/** Partition that keeps a claim field. */
 export function partitionOf(store: Store, scope: EnvironmentScope, field: string): number {
   return store.partitions.ofText(claimSubject(scope, field));
 }

@@ -80,7 +80,7 @@ async function readStates(store: Store): Promise<LayoutStates> {
   return new LayoutStates(Number(stored.version?.toString() ?? 0), ofKind('r'), ofKind('b'));
 }
 
-/** @throws StoreUnavailableError */
+/** Version of the layouts in Redis; 0 before the first. @throws StoreUnavailableError */
 export async function layoutsVersion(store: Store): Promise<number> {
   return Number((await answerOf(store.client.hget(keys.layouts, 'version'))) ?? 0);
 }

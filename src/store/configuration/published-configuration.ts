@@ -120,6 +120,7 @@ async function unlessActive(store: Store, digest: string, error: unknown): Promi
   throw error;
 }
 
+/** Generation of the active configuration; 0 when none was published yet. @throws StoreUnavailableError */
 export async function activeGeneration(store: Store): Promise<number> {
   return Number((await answerOf(store.client.hget(keys.configuration, 'generation'))) ?? 0);
 }

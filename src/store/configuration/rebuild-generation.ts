@@ -17,7 +17,7 @@ export async function readGenerations(store: Store): Promise<Generations> {
   return { active: Number(active ?? 0), enqueued: Number(enqueued ?? 0) };
 }
 
-/** @throws StoreUnavailableError */
+/** Notes that all rebuild jobs of a generation are in the queue. @throws StoreUnavailableError */
 export async function noteEnqueued(store: Store, generation: number): Promise<void> {
   await answerOf(store.client.hset(keys.configuration, 'rebuilt', generation));
 }

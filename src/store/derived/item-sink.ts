@@ -1,4 +1,4 @@
-/** Where a partition's owner puts index items besides Redis. */
+/** The changes of index items, and where they go besides Redis. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import type { StoredItem } from './items.ts';

@@ -7,11 +7,11 @@ import { answerOf } from '../redis/errors.ts';
 import { hashPortion, portionsFrom } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 
-/** An index item as stored, by index name (`indexName`, `autoIndexName` in keys). */
+/** An index item as stored, under its index name (`indexName` in `keys.ts`). */
 export interface StoredItem extends EntityRef {
   readonly updatedAtMs: number;
   readonly fields: JsonObject;
-  /** JSON text of the fields, where somebody has it already. */
+  /** JSON text of the fields, when the builder has it already. */
   readonly fieldsText?: string;
   /** The types that all fields are known to fit: those of an index, as its configuration has them. */
   readonly fittedTo?: ReadonlyMap<string, string>;

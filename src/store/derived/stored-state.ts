@@ -1,4 +1,4 @@
-/** Raw fields and members of many keys in few round trips, for those who compare what is stored with what should be. */
+/** Raw fields and members of many keys in few round trips, for comparing what is stored with what should be. */
 import { storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 

@@ -7,6 +7,7 @@ import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from './stored-body.ts';
 
+/** A view with its field, as references and reads name it. */
 export function viewTarget({
   sourceId,
   alias,

@@ -3,8 +3,8 @@
  * workers (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that only
  * the first one makes.
  *
- * Every field is a column, and every type an index, in the memory of all workers; names of both come from whoever
- * ingests. So the fields of a type are bounded, and so are the types and fields of a source. What comes later is not
+ * Every field is a column, and every type an index, in the memory of all workers; the names of both come from the
+ * sources. So the fields of a type are bounded, and so are the types and fields of a source. What comes later is not
  * indexed. All workers agree on that, because Redis decides it in the same step. For this, all types of a source lie in
  * one slot.
  */

@@ -82,6 +82,7 @@ export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer
   return packed;
 }
 
+/** @param record as Redis has it: three stamps, then what `encode` gave */
 export function decodeEntity(sourceId: string, originId: string, record: Buffer): StoredEntity {
   const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(
     record.subarray(bodyAt),

@@ -20,6 +20,7 @@ export interface Announcement {
 
 export type PackedAnnouncement = [number, [string, number][], [string, number, number][], Buffer];
 
+/** @param packed field `c` of a change, as `commit` packs it */
 export function decodeAnnouncement(packed: Buffer): Announcement {
   const [checkpoint, pendingRebuilds, downstream, digests] = unpack<PackedAnnouncement>(packed);
   return {

@@ -1,4 +1,4 @@
-/** Who owns the partitions, as anybody may look it up. */
+/** The owners of the partitions, as every process can read them. */
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
@@ -8,7 +8,7 @@ export interface PartitionOwner {
   readonly workerId: string | null;
   /** By Redis' clock. It serves only to see that it changes, and for `holds`. */
   readonly leaseUntilMs: number;
-  /** False when nobody has it, or its lease has ended by Redis' clock. */
+  /** False when it has no owner, or the lease has ended by Redis' clock. */
   readonly holds: boolean;
   readonly epoch: number;
   readonly checkpoint: number;
@@ -21,7 +21,7 @@ export async function readOwners(store: Store): Promise<PartitionOwner[]> {
   return await Promise.all(owners);
 }
 
-/** @throws StoreUnavailableError */
+/** The owner of one partition. @param nowMs of Redis' clock. @throws StoreUnavailableError */
 export async function readOwner(
   store: Store,
   partition: number,

@@ -13,6 +13,7 @@ export async function readPendingRebuilds(
   return new Map(Object.entries(stored).map(([member, range]) => [member, unpack<[number, number]>(range)]));
 }
 
+/** Value of a field of `keys.pendingRebuilds`. */
 export function encodePendingRebuild(first: number, last: number): Buffer {
   return pack([first, last]);
 }

@@ -1,17 +1,17 @@
-/** The heartbeat of a process: every second, and whenever somebody asks, it tells that it lives and what it does. */
+/** The heartbeat of a process: every second, and when another process asks, it tells that it lives and what it does. */
 
 import { connectBlocking, type RedisClient } from '../redis/connection.ts';
 import type { ProcessHost } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
 
 export const heartbeatMs = 1000;
-/** Those who ask meanwhile are answered together. */
+/** Questions that come meanwhile are answered together. */
 const answerMs = 5;
 
 export interface HeartbeatSource {
   /** What the process tells; null when it tells nothing, because it is as good as dead. */
   beat(): ProcessBeat | null;
-  /** Its metrics in Prometheus' text form, made when somebody asks for them. */
+  /** Its metrics in Prometheus' text form, made when a process asks for them. */
   metrics(): Promise<string>;
 }
 

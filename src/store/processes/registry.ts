@@ -48,7 +48,7 @@ export class Registry {
   /** Processes heard of lately. @throws StoreUnavailableError */
   async live(): Promise<ProcessBeat[]> {
     this.#subscriber ??= this.#listen();
-    // Whoever beats hears at least itself: after so long a silence everybody is gone, or the connection is dead.
+    // A process that beats hears at least itself. After so long a silence all are gone, or the connection is dead.
     if (this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs) {
       const subscriber = this.#subscriber;
       void this.#ask(() => {

@@ -11,6 +11,7 @@ const loneMs = 1_000;
 /** A node that does not answer this long after a replica should have is as good as dead. */
 const roundReserveMs = 1_000;
 
+/** No replica confirmed in time, though one could take the place of its master. */
 export class NoReplicaError extends StoreUnavailableError {}
 
 interface Waiting {

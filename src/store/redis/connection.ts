@@ -149,7 +149,7 @@ export function connectToNode(node: string): Redis {
   return quiet(new Redis({ ...oneLife, host, port }));
 }
 
-/** As `connectToNode`, to whoever answers at a URL. */
+/** As `connectToNode`, to the Redis that answers at a URL. */
 export function connectOnce(url: string): Redis {
   return quiet(new Redis(url, oneLife));
 }

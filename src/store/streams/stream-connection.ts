@@ -19,8 +19,8 @@ export interface StreamConnection {
 }
 
 /**
- * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because behind that another
- * node may go on from an earlier state; a reader that wants to go on asks for a new connection and looks where the
+ * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because after that another
+ * node may go on from an earlier state. A reader that wants to go on asks for a new connection, and looks where the
  * stream stands.
  */
 export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {

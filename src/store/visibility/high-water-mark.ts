@@ -1,6 +1,6 @@
 /**
- * How new a thing that was read can be. A change and its announcement are one script, so whoever reads and then asks for
- * the number of the last announcement knows: nothing that was read is newer than that.
+ * How new a thing that was read can be. A change and its announcement are one script. So when a reader asks for the number
+ * of the last announcement after its read, nothing that it read is newer than that.
  */
 
 import { keys, tagOf } from '../keys.ts';

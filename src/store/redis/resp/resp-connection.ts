@@ -4,8 +4,8 @@
  * text, and replies are read as they come (`reply-reader.ts`).
  *
  * Benchmark: `npm run bench -- delivery-cold`. Over 8,000 pages, each asked for in turn and none cached, a front without
- * this takes 1.2 times the processor time for a page (medians of 1.27 and 1.18 in two runs of 7 and 14 rounds), and
- * delivers 0.87 times as many.
+ * this takes 1.2 times the processor time for a page (medians of 1.27 and 1.18 in two runs of 7 and 14 rounds). It delivers
+ * 0.87 times as many pages.
  */
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../connection.ts';

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Publishes what entities are under lookup keys of this partition, then tells who depends on those keys.
+-- Publishes the entries of entities under lookup keys of this partition, then tells the dependents of those keys.
 -- A change publishes before it asks, and a computation registers before it reads. So when the two race, one always sees
 -- the other.
 -- In an owner's name (`parts/owner.lua`).

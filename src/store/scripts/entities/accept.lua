@@ -19,7 +19,7 @@ local function each(list, act)
   for from = 1, #list, chunk do act(from, math.min(#list, from + chunk - 1)) end
 end
 
--- Everything is read, and every key looked at, before the first write: an error amid the writes would not undo them.
+-- Everything is read, and every key looked at, before the first write: an error between the writes would not undo them.
 local groups, codes = {}, {}
 for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
   local clock, stream, metaKey, entities, tenant, sourceId, forces, originIds, records, sentBodies = unpack(sent)

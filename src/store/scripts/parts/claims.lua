@@ -1,5 +1,5 @@
 -- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
--- routes, the counts of clashes and of hidden redirects. A claim costs the same whoever else claims its field.
+-- routes, the counts of clashes and of hidden redirects. The cost of a claim does not depend on other claims on its field.
 --
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes,
 -- ranks and hidden key, fields, digests (8 bytes each; none for a commit), displays, packed lists of the

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Writes, so that a WAIT behind it covers everything that was ever written to this master, and tells in which history
--- that is: a replica that becomes a master begins another one.
+-- Writes, so that a WAIT behind it covers everything that was ever written to this master. Tells the history of the master;
+-- a replica that becomes a master begins another one.
 --
 -- KEYS  1 confirmed
 -- Returns  id of the history (`parts/history.lua`)
