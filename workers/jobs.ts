@@ -1,4 +1,7 @@
-/** The jobs process: `npm run jobs`. Background work that people want to see: rebuilds after a change of configuration. */
+/**
+ * Entry point of the jobs process: `npm run jobs`, and `jobs` in the Procfile. It runs rebuilds after a change of
+ * configuration, and purges.
+ */
 import { JobsProcess } from '../src/jobs/jobs-process.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';

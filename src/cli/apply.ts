@@ -1,7 +1,7 @@
 /**
  * `npm run apply`: makes the configuration in CONFIG_DIR the active one without a restart
- * (docs/guide/live-configuration.md), and waits until what it changes is rebuilt. A configuration with mistakes changes
- * nothing.
+ * (docs/guide/live-configuration.md). It waits until everything that the configuration changes is rebuilt. A
+ * configuration with mistakes changes nothing.
  */
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
 import type { Store } from '../store/store.ts';

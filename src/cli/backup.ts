@@ -1,4 +1,7 @@
-/** `npm run backup -- FILE`: the active configuration and all source entities in one file, while everything runs. */
+/**
+ * `npm run backup -- FILE`: writes the active configuration and all source entities into one file, while everything
+ * runs.
+ */
 
 import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
@@ -45,7 +48,7 @@ async function backup(store: Store, file: string, signal: AbortSignal): Promise<
   );
 }
 
-/** Sources of a configuration that came meanwhile would be missing. */
+/** A reason to keep no backup: the sources of a configuration that came meanwhile would be missing. */
 async function changeSince(store: Store, generation: number): Promise<string | null> {
   const { active } = await readGenerations(store);
   if (active === generation) return null;

@@ -1,7 +1,8 @@
 /**
- * What every npm script starts: `node src/cli/bootstrap.mjs COMMAND [ARGUMENTS]`. Plain JavaScript without
- * dependencies, because it runs on a fresh machine before there is a `node_modules`. It makes sure of what the command
- * needs and then runs `src/cli/COMMAND.ts` in this same process, so that a signal or an exit code has one place to go.
+ * Every npm script starts this file: `node src/cli/bootstrap.mjs COMMAND [ARGUMENTS]`. It is plain JavaScript without
+ * dependencies, because it runs on a fresh machine before there is a `node_modules`. It makes sure of everything that
+ * the command needs. Then it runs `src/cli/COMMAND.ts` in this same process, so that a signal or an exit code has one
+ * place to go.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +19,7 @@ const nodeVersionMin = [20, 12];
 const commandFolder = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(commandFolder, '../..');
 
-/** Commands that start a Redis of their own; `start` does so only when it is not given one. */
+/** True for commands that start a Redis of their own. `start` does so only when it is not given one. */
 function needsRedisServer(command) {
   if (command === 'test') return true;
   return command === 'start' && !redisIsGiven();
@@ -29,7 +30,7 @@ function redisIsGiven() {
   return Boolean(settings.REDIS_URL?.trim() || settings.REDIS_CLUSTER?.trim());
 }
 
-/** A file that cannot be read is reported by the command itself, which reads it too. */
+/** The settings in `.env`. If the file cannot be read, the command itself reports it, because it reads the file too. */
 function readDotEnv() {
   try {
     return parseEnv(readFileSync('.env', 'utf8'));
@@ -54,7 +55,7 @@ function commandFile(command) {
   throw new BootstrapStop(`There is no command '${command}'. See the scripts of package.json: npm run`);
 }
 
-/** Its processes would end and be started again for ever. */
+/** Stops `start` when the HTTP library cannot run. Otherwise its processes would end and be started again for ever. */
 function requireHttpLibrary() {
   try {
     loadHttpLibrary();

@@ -1,4 +1,7 @@
-/** `npm run check`: validates the configuration and prints every mistake with file, place and what to do about it. */
+/**
+ * `npm run check`: validates the configuration. It prints every mistake with its file, its place and what to do about
+ * it.
+ */
 import { resolve } from 'node:path';
 import type { Configuration, Tenant } from '../config/configuration.ts';
 import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What every command takes and says of itself: `--help` prints it, and words that it does not know are refused by it. Plain
- * JavaScript, because on a fresh machine both happen before anything is installed.
+ * The table of commands, with their words, options and help. `--help` prints from it, and unknown words are refused by
+ * it. This file is plain JavaScript, because on a fresh machine both happen before anything is installed.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** `npm run diagnostics`: lists what is valid but probably not meant so (docs/guide/operating.md "Diagnostics"). */
+/** `npm run diagnostics`: lists what is valid but probably a mistake (docs/guide/operating.md "Diagnostics"). */
 
 import { counted } from '../config/documents/issue-text.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
@@ -12,7 +12,7 @@ import { readArguments } from './terminal/arguments.ts';
 import { runCommand } from './terminal/command-stop.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
 
-/** The table of kinds: how many of each are told at the end. */
+/** The words for each kind in the summary. */
 const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string, plural: string]>> = {
   urlClash: ['URL claimed by several views', 'URLs claimed by several views'],
   handleClash: ['handle claimed by several views', 'handles claimed by several views'],
@@ -28,7 +28,7 @@ const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string,
   lookupCut: ['lookup with more matches than it may give', 'lookups with more matches than they may give'],
 };
 
-/** Kinds whose count is of schemas and paths, not of entities. */
+/** Kinds that count schemas and paths, not entities. */
 const countedByPlace: ReadonlySet<Diagnostic['kind']> = new Set(['schemaUnused', 'alwaysNull']);
 
 interface Arguments {
@@ -61,7 +61,7 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
   else console.log([...groups.all.map(line), summary(entities, groups.all)].join('\n'));
 }
 
-/** As it is told: with the example in the message. */
+/** A diagnostic for people, with the example in the message. */
 function shown({ example, ...diagnostic }: LocatedDiagnostic): object {
   if (example === undefined) return diagnostic;
   return { ...diagnostic, message: `${diagnostic.message}, for example ${example}` };

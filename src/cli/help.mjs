@@ -1,12 +1,12 @@
 // @ts-check
-/** What `--help` prints, and what is said to words that a command does not know; both from the table of commands. */
+/** Prints `--help`, and the mistake of words that a command does not know. Both come from the table of commands. */
 import { parseArgs } from 'node:util';
 import { commands } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];
 
 /**
- * Answers words that need no more than the table: prints the help that is asked for, or what is wrong with them.
+ * Answers words that need only the table: prints the help, or what is wrong with the words.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
  * @returns {number | null} the exit code with which to end; null: go on

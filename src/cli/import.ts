@@ -7,7 +7,7 @@ import { commandSettings } from './platform/command-settings.ts';
 import { ownTrust, type Trust } from './platform/own-certificate.ts';
 import { runCommand } from './terminal/command-stop.ts';
 
-/** Exit code 0: every line is in; 1: some failed, or the import was stopped; 130: stopped by Ctrl-C. */
+/** @returns exit code 0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C */
 async function main(): Promise<number> {
   const settings = commandSettings();
   const options = readImportArguments(process.argv.slice(2), baseUrl(settings));
@@ -23,7 +23,10 @@ async function main(): Promise<number> {
   return failed > 0 || stoppedBy !== null ? 1 : 0;
 }
 
-/** An `npm start` with the same settings is known by its certificate, any other platform by the usual authorities. */
+/**
+ * The trust in a platform. An `npm start` with the same settings is known by its certificate, any other by the usual
+ * authorities.
+ */
 function trustFor(url: string, settings: Settings): Trust {
   return url === baseUrl(settings) ? ownTrust(settings) : {};
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with all that
- * is left of them. Jobs do it, so it goes on when this command is broken off.
+ * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with
+ * everything that was made of them. Jobs do the work, so it goes on when this command is broken off.
  */
 
 import type { Configuration } from '../config/configuration.ts';
@@ -19,7 +19,7 @@ import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
-/** What is left of a source. */
+/** A source that the configuration no longer has, and what is stored of it. */
 interface Leftover extends SourceName {
   readonly entities: number;
   readonly views: number;
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   });
 }
 
-/** @returns token of the purge; null when there is nothing to purge */
+/** Begins a purge, after asking. @returns token of the purge; null when there is nothing to purge */
 async function begin(store: Store, isSure: boolean): Promise<string | null> {
   const { configuration, generation } = await activeConfiguration(store, null);
   const found = await leftovers(store, configuration);

@@ -1,4 +1,4 @@
-/** `npm run restore -- FILE`: puts a backup into an empty store, from which the processes make everything again. */
+/** `npm run restore -- FILE`: puts a backup into an empty store. The processes make everything else again from it. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   const file = requiredFile('restore', positionals);
   const configOut = values['config-out'];
   const settings = commandSettings();
-  // A missing platform is told before the file is read to its end.
+  // If there is no platform, this stops before the file is read to its end.
   redisAddress(settings);
   const backup = await check(file);
   const loaded = loadConfiguration(backup.documents, 'stored');
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   }
   if (configOut !== undefined) writeDocuments(configOut, backup.documents);
   await withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
-  // Without a CONFIG_DIR, npm start leaves the restored one as it is.
+  // Without a CONFIG_DIR, npm start leaves the restored configuration as it is.
   if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);
   if (!folder.ok || folder.configuration.digest !== loaded.configuration.digest) {
@@ -57,7 +57,7 @@ async function check(file: string): Promise<CheckedBackup> {
   }
 }
 
-/** The paths were checked with the documents. */
+/** Writes the documents into a new folder. Their paths were checked when the configuration was loaded. */
 function writeDocuments(folder: string, documents: CheckedBackup['documents']): void {
   if (existsSync(folder)) {
     throw new CommandStop(

@@ -1,7 +1,7 @@
 /**
- * `npm start`: everything a user needs in one terminal (README.md "Run it"). Settings, configuration and port are
- * checked before anything runs; then come Redis, the configuration, the processes of the Procfile and, the first time,
- * the demo tenant. Exit code 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
+ * `npm start`: runs everything in one terminal (README.md "Run it"). It checks settings, configuration and port before
+ * anything runs. Then come Redis, the configuration, the processes of the Procfile and, the first time, the demo
+ * tenant. The exit code is 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -55,7 +55,7 @@ async function main(): Promise<number> {
     const published = await withStore(address, settings, redisTimeoutMs, (store) =>
       publishAtStart(store, settings, configuration, say),
     );
-    // The demo's keys are good for nothing where its configuration is not active.
+    // The keys of the demo work only where its configuration is active.
     const running = { ...settings, demo: settings.demo && published !== null };
     signal.throwIfAborted();
     startProcesses(supervisor, settings, childEnvironment(environment, settings, address, messages));
@@ -79,12 +79,12 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** Port 0 means any; the fronts share one, so it is chosen here. */
+/** Port 0 means any port. It is chosen here, because all fronts share it. */
 async function withPort(settings: Settings): Promise<Settings> {
   return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
 }
 
-/** The Redis that holds everything, and the one for messages when that is another. */
+/** Starts Redis where needed. @returns the one that holds everything, and the one for messages if that is another */
 async function startRedis(
   settings: Settings,
   supervisor: Supervisor,
@@ -114,7 +114,7 @@ function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.
   }
 }
 
-/** What the processes read their settings from: ours, with what was decided here. */
+/** The environment of the processes: our own, with the values that were decided here. */
 function childEnvironment(
   environment: NodeJS.ProcessEnv,
   settings: Settings,
@@ -128,7 +128,7 @@ function childEnvironment(
   return { ...environment, ...redis, PORT: String(settings.port) };
 }
 
-/** SIGHUP: the configuration is read again; a broken one is told and changes nothing. */
+/** Reads the configuration again, on SIGHUP. A broken one is reported and changes nothing. */
 async function applyAgain(
   settings: Settings,
   address: RedisAddress,

@@ -1,9 +1,8 @@
 /**
- * `npm test [-- FILE …]`: the whole suite, or the files and options of node's test runner that are named. The tests of
- * the rooms run side by side, then those of the system, few at once because each of them starts many processes; of both
- * the longest first, so that none of them is left alone at the end. After
- * a whole suite stands how much of `src` ran, in this and every process that a test started; too little of it fails, as
- * a failing test does.
+ * `npm test [-- FILE …]`: runs the whole suite, or the files and options of node's test runner that are named. The
+ * tests of the rooms run side by side. Then come those of the system, few at once, because each of them starts many
+ * processes. The longest run first, so that none is left alone at the end. After the whole suite it prints how much of
+ * `src` ran, in this and every process that a test started. Too little of it fails the suite.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -20,11 +19,11 @@ import { Totals } from './test/totals.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const runFiles = path.join(root, 'src/cli/test/run-files.ts');
 const coverageDir = path.join(root, 'coverage', 'v8');
-/** A test that hangs must not hang whoever waits for the suite. */
+/** A test that hangs must not hang the suite. */
 const testTimeoutMs = 600_000;
-/** One more than there are processors: many of them wait for a Redis or a process that they start. */
+/** One more than there are processors, because many tests wait for a Redis or a process that they start. */
 const roomTestsAtOnce = availableParallelism() + 1;
-/** They wait more than they compute: for leases to end, for processes to start. */
+/** These tests wait more than they compute: for leases to end, for processes to start. */
 const systemTestsAtOnce = 2;
 
 async function main(): Promise<number> {
@@ -50,8 +49,10 @@ async function main(): Promise<number> {
 }
 
 /**
- * Runs node's test runner on some files, its output passed on.
- * @param how the runner's words @param noteDir where every process notes what it ran; absent: nowhere @returns its exit code
+ * Runs node's test runner on some files, and passes on its output.
+ * @param how the runner's words
+ * @param noteDir folder for the coverage of every process; absent: none
+ * @returns its exit code
  */
 async function runTests(
   how: readonly string[],
@@ -69,7 +70,7 @@ async function runTests(
       env: {
         ...process.env,
         ...(noteDir !== undefined && { NODE_V8_COVERAGE: noteDir }),
-        // Within a test, node's runner would take itself for a part of it and run nothing.
+        // Within a test, node's runner would take itself for a part of that test and run nothing.
         NODE_TEST_CONTEXT: undefined,
         ...(hasColours(process.stdout) && { FORCE_COLOR: '1' }),
       },

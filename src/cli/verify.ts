@@ -1,4 +1,4 @@
-/** `npm run verify`: makes everything again from the source entities and compares it with what is stored. */
+/** `npm run verify`: makes everything again from the source entities, and compares it with what is stored. */
 
 import { counted } from '../config/documents/issue-text.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
@@ -50,7 +50,7 @@ async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promi
   }
 }
 
-/** What a rebuild has not come to yet would look like differences. */
+/** Waits for a rebuild. Views that it has not reached yet would look like differences. */
 async function waitForRunningRebuild(store: Store, generation: number, bar: PercentBar): Promise<void> {
   const processes = await liveProcesses(store);
   if (!processes.some(({ role }) => role === 'jobs')) return;

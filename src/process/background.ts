@@ -1,21 +1,21 @@
-/** Readers first, where the operator wants it: processes of the background leave busy cores to fronts and Redis. */
+/** Lets background processes leave busy cores to fronts and Redis, where the operator wants it. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
 
 /**
- * Gives this process a niceness for good: whoever is below it goes first when all cores are busy, and nothing changes
- * while one is idle. Does nothing where that is not allowed.
+ * Gives this process a niceness for good. When all cores are busy, processes with a lower one go first. While a core is
+ * idle, nothing changes. Does nothing where that is not allowed.
  */
 export function stepBack(niceness: Niceness): void {
   if (niceness === 0) return;
   const number = niceness === 'idle' ? nicenessMax : niceness;
   attempt(() => setPriority(number));
   if (process.platform !== 'linux') return;
-  // A Linux that groups processes by session shares the cores out among the groups first: sched(7), autogroup.
+  // A Linux that groups processes by session first divides the cores among the groups: sched(7), autogroup.
   attempt(() => writeFileSync('/proc/self/autogroup', String(number)));
-  // However nice, a process that runs ends its slice of time before another begins; this class yields at once.
+  // A nice process still ends its slice of time before another one begins. A process of this class yields at once.
   if (niceness === 'idle') spawnSync('chrt', ['--idle', '--all-tasks', '--pid', '0', String(process.pid)]);
 }
 
@@ -23,6 +23,6 @@ function attempt(change: () => void): void {
   try {
     change();
   } catch {
-    // Order among processes is a favour to readers; work goes on without.
+    // The order among processes only helps readers, so work goes on without it.
   }
 }

@@ -1,4 +1,4 @@
-/** The context of every process of the Procfile: settings, store, the active configuration, a log. */
+/** Opens the context of a process of the Procfile: settings, store, the active configuration, a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish.ts';
 import { answerWords } from '../cli/help.mjs';
@@ -22,16 +22,16 @@ export interface ProcessContext {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   readonly log: Log;
-  /** To be closed before the store: then it would tell of the end. */
+  /** Must be closed before the store. Otherwise it would report the end of the store as an outage. */
   readonly outages: OutageWatch;
 }
 
 const unpublishedPollMs = 1_000;
 
 /**
- * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR; one
- * without a CONFIG_DIR waits for that. SIGHUP reads the folder again. A front's commands to Redis have a time limit;
- * workers and jobs wait for Redis to come back once they have begun.
+ * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR. A
+ * process without a CONFIG_DIR waits for that. SIGHUP reads the folder again. A front's commands to Redis have a time
+ * limit. Workers and jobs wait for Redis to come back once they have begun.
  * @throws Error whose message is one line for the operator
  */
 export async function openProcess(role: Role): Promise<ProcessContext> {
@@ -81,7 +81,7 @@ function logConfigurations(configuration: ActiveConfiguration, log: Log): void {
   });
 }
 
-/** On a terminal a log is for whoever looks at it, elsewhere for programs. */
+/** Opens the log: text for people on a terminal, JSON for programs elsewhere. */
 async function openLog(role: Role, level: LogLevel): Promise<Log> {
   const text = await logTextFor(process.stdout);
   if (text === null) return createLog(role, level);
@@ -92,7 +92,7 @@ function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutM
   return { commandTimeoutMs: redisTimeoutMs, readTimeoutMs: redisTimeoutMs };
 }
 
-/** Hosts may start in any order: the one that has the configuration may come later. */
+/** Waits for a configuration. Hosts may start in any order, and the one that has it may come later. */
 async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promise<void> {
   await configuration.refresh();
   if (configuration.loaded) return;
@@ -107,8 +107,9 @@ async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promis
 }
 
 /**
- * Calls `stop` once at the first SIGTERM or SIGINT, then ends the process; in any case a little after the time for
- * draining, for a stop may wait for a Redis that is gone. What it leaves undone is done again by whoever takes its place.
+ * Calls `stop` once at the first SIGTERM or SIGINT, then ends the process. The process ends a little after the time for
+ * draining in any case, because a stop may wait for a Redis that is gone. The process that takes its place does again
+ * what was left undone.
  */
 export function stopOnSignal(
   { log, settings, outages }: Pick<ProcessContext, 'log' | 'settings' | 'outages'>,
@@ -137,7 +138,7 @@ export function stopOnSignal(
   process.on('SIGINT', onSignal);
 }
 
-/** Runs an entry point, unless it is only asked for help; a failure to start is one line and exit code 1. */
+/** Runs an entry point, unless only its help is asked for. A failure to start is one line and exit code 1. */
 export function runProcess(role: Role, main: () => Promise<void>): void {
   const code = answerWords(role, process.argv.slice(2));
   if (code !== null) process.exit(code);

@@ -1,4 +1,7 @@
-/** Must be imported before anything that imports uWebSockets.js: where it cannot run, the process ends with one line. */
+/**
+ * Must be imported before anything that imports uWebSockets.js. Where the library cannot run, the process ends with one
+ * line.
+ */
 import '../http/uws/head-limit.ts';
 import { loadHttpLibrary } from '../cli/bootstrap/http-library.mjs';
 

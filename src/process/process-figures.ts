@@ -1,7 +1,7 @@
-/** What every process tells of itself: processor time, memory, file descriptors, how late its event loop is. */
+/** The metrics that every process has: processor time, memory, file descriptors, the delay of its event loop. */
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 
-/** Gauges that the library calls like counters. The figures are told under other names beside them. */
+/** Gauges that the library names like counters. It gives the same figures under other names too. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

@@ -1,4 +1,4 @@
-/** Which fields an index has: from its schema, or as auto-indexing decided them. */
+/** The fields of an index: from its schema, or as auto-indexing decided them. */
 import type { Configuration, Tenant } from '../config/configuration.ts';
 import type { FieldType } from '../search/fields/field-type.ts';
 import type { ScopedIndex } from '../store/derived/items.ts';
@@ -10,7 +10,7 @@ export type IndexDefinition =
   | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType> }
   | { readonly kind: 'auto'; readonly tenant: string; readonly sourceId: string; readonly type: string };
 
-/** Null when the configuration has no such index (any more). */
+/** The definition of an index; null when the configuration does not have it (any more). */
 export function definitionOf(
   configuration: Configuration,
   { scope, index }: ScopedIndex,
@@ -23,7 +23,7 @@ export function definitionOf(
   return schema === undefined ? null : { kind: 'schema', fields: schema.fields };
 }
 
-/** Null when the group is not auto-indexed or has no source in the environment. */
+/** The definition of an auto-indexed type; null when the group is not auto-indexed or has no source in the environment. */
 export function autoDefinition(
   tenant: Tenant,
   environmentId: string,
@@ -35,7 +35,7 @@ export function autoDefinition(
   return source === null ? null : { kind: 'auto', tenant: tenant.alias, sourceId: source.id, type };
 }
 
-/** The fields that this process knows of at the moment. */
+/** The fields that this process knows now. */
 export function knownFields(
   definition: IndexDefinition,
   autoFields: AutoFields,
@@ -44,7 +44,7 @@ export function knownFields(
   return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
 }
 
-/** True when items that fit the one definition fit the other. */
+/** True when items that fit one definition fit the other too. */
 export function sameDefinition(a: IndexDefinition, b: IndexDefinition): boolean {
   if (a.kind === 'auto') {
     // The types of an auto-indexed type never change once they are decided.

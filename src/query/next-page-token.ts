@@ -1,6 +1,6 @@
 /**
- * `nextPageToken`: the place of the last row of a page, signed, so that the next page goes on behind that row whatever
- * came and went in between. It holds for one query only: same tenant, environment, index, filters, search and sort.
+ * `nextPageToken`: the place of the last row of a page, signed. The next page goes on behind that row, whatever came
+ * and went in between. A token holds for one query only: same tenant, environment, index, filters, search and sort.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -11,15 +11,15 @@ import type { RowPlace } from '../search/shard-answer.ts';
 import type { ScopedIndex } from '../store/derived/items.ts';
 
 const macBytes = 16;
-/** Sort values of this size are worth being compressed. */
+/** Places from this size on are compressed. */
 const deflateBytesMin = 512;
-/** A request could not carry more; also what a hostile token may make us unpack. */
+/** A request could not carry more. It also bounds what a hostile token can make us unpack. */
 const placeBytesMax = 8 * smallBodyBytesMax;
 
 const plainPlace = 0;
 const deflatedPlace = 1;
 
-/** What a token is bound to. */
+/** The query to which a token is bound. */
 export interface TokenUse extends ScopedIndex {
   /** From `queryIdentity`. */
   readonly identity: string;
@@ -29,17 +29,17 @@ export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): To
   return { scope, index, identity: queryIdentity(query) };
 }
 
-/** Text of `A-Za-z0-9_-`. */
+/** A token for a place: text of `A-Za-z0-9_-`. */
 export function sealToken(secret: Buffer, use: TokenUse, place: RowPlace): string {
   const payload = encodePlace(place);
   return Buffer.concat([sign(secret, use, payload), payload]).toString('base64url');
 }
 
-/** The place of a token, or null when it is none of ours or was given for another use. */
+/** The place of a token; null when we did not write the token, or wrote it for another use. */
 export function openToken(secret: Buffer, use: TokenUse, token: string): RowPlace | null {
   if (!/^[\w-]+$/.test(token)) return null;
   const sealed = Buffer.from(token, 'base64url');
-  // One place has one text: other texts of the same bytes were not written by us.
+  // We write each token in one form. Another text of the same bytes is not ours.
   if (sealed.length <= macBytes || sealed.toString('base64url') !== token) return null;
   const payload = sealed.subarray(macBytes);
   if (!timingSafeEqual(sealed.subarray(0, macBytes), sign(secret, use, payload))) return null;

@@ -1,9 +1,9 @@
-/** What the query room promises to the HTTP front (docs/reference/indexes-and-queries.md). */
+/** The interface of the query room for the HTTP front (docs/reference/indexes-and-queries.md). */
 import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
 import type { VersionVector } from '../store/visibility/version.ts';
 
-/** What a query asks: an index, or an entity type of an auto-indexed source group. */
+/** The target of a query: an index, or an entity type of an auto-indexed source group. */
 export type QueryTarget =
   | { readonly kind: 'index'; readonly alias: string }
   | { readonly kind: 'auto'; readonly sourceGroup: string; readonly type: string };
@@ -12,11 +12,11 @@ export interface QueryRequest {
   readonly target: QueryTarget;
   /** The query object as it was sent. */
   readonly body: Json;
-  /** Label of a query within a multi-query; only echoed. */
+  /** Label of a query within a multi-query. It is only echoed. */
   readonly name?: string;
-  /** JSON text of an object with what a multi-query echoes; absent for other queries. */
+  /** JSON text of an object with the members that a multi-query echoes; absent for other queries. */
   readonly labels?: string;
-  /** What is wrong about the target or the name, which is told with the query's other mistakes; absent for nothing. */
+  /** Mistakes in the target or the name, which are told with the query's other mistakes; absent when there are none. */
   readonly mistakes?: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export interface QueryOptions {
 
 export interface QueryService {
   /**
-   * Runs queries as one; outcomes stand in the order of the queries. When one of them is bad none is run: then
-   * `outcomes` of the good ones are `{ ok: false }` with no errors of their own.
+   * Runs queries together. Outcomes stand in the order of the queries. When one query is bad, none is run. The outcomes
+   * of the good ones are then `{ ok: false }` without errors.
    * @throws UnavailableError when no complete answer came in time
    */
   run(
@@ -53,7 +53,7 @@ export interface GoodOutcome {
   readonly result: QueryResult;
   /** See `QueryRequest`; null for none. */
   readonly labels: string | null;
-  /** What tells of changes to the items that were asked (`itemsSubject`). */
+  /** The subject under which changes to the items of the index are announced (`itemsSubject`). */
   readonly subject: string;
   /** Digest of the configuration that the answer follows; null while workers go over to another. */
   readonly configuration: string | null;
@@ -63,7 +63,7 @@ export type QueryResult =
   /** JSON text of the whole result, from `result-text.ts`. */
   { readonly kind: 'text'; readonly text: Buffer } | RowsResult;
 
-/** Of a query that asked for views, which are not the query room's: the rows are still without them. */
+/** Result of a query that asked for views. The query room has none, so the rows are still without them. */
 export interface RowsResult {
   readonly kind: 'rows';
   readonly totalResults: number;
@@ -88,7 +88,7 @@ export interface QueryFacet {
   readonly isValid: boolean;
 }
 
-/** No complete and current answer came in time: try again later. Front ends see it as 503 with `Retry-After`. */
+/** No complete and current answer came in time. The client gets a 503 with `Retry-After`. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }

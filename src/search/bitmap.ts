@@ -1,4 +1,4 @@
-/** A set of doc ids, one bit each. */
+/** A set of doc ids, with one bit for each. */
 export class Bitmap {
   words: Uint32Array;
 
@@ -27,7 +27,7 @@ export class Bitmap {
     this.words[at] = (this.words[at] ?? 0) & ~(1 << (id & 31));
   }
 
-  /** Keeps what the other has too. */
+  /** Keeps the ids that the other set has too. */
   intersect(other: Bitmap): void {
     const { words } = this;
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) & (other.words[at] ?? 0);
@@ -38,13 +38,13 @@ export class Bitmap {
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) | (other.words[at] ?? 0);
   }
 
-  /** Becomes what `all` has and this has not. */
+  /** Becomes the set of ids that `all` has and this set has not. */
   complement(all: Bitmap): void {
     const { words } = this;
     for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0) & (all.words[at] ?? 0);
   }
 
-  /** How many ids there are; stops counting at `limit`. */
+  /** Number of ids. Counting stops at `limit` or a little beyond. */
   countUpTo(limit: number): number {
     const { words } = this;
     let count = 0;
@@ -52,7 +52,7 @@ export class Bitmap {
     return count;
   }
 
-  /** Writes the ids in ascending order into `out` and returns how many. */
+  /** Writes the ids into `out` in ascending order. @returns how many there are */
   list(out: Int32Array): number {
     const { words } = this;
     let count = 0;

@@ -1,4 +1,4 @@
-/** The query that a shard answers. Plain data: it crosses processes. */
+/** The query that a shard answers. It is plain data, because it crosses processes. */
 import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json } from '../contract/json.ts';
 import type { RowPlace } from './shard-answer.ts';
@@ -8,7 +8,7 @@ export interface SortKey {
   readonly order: 'asc' | 'desc';
 }
 
-/** A query after `checkQuery`: every mistake is gone, every default is filled in. */
+/** A query from `checkQuery`: it has no mistakes, and every default is filled in. */
 export interface CheckedQuery {
   readonly filter: FilterNode | null;
   readonly search: { readonly field: string; readonly value: string; readonly literal: boolean } | null;
@@ -18,7 +18,7 @@ export interface CheckedQuery {
     readonly size: number;
     readonly isValid: boolean;
   }[];
-  /** Never empty; ties are ordered by `_originId`, then `_sourceGuid`. */
+  /** At least one key. Ties are ordered by `_originId`, then `_sourceGuid`. */
   readonly sort: readonly SortKey[];
   /** Rows before the page; 0 when `after` is set. */
   readonly offset: number;

@@ -7,8 +7,8 @@ export interface IndexItem {
   readonly originId: string;
   /** Milliseconds since 1970. */
   readonly updatedAtMs: number;
-  /** Values that fit their types (see `fitField`); nulls and absent fields left out. */
+  /** Values that fit their types (see `fitField`), without nulls and absent fields. */
   readonly fields: JsonObject;
-  /** JSON text of the fields, where the caller has it already. */
+  /** JSON text of the fields, if the caller has it already. */
   readonly fieldsText?: string;
 }

@@ -4,7 +4,7 @@ import { type FacetNeed, mergeFacet } from './facets/merge.ts';
 import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
 import { compareText } from './text/code-points.ts';
 
-/** What merging needs of a shard's answer; rows may be in another dress than the shard gave them. */
+/** The part of a shard's answer that merging needs. Rows may have another form than the shard gave them. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {
   readonly total: number;
   readonly rows: readonly R[];
@@ -24,18 +24,18 @@ export interface MergedAnswer<R> {
   readonly rows: readonly R[];
   readonly facets: readonly MergedFacet[];
   /**
-   * Facets whose groups are not certain yet: ask every shard for `facetCounts` and merge again with the counts.
-   * Empty: the answer is whole.
+   * Facets whose groups are not certain yet. Every shard must then be asked for `counts`, and the answers merged again
+   * with them. Empty when the answer is whole.
    */
   readonly needs: readonly FacetNeed[];
 }
 
-/** By the facet's place in the query: what each shard's `facetCounts` gave, in any order of shards. */
+/** Counts from each shard's `counts`, in any order of shards, by the place of the facet in the query. */
 export type FacetCounts = ReadonlyMap<number, readonly FacetGroups[]>;
 
 /**
- * Shards' answers as one, the same however the items are spread over shards.
- * @param counts answers to the `needs` of an earlier merge of the same answers
+ * Merges the answers of shards. The result is the same however the items are spread over shards.
+ * @param counts for the `needs` of an earlier merge of the same answers
  */
 export function mergeAnswers<R extends { readonly place: RowPlace }>(
   query: CheckedQuery,

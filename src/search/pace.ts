@@ -1,20 +1,20 @@
 /**
- * How long work makes room for others. What may take long is written as steps: a generator that yields where it may
- * pause. Its inner loops are plain functions over a range, because loops in generators are slow: they return how far they
- * got, and stop when the clock is worth a look.
+ * Lets long work pause for others. Work that may take long is written as steps: a generator that yields where it may
+ * pause. Its inner loops are plain functions over a range, because loops in generators are slow. They stop when it is
+ * time to look at the clock, and return how far they got.
  */
 import type { FilterNode } from './checked-query.ts';
 
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** What was done at once, or the steps that are left of it: how the shard answers `src/query`, which writes answers so. */
+/** Work that is not done yet, with the steps that are left. */
 export class Unfinished<T> {
   constructor(readonly steps: Steps<T>) {}
 }
 
 export type Maybe<T> = T | Unfinished<T>;
 
-/** Goes on with what was made, at once where it is there. */
+/** Calls `next` with a result, at once if the result is there, else behind its steps. */
 export function chain<A, B>(made: Maybe<A>, next: (made: A) => Maybe<B>): Maybe<B> {
   return made instanceof Unfinished ? new Unfinished(chainLater(made.steps, next)) : next(made);
 }
@@ -24,7 +24,7 @@ function* chainLater<A, B>(steps: Steps<A>, next: (made: A) => Maybe<B>): Steps<
   return made instanceof Unfinished ? yield* made.steps : made;
 }
 
-/** Does one step after the other, 0, 1, 2…, until one says that no further one is left; may pause between two of them. */
+/** Does the steps 0, 1, 2… until one of them returns false. It may pause between two of them. */
 export function repeat(step: (at: number) => Maybe<boolean>): Maybe<void> {
   for (let at = 0; ; at += 1) {
     const isMore = step(at);
@@ -34,7 +34,7 @@ export function repeat(step: (at: number) => Maybe<boolean>): Maybe<void> {
   }
 }
 
-/** @param begun the step before `from`; null when it is done */
+/** @param begun what is left of the step before `from`; null when that is done */
 function* repeatLater(
   step: (at: number) => Maybe<boolean>,
   from: number,
@@ -50,7 +50,7 @@ function* repeatLater(
   }
 }
 
-/** What is made of each of the items, one after the other. */
+/** Maps the items, one after the other. */
 export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number) => Maybe<R>): Maybe<R[]> {
   const made: R[] = [];
   for (const item of items) {
@@ -62,7 +62,7 @@ export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number)
   return made;
 }
 
-/** @param begun of the item behind those that are made; null when that is not begun */
+/** @param begun what is left of the item behind those in `made`; null when that has not begun */
 function* mapLater<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Maybe<R>,
@@ -79,28 +79,31 @@ function* mapLater<T, R>(
   return made;
 }
 
-/** What work goes into. `shared`: what is made once for all queries, and is nobody's cost. */
+/** The parts of a query's work. `shared` is work that is done once for all queries, and counts for none. */
 export type Phase = 'filters' | 'search' | 'facets' | 'sort' | 'page' | 'shared';
 
-/** What exactly: a condition of the filters, or the field of a facet; null where the phase says enough. */
+/** The exact place in a phase: a condition of the filters, or the field of a facet; null where the phase says enough. */
 export type Detail = Extract<FilterNode, { kind: 'condition' }> | string | null;
 
-/** Docs that are looked at in one go where each takes a unit. */
+/** Most docs that are looked at in one go, where each takes a unit. */
 export const docsPerGo = 65_536;
 
 const neverOver = (): boolean => false;
 
 class Pace {
-  /** Work since the last look at the clock, whole. Whatever takes more than a moment adds to it. */
+  /** Work since the last look at the clock, as a whole number. All work that can take long adds to it. */
   units = 0;
-  /** A unit is about what looking at a doc or a character takes, a few nanoseconds: so many are some 0.1 ms. */
+  /**
+   * Units between two looks at the clock: some 0.1 ms. A unit is about the time for a look at a doc or a character, a
+   * few nanoseconds.
+   */
   unitsPerLook = 20_000;
   phase: Phase = 'shared';
   detail: Detail = null;
-  /** Whether the time is over. Whoever runs steps sets it. */
+  /** True when the time is over. The code that runs steps sets it. */
   clock: () => boolean = neverOver;
 
-  /** True when the work should pause now. Looks at the clock only when enough was done since. */
+  /** True when the work should pause now. It looks at the clock only when enough was done since the last look. */
   isOver(): boolean {
     if (this.units < this.unitsPerLook) return false;
     this.units = 0;
@@ -113,10 +116,10 @@ class Pace {
   }
 }
 
-/** One thing is computed at a time in a process, so all share it. */
+/** All work shares it, because one thing is computed at a time in a process. */
 export const pace = new Pace();
 
-/** Does the steps to their end at once, whatever the clock says. */
+/** Runs the steps to their end at once, whatever the clock says. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -124,7 +127,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does what is left to its end, without a pause. */
+/** Runs the steps that are left, without a pause. @returns the result */
 export function finish<T>(made: Maybe<T>): T {
   pace.clock = neverOver;
   return made instanceof Unfinished ? atOnce(made.steps) : made;

@@ -1,7 +1,10 @@
-/** What a shard answers, and what merging reads. */
+/** The answers of a shard, which are merged. */
 import type { JsonObject } from '../contract/json.ts';
 
-/** Where a row stands in the order of its query: its sort values, then its ids. Comparable over shards. */
+/**
+ * The place of a row in the order of its query: its sort values, then its ids. Places of different shards can be
+ * compared.
+ */
 export interface RowPlace {
   readonly values: readonly (string | number | boolean | null)[];
   readonly originId: string;
@@ -13,9 +16,9 @@ export interface Row {
   readonly score: number;
   readonly updatedAtMs: number;
   readonly fields: JsonObject;
-  /** `fields` as JSON text; a row parses it only when `fields` is read. */
+  /** `fields` as JSON text. A row parses it only when `fields` is read. */
   readonly fieldsText: string;
-  /** `fieldsText` in UTF-8 as the shard holds it; not to be changed. */
+  /** `fieldsText` in UTF-8. It is the shard's memory and must not be changed. */
   readonly fieldsBytes: Buffer;
 }
 
@@ -24,12 +27,12 @@ export interface FacetGroup {
   readonly count: number;
 }
 
-/** A facet's groups of one shard, highest count first, equal counts by value. Values keep their type. */
+/** A facet's groups of one shard, the highest count first, equal counts by value. Values keep their type. */
 export interface FacetGroups {
   readonly groups: readonly FacetGroup[];
-  /** There are more groups, none with a count above this; absent: these are all. `mergeAnswers` must be told. */
+  /** There are more groups, none with a count above this. Absent when these are all. */
   readonly restMax?: number;
-  /** The field holds 64-bit longs: text values are numbers that a double cannot hold. */
+  /** The field holds 64-bit longs. A text value is then a number that a double cannot hold. */
   readonly isLong?: boolean;
 }
 
@@ -38,6 +41,6 @@ export interface ShardAnswer {
   readonly total: number;
   /** The first `offset + pageSize` rows in order (after `after`). */
   readonly rows: readonly Row[];
-  /** As `facets` of the query; no groups for one that is not valid. */
+  /** In the order of the query's `facets`. A facet that is not valid has no groups. */
   readonly facets: readonly FacetGroups[];
 }

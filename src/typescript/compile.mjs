@@ -7,14 +7,14 @@ const options = {
   format: 'esm',
   target: 'node20',
   sourcemap: 'inline',
-  // The TypeScript lies beside: every process would read and keep it once more.
+  // The TypeScript files are there anyway. With their content, every process would read and hold them once more.
   sourcesContent: false,
 };
 
 /** Compiles files by the settings of a `tsconfig.json`. */
 export class Compiler {
   #tsconfigRaw;
-  /** What the output depends on beside the file itself. */
+  /** Everything on which the output depends besides the file itself. */
   madeBy;
   #esbuild = null;
 

@@ -1,6 +1,6 @@
 /**
- * What was compiled is kept in files, and a later process starts no compiler. This is a fast path: without it an `npm start`
- * takes 1.56 of the time until it is ready (bench/README.md, "Fast paths").
+ * Keeps compiled code in files, so that a later process starts no compiler. This is a fast path: without it `npm start`
+ * takes 1.56 times as long until it is ready (bench/README.md, "Fast paths").
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ export class CompiledFiles {
   #folder;
   #compiler;
 
-  /** @param folder made when something is kept @param compiler as in `compile.mjs` */
+  /** @param folder is made when something is kept @param compiler from `compile.mjs` */
   constructor(folder, compiler) {
     this.#folder = folder;
     this.#compiler = compiler;
   }
 
-  /** The JavaScript of a TypeScript file: as it was kept, or compiled now. @returns text or bytes */
+  /** The JavaScript of a TypeScript file, as it was kept or compiled now. @returns text or bytes */
   async read(url) {
     const source = readFileSync(new URL(url));
     const digest = digestOf(this.#compiler.madeBy, url, source);
@@ -31,7 +31,10 @@ export class CompiledFiles {
     return code;
   }
 
-  /** Others may read or write the same file meanwhile, so it appears whole. Where nothing can be written nothing is kept. */
+  /**
+   * Keeps a file. Other processes may read or write it meanwhile, so it is written under another name first. Where
+   * nothing can be written, nothing is kept.
+   */
   #keep(file, text) {
     const draftFile = `${file}.${process.pid}.${threadId}`;
     try {

@@ -1,4 +1,7 @@
-/** What Node asks when a module is imported, in a thread of its own (Node's documentation, "Customization Hooks"). */
+/**
+ * The hooks that Node calls in a thread of its own when a module is imported (Node's documentation, "Customization
+ * Hooks").
+ */
 import { existsSync } from 'node:fs';
 import { Compiler } from './compile.mjs';
 import { CompiledFiles } from './compiled-files.mjs';
@@ -16,7 +19,7 @@ export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile }) {
 export function resolve(specifier, context, nextResolve) {
   if (context.parentURL === undefined || !ownPattern.test(specifier)) return nextResolve(specifier, context);
   const url = new URL(specifier, context.parentURL);
-  // Node itself tells who imports what is not there.
+  // Node itself reports an import of a file that is not there.
   if (isInPackage(url.href) || !existsSync(url)) return nextResolve(specifier, context);
   return { url: url.href, format: 'module', shortCircuit: true };
 }

@@ -1,6 +1,6 @@
 /**
- * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. It is plain JavaScript, because nothing else can run yet.
- * A thread imports it too, since Node 20 gives it no loader.
+ * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. This file is plain JavaScript, because nothing
+ * else can run yet. Threads import it too, because in Node 20 they do not take over the loader of the main thread.
  */
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const root = new URL('../../', import.meta.url);
 /** A path of the repository. */
 const pathOf = (name) => fileURLToPath(new URL(name, root));
 
-// Traces name the lines of the TypeScript.
+// Stack traces then name the lines of the TypeScript.
 process.setSourceMapsEnabled(true);
 register('./hooks.mjs', {
   parentURL: import.meta.url,

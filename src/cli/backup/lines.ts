@@ -1,6 +1,7 @@
 /**
- * The lines of a backup: NDJSON in gzip. First `header`, then `document` for each file of the configuration, `entity`
- * for each source entity, `fields` for each auto-indexed entity type, and at last `end`, without which it is not whole.
+ * The lines of a backup, which is NDJSON in gzip. First comes `header`, then `document` for each file of the
+ * configuration, `entity` for each source entity, `fields` for each auto-indexed entity type, and at last `end`.
+ * Without `end` a backup is not whole.
  */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
@@ -10,7 +11,7 @@ import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
 export const backupFormat = 'millrace-backup';
-/** Rises when an older program could not read the lines any more. */
+/** Must rise when older programs cannot read the lines any more. */
 export const backupVersion = 1;
 
 export interface HeaderLine {
@@ -45,7 +46,7 @@ export interface EntityLine extends StoredEntity {
   } | null;
 }
 
-/** How the fields of an auto-indexed entity type were decided. */
+/** The decided types of the fields of an auto-indexed entity type. */
 export interface FieldsLine {
   readonly kind: 'fields';
   readonly tenant: string;
@@ -64,7 +65,7 @@ export interface EndLine {
 
 export type BackupLine = HeaderLine | DocumentLine | EntityLine | FieldsLine | EndLine;
 
-/** How every entity's line begins, so that it can be counted without being parsed. */
+/** Every entity's line begins with it, so entities are counted without being parsed. */
 export const entityLineStart = Buffer.from('{"kind":"entity"');
 
 export function entityLine(tenant: string, { entity, processed }: EntitySnapshot): EntityLine {
@@ -86,7 +87,10 @@ export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: Entity
   return { entity, processed: processed && recordOf(processed) };
 }
 
-/** The redirects' targets are not kept: they are made anew, and the claims' age goes by the rest. */
+/**
+ * The targets of redirects are not in the backup. They are made again, and the age of a claim depends on its other
+ * members.
+ */
 function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>): ProcessedRecord {
   const outputs = views.map(({ environmentId, alias, claims }) => ({
     kind: 'view' as const,
@@ -109,7 +113,7 @@ export function lineText(line: BackupLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Null for a line that is no line of a backup. */
+/** Parses a line; null when it is no line of a backup. */
 export function parseLine(bytes: Buffer): BackupLine | null {
   try {
     const json = JSON.parse(bytes.toString('utf8')) as Json;
@@ -123,7 +127,7 @@ export function parseLine(bytes: Buffer): BackupLine | null {
 
 const kinds: ReadonlySet<unknown> = new Set(['header', 'document', 'entity', 'fields', 'end']);
 
-/** The checksum says that the line is as it was written; the kind, that it was written by us. */
+/** True for a line with a kind of ours. The checksum shows that the line is as it was written. */
 function isLine({ kind }: JsonObject): boolean {
   return kinds.has(kind);
 }

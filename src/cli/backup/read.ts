@@ -14,14 +14,14 @@ import {
   parseLine,
 } from './lines.ts';
 
-/** Beyond any line of ours: an entity has at most 5 MiB, and its claims some of its text once more for each view. */
+/** Longer than any line of ours. An entity has at most 5 MiB, and its claims repeat some of its text for each view. */
 const lineBytesMax = 256 * 1024 * 1024;
 const lineFeed = Buffer.from('\n');
 
-/** How far a file is read, 0 to 100. */
+/** Called with the share of the file that is read, 0 to 100, and the number of entities so far. */
 export type ReadProgress = (percent: number, entities: number) => void;
 
-/** A whole backup, its entities left in the file. */
+/** A whole backup. Its entities stay in the file. */
 export interface CheckedBackup {
   readonly createdAt: string;
   readonly documents: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ export interface CheckedBackup {
 }
 
 /**
- * Reads a backup to its end and checks that it is whole and as it was written.
+ * Reads a backup to its end, and checks that it is whole and unchanged.
  * @throws CommandStop with one line that says what is wrong with it
  */
 export async function checkBackup(file: string, onProgress: ReadProgress): Promise<CheckedBackup> {
@@ -69,7 +69,7 @@ export interface BackupEntity {
   readonly bytes: number;
 }
 
-/** The entities of a checked backup, in its order. @throws CommandStop when the file is another one now */
+/** The entities of a checked backup, in its order. @throws CommandStop when the file has changed */
 export async function* readBackupEntities(
   file: string,
   onProgress: (percent: number) => void,
@@ -100,7 +100,7 @@ function createdAtOf(file: string, line: { readonly kind: string }): string {
 async function* linesOf(file: string, onProgress: (percent: number) => void): AsyncGenerator<Line> {
   const totalBytes = bytesOf(file);
   const packed = createReadStream(file, { highWaterMark: 256 * 1024 });
-  // An error on either side ends the other, and is met where the lines are read.
+  // An error on either side ends the other. It is thrown where the lines are read.
   const unpacked = pipeline(packed, createGunzip(), () => {});
   try {
     for await (const line of readLines(unpacked, lineBytesMax)) {

@@ -15,7 +15,7 @@ export interface RestoreOptions {
   readonly store: Store;
   readonly file: string;
   readonly backup: CheckedBackup;
-  /** Of the backup's documents. */
+  /** The configuration that the backup's documents make. */
   readonly configuration: Configuration;
   readonly onProgress: (percent: number, text: string) => void;
 }
@@ -23,7 +23,10 @@ export interface RestoreOptions {
 const entitiesPerBatch = 1000;
 const bytesPerBatch = 16 * 1024 * 1024;
 
-/** @throws CommandStop when the store is not empty; FencedError when it is another's; StoreUnavailableError */
+/**
+ * Restores a backup into an empty store.
+ * @throws CommandStop when the store is not empty; FencedError when another restore has it; StoreUnavailableError
+ */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { store, backup } = options;
   const token = backup.sha256;
@@ -46,7 +49,7 @@ async function requireHold(store: Store, token: string): Promise<void> {
   );
 }
 
-/** Before any entity: the first value that a worker met would decide otherwise. */
+/** Must come before any entity. Otherwise the first value that a worker meets would decide a type. */
 async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promise<void> {
   const autoFields = new AutoFields(store);
   for (const { tenant, sourceId, type, fields: decided } of fields) {
@@ -54,10 +57,10 @@ async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promi
   }
 }
 
-/** Before any entity too: a worker that does not know a source makes nothing of what is in it. */
+/** Must come before any entity too. A worker that does not know a source makes nothing of its entities. */
 async function restoreConfiguration({ store, backup, configuration }: RestoreOptions): Promise<void> {
   const generation = await publishConfiguration(store, backup.documents, configuration);
-  // Nothing was made yet, so there is nothing to make again.
+  // Nothing was made yet, so nothing needs a rebuild.
   await declareWhole(store, configuration);
   await noteEnqueued(store, generation);
   await waitForProcesses(store, generation);

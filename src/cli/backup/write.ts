@@ -20,16 +20,17 @@ export interface BackupOptions {
   readonly onProgress: (entities: number, total: number) => void;
 }
 
-/** Lines that go on their way together, and how many entities are among them. */
+/** Lines that are written together, and the number of entities among them. */
 interface Lines {
   readonly text: string;
   readonly entities: number;
 }
 
 /**
- * Writes a backup beside its place and moves it there when it is whole. @returns number of entities in it
- * @param isStillGood asked before the move: a reason in words why the backup must not be kept, or null
- * @throws CommandStop when there is such a file or none can be written; StoreUnavailableError
+ * Writes a backup under another name, and renames it when it is whole.
+ * @returns number of entities in it
+ * @param isStillGood called before the rename. It gives a reason in words why the backup must not be kept, or null
+ * @throws CommandStop when the file exists or cannot be written; StoreUnavailableError
  */
 export async function writeBackup(
   options: BackupOptions,
@@ -94,7 +95,7 @@ async function* contents({
       }
     }
   }
-  // After the entities, so that whatever was decided for one of them is there.
+  // The types come after the entities, so that every type that was decided for one of them is there.
   const isConfigured = new Set(sources.map(({ tenant, sourceId }) => `${tenant}:${sourceId}`));
   for await (const types of scanAutoFieldTypes(store)) {
     if (!isConfigured.has(`${types.tenant}:${types.sourceId}`)) continue;

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Whether the HTTP library runs here. It is a compiled program for each Node version and system, without one for others; plain
- * JavaScript, because `npm start` asks before anything else runs.
+ * Tells whether the HTTP library runs here. The library has a compiled program for some Node versions and systems only.
+ * This file is plain JavaScript, because `npm start` asks before anything else runs.
  */
 import { createRequire } from 'node:module';
 
-/** @throws Error whose message is one line that says what is missing and what to do */
+/** Loads the library. @throws Error whose message is one line that says what is missing and what to do */
 export function loadHttpLibrary() {
   try {
     createRequire(import.meta.url)('uWebSockets.js');

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { BootstrapStop } from './stop.mjs';
 
 /**
- * Installs what `package-lock.json` names when `node_modules` is missing or was made from another lock file.
- * A stamp with the lock file's digest makes the usual case one read of one file.
- * @param needsTools whether what only development needs must be there; a deployment may have left it out (`--omit`)
+ * Installs the packages of `package-lock.json` when `node_modules` is missing or was made from another lock file. A
+ * stamp holds the lock file's digest, so the usual case reads one small file.
+ * @param needsTools true when packages for development must be there; a deployment may have left them out (`--omit`)
  */
 export function ensureNodeModules(root, needsTools = true) {
   const digest = createHash('sha256')
@@ -28,8 +28,8 @@ function readStamp(stampFile) {
 }
 
 /**
- * True when npm itself has already installed exactly this lock file, so that somebody who typed `npm ci` first does
- * not wait for it twice. npm leaves its own copy of the lock file inside `node_modules`.
+ * True when npm has already installed exactly this lock file. So a person who typed `npm ci` first does not wait for it
+ * twice. npm leaves its own copy of the lock file inside `node_modules`.
  */
 function holdsWhatTheLockNames(root, withTools) {
   const installedFile = path.join(root, 'node_modules', '.package-lock.json');
@@ -55,7 +55,7 @@ function install(root) {
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
-    // Millrace's own settings are not npm's, and a NODE_ENV of production would leave the tools of the tests out.
+    // With a NODE_ENV of production npm would leave out the tools of the tests.
     env: { ...process.env, NODE_ENV: 'development' },
   });
   if (error?.code === 'ENOENT')

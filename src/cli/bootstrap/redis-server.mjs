@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { BootstrapStop } from './stop.mjs';
 
-/** Somebody does not want the installation any more. */
+/** A person has stopped the installation. */
 class Stopped extends Error {}
 
 const majorMin = 7;
@@ -13,7 +13,7 @@ const policyText =
   '#!/bin/sh\n# Millrace: no service starts while redis-server is being installed.\nexit 101\n';
 
 /**
- * How each system installs Redis. `steps` are run in order; `asRoot` says whether they need the rights of root.
+ * How each system installs Redis. `steps` are run in order. `asRoot` says whether they need the rights of root.
  * `NAME=VALUE` words stand before a command as in a shell.
  */
 const installers = [
@@ -28,8 +28,9 @@ const installers = [
 ];
 
 /**
- * Makes sure that a `redis-server` of version 7 or newer is on the PATH, or stops with what to do about it.
- * @param policyFile where Debian asks whether a service may start
+ * Makes sure that a `redis-server` of version 7 or newer is on the PATH. Otherwise it stops with a line that says what
+ * to do.
+ * @param policyFile file that Debian runs to ask whether a service may start
  */
 export async function ensureRedisServer(policyFile = '/usr/sbin/policy-rc.d') {
   const found = redisServerMajor();
@@ -54,7 +55,7 @@ export async function ensureRedisServer(policyFile = '/usr/sbin/policy-rc.d') {
   );
 }
 
-/** Major version of the `redis-server` on the PATH, or null when there is none. */
+/** Major version of the `redis-server` on the PATH; null when there is none. */
 function redisServerMajor() {
   const { stdout, status } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
   if (status !== 0) return null;
@@ -96,8 +97,8 @@ async function install(installer, missing, policyFile) {
 }
 
 /**
- * A Ctrl-C reaches the package manager as well, which ends in its own time; ending before it would leave behind what this
- * process must take away.
+ * Notes signals and does not end. A Ctrl-C reaches the package manager as well, which ends in its own time. If this
+ * process ended before, the policy file would stay behind.
  */
 function heedStops() {
   const heard = { signal: null, end: () => {} };
@@ -112,7 +113,7 @@ function heedStops() {
   return heard;
 }
 
-/** What stands before a command to run it with enough rights; null when they cannot be had without a password. */
+/** The words before a command that give it enough rights; null when that needs a password. */
 function rightsPrefix(installer) {
   if (!installer.asRoot || process.getuid?.() === 0) return [];
   const allowed = isOnPath('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
@@ -123,7 +124,7 @@ function asRootByHand(step) {
   return process.getuid?.() === 0 ? step : `sudo ${step}`;
 }
 
-/** Waits without standing still, so that signals are heard. @throws Error with the last line that the step wrote */
+/** Runs a step without blocking, so that signals are heard. @throws Error with the last line that the step wrote */
 async function runStep(prefix, step) {
   // `env` takes the NAME=VALUE words, which also lets them through sudo.
   const [program, ...words] = [...prefix, 'env', ...step.split(' ')];
@@ -140,8 +141,9 @@ async function runStep(prefix, step) {
 
 /**
  * Debian starts a system-wide Redis on port 6379 as soon as its package is installed. Millrace runs its own, so nobody
- * asked for that one: while packages are installed a `policy-rc.d` that answers "not now" (101) keeps it off. One that
- * the machine already has is left as it is. Returns what takes it away again.
+ * asked for that one. While packages are installed, a `policy-rc.d` that answers "not now" (101) keeps services off. If
+ * the machine already has such a file, it is left as it is.
+ * @returns a function that removes the file again
  */
 function keepServicesStopped({ tool }, policyFile) {
   if (tool !== 'apt-get' || isSomebodyElses(policyFile)) return () => {};
@@ -155,7 +157,7 @@ function keepServicesStopped({ tool }, policyFile) {
   return () => run([...prefix, 'rm', '-f', policyFile]);
 }
 
-/** One of ours was left there by an installation that was killed. */
+/** True when the file is not ours. One of ours may be there, left by an installation that was killed. */
 function isSomebodyElses(policyFile) {
   return existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== policyText;
 }

@@ -6,9 +6,9 @@ import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 
 /**
- * The configuration that the processes run.
+ * Reads the active configuration of the store.
  * @param observer as for `loadConfiguration`
- * @throws CommandStop when there is none, or none of that tenant
+ * @throws CommandStop when there is none, or when it does not have the tenant
  */
 export async function activeConfiguration(
   store: Store,

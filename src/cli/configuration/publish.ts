@@ -1,4 +1,4 @@
-/** Makes the configuration of a folder the active one of a store, unless that would take away what nobody gave up. */
+/** Makes the configuration of a folder the active one of a store, unless data would be lost without consent. */
 import { counted, issueText, warningsText } from '../../config/documents/issue-text.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { type ReadOutcome, readConfiguration } from '../../config/documents/read.ts';
@@ -17,10 +17,10 @@ import { type Loss, lossesBetween, lossesLine, lossesText } from './removal-plan
 
 export type SoundConfiguration = Extract<ReadOutcome, { ok: true }>;
 
-/** Which folder a process has, and whether somebody said so. */
+/** The configuration folder of a process, and whether a setting names it. */
 export type FolderSettings = Pick<Settings, 'configDir' | 'isConfigDirGiven' | 'isConfigDirOwn' | 'demo'>;
 
-/** @throws CommandStop with every mistake, and one line at its end that says what to do */
+/** Reads a configuration without mistakes. @throws CommandStop with every mistake, and a last line that says what to do */
 export async function readSoundConfiguration(configDir: string): Promise<SoundConfiguration> {
   const outcome = await readConfiguration(configDir);
   if (outcome.ok) return outcome;
@@ -30,24 +30,24 @@ export async function readSoundConfiguration(configDir: string): Promise<SoundCo
   );
 }
 
-/** Whoever publishes tells people what it found. */
+/** Tells people what a publication found, and asks them. */
 export interface Publisher {
-  /** Said before anything is changed. */
+  /** Called before anything is changed. */
   onWarnings(text: string): void;
-  /** Called when something goes that has data. @throws CommandStop when it must stay */
+  /** Called when something with data would go. @throws CommandStop when it must stay */
   consent(losses: readonly Loss[]): Promise<void> | void;
 }
 
 export interface Published {
   readonly generation: number;
-  /** False when it was the active one already. */
+  /** False when the configuration was the active one already. */
   readonly isNew: boolean;
 }
 
 /**
- * `npm run apply` and SIGHUP: the folder is read again. A process that was told of no folder has this repository's own in
- * mind, which replaces itself alone.
- * @throws CommandStop, whose message is for people; then nothing is changed. StoreUnavailableError
+ * Reads the folder again, for `npm run apply` and SIGHUP. A process that was given no folder reads this repository's
+ * own, which may replace only a configuration from that folder.
+ * @throws CommandStop, whose message is for people, and then nothing is changed; StoreUnavailableError
  */
 export async function applyFolder(
   store: Store,
@@ -69,9 +69,9 @@ export async function applyFolder(
 const otherConfiguration = "this store runs another configuration than the repository's own";
 
 /**
- * `npm start`: as above, and on an empty store the repository's own folder is taken for the demo.
- * @param say told what is left as it is, and what goes
- * @returns the generation; null when the store runs something else than a folder that nobody named: that stays
+ * As `applyFolder`, for `npm start`. On an empty store it also takes the repository's own folder, for the demo.
+ * @param say called with words about what stays and what goes
+ * @returns the generation; null when no folder is named and the store runs another configuration, which stays
  * @throws CommandStop, ConfigurationRefusedError, StoreUnavailableError
  */
 export async function publishAtStart(
@@ -93,7 +93,7 @@ export async function publishAtStart(
     return null;
   }
   if (isSame && active.origin === originOf(settings)) {
-    // A platform comes up with what it has, whether or not a replica could confirm that.
+    // Nothing is published, so the platform starts even when no replica could confirm a publication.
     sayWarnings(configuration, say);
     return active.generation;
   }
@@ -150,7 +150,7 @@ async function lossesOf(
   return former?.ok ? await lossesBetween(store, former.configuration, configuration) : [];
 }
 
-/** SIGHUP has nobody to ask. */
+/** For SIGHUP, which has nobody to ask. */
 export const refusingLosses: Publisher = {
   onWarnings: () => {},
   consent: (losses) => {

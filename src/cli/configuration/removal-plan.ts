@@ -1,4 +1,4 @@
-/** What goes when a configuration becomes active: told and asked for before it does. */
+/** Finds what would go when a configuration becomes active, so that people are asked before. */
 
 import type { Configuration } from '../../config/configuration.ts';
 import { counted } from '../../config/documents/issue-text.ts';
@@ -7,7 +7,7 @@ import { indexName } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { entitiesOf, forEachMade } from './stored-counts.ts';
 
-/** Something that goes, and what is stored of it now. */
+/** Something that goes, and what is stored for it now. */
 export interface Loss {
   readonly removal: Removal;
   entities: number;
@@ -15,7 +15,7 @@ export interface Loss {
   items: number;
 }
 
-/** Losses of what has data, the widest first; none where nothing is stored of what is removed. @throws StoreUnavailableError */
+/** The removals that have data, the widest first. @throws StoreUnavailableError */
 export async function lossesBetween(
   store: Store,
   before: Configuration,
@@ -43,7 +43,7 @@ export async function lossesBetween(
   return losses.filter(({ entities, views, items }) => entities + views + items > 0);
 }
 
-/** As a person reads it, a line for each loss. */
+/** Text for people, with a line for each loss. */
 export function lossesText(losses: readonly Loss[]): string {
   const lines = losses.map((loss) => `  ${nameOf(loss.removal)}: ${amountsOf(loss)}`);
   const isUnreachable = losses.some(({ entities }) => entities > 0);
@@ -55,7 +55,7 @@ export function lossesText(losses: readonly Loss[]): string {
   ].join('\n');
 }
 
-/** On one line: `tenant acme (12 entities, 12 views), schema acme/page (3 views)`. */
+/** Text on one line: `tenant acme (12 entities, 12 views), schema page of tenant acme (3 views)`. */
 export function lossesLine(losses: readonly Loss[]): string {
   return losses.map((loss) => `${nameOf(loss.removal)} (${amountsOf(loss)})`).join(', ');
 }

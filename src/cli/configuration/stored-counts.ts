@@ -1,4 +1,4 @@
-/** Counts what was made of the entities of sources, from their processed records: for plans of what is to go. */
+/** Counts the views and items of sources from their processed records, before they are removed. */
 
 import { scanProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
@@ -19,8 +19,9 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName)
 }
 
 /**
- * Calls `visit` for every view and item that was made of the source's entities; while Redis makes room in a table, for
- * some of them twice. @throws StoreUnavailableError
+ * Calls `visit` for every view and item that was made of the source's entities. While Redis resizes a hash, some may
+ * come twice.
+ * @throws StoreUnavailableError
  */
 export async function forEachMade(
   store: Store,

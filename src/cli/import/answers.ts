@@ -3,14 +3,14 @@ import { CommandStop } from '../terminal/command-stop.ts';
 import type { BulkAnswer } from './bulk-client.ts';
 import { type EntityRecord, type Failure, refused } from './records.ts';
 
-/** What became of the records of one request. */
+/** The outcome of one request. */
 export interface BatchOutcome {
   readonly changed: number;
   readonly unchanged: number;
   readonly failures: readonly Failure[];
 }
 
-/** The request was refused as a whole: a smaller one may show which record is to blame. */
+/** The request was refused as a whole. A smaller one may show which record is to blame. */
 export interface Refusal {
   readonly refusal: string;
 }
@@ -19,7 +19,7 @@ const statusesAboutTheBody = new Set([400, 413, 422, 500]);
 
 /**
  * Reads an answer of `POST /ingest/v2` (docs/reference/http.md "Saving many entities").
- * @throws CommandStop when no request of this import can succeed: a wrong key, a wrong address
+ * @throws CommandStop when no request of this import can succeed, as with a wrong key or a wrong address
  */
 export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {
   const body = parseObject(answer.body);

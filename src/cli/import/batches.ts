@@ -1,7 +1,7 @@
 import { bulkEntitiesMax } from '../../contract/limits.ts';
 import type { EntityRecord } from './records.ts';
 
-/** A batch is closed once it holds this much, so that a few of them in flight stay small beside the heap. */
+/** A batch is closed once it holds this much, so that a few batches in flight need little memory. */
 const batchBytesMax = 8 * 1024 * 1024;
 
 /** Records that go into one bulk request. No two of them have the same originId. */
@@ -19,7 +19,10 @@ export class Batch {
     return true;
   }
 
-  /** Two batches that share an entity must not be on their way at the same time, or the older state could win. */
+  /**
+   * True when both have an entity with the same originId. They must not be in flight together, or the older state could
+   * win.
+   */
   sharesEntityWith(other: Batch): boolean {
     for (const originId of this.originIds) {
       if (other.originIds.has(originId)) return true;
@@ -30,12 +33,12 @@ export class Batch {
   private hasRoomFor(record: EntityRecord): boolean {
     if (this.records.length >= bulkEntitiesMax) return false;
     if (this.bytes + record.bytes.length > batchBytesMax) return false;
-    // An answer names an entity once: with one line an entity and request it is known which line an error is about.
+    // An answer names each entity once. With one line for each entity, it is known which line an error is about.
     return record.originId === null || !this.originIds.has(record.originId);
   }
 }
 
-/** The body of the bulk request for these records: their own bytes between brackets and commas. */
+/** The body of the bulk request for these records. It is their own bytes between brackets and commas. */
 export function bulkBody(records: readonly EntityRecord[]): Buffer {
   const pieces: Buffer[] = [];
   for (const record of records) {

@@ -16,24 +16,24 @@ export interface BulkClientOptions {
   readonly trust?: Trust;
   readonly sourceKey: string;
   readonly connections: number;
-  /** How long one request is tried again while the platform is away or busy. */
+  /** How long a request is tried again while the platform is away or busy. */
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The platform stayed away or busy for as long as we were ready to wait. */
+/** The platform was away or busy for the whole time that we wait. */
 export class PlatformAway extends Error {}
 
 const backOffFirstMs = 200;
 const backOffMaxMs = 10_000;
-/** A connection on which nothing moves for this long is given up; the platform itself answers far sooner. */
+/** A connection on which nothing moves for this long is given up. The platform itself answers far sooner. */
 const idleTimeoutMs = 60_000;
 const answerBytesMax = 64 * 1024 * 1024;
-/** An internal error is tried again this often; the same request may well fail for ever. */
+/** A request with an internal error is sent at most this often, because it may fail for ever. */
 const internalErrorTriesMax = 4;
 const busyStatuses = new Set([429, 502, 503, 504]);
 
-/** Sends bulk requests over kept-alive connections and tries again where another try can help. */
+/** Sends bulk requests over connections that stay open, and tries again if that can help. */
 export class BulkClient {
   private readonly endpoint: URL;
   private readonly agent: http.Agent;
@@ -46,7 +46,7 @@ export class BulkClient {
       : new http.Agent(settings);
   }
 
-  /** @throws PlatformAway; whatever `signal` was aborted with. */
+  /** Sends a request and waits for its answer. @throws PlatformAway; the reason with which `signal` was aborted */
   async send(body: Buffer): Promise<BulkAnswer> {
     const startedMs = performance.now();
     for (let tries = 1; ; tries += 1) {
@@ -112,7 +112,7 @@ export class BulkClient {
   }
 }
 
-/** One try. `retryAfterMs` is null when its answer is the last word. */
+/** One try. `retryAfterMs` is null when its answer is final. */
 type Attempt =
   | { readonly answer: BulkAnswer; readonly retryAfterMs: null }
   | { readonly answer: BulkAnswer | null; readonly retryAfterMs: number; readonly reason: string };
@@ -121,7 +121,7 @@ interface HttpAnswer extends BulkAnswer {
   readonly retryAfter: string | undefined;
 }
 
-/** By its events: iterating costs more than the whole rest of a request. */
+/** Reads the answer by its events. Iterating would cost more than the rest of the request. */
 function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -143,13 +143,13 @@ function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
   });
 }
 
-/** Between half and the whole of a doubling wait, so that many importers do not come back in step. */
+/** A random time between half and the whole of a doubling wait, so that many importers do not come back together. */
 function backOffMs(tries: number): number {
   const fullMs = Math.min(backOffMaxMs, backOffFirstMs * 2 ** (tries - 1));
   return fullMs * (0.5 + Math.random() / 2);
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3); 0 when absent or unreadable. */
+/** Milliseconds to wait by `Retry-After`, which is seconds or a date (RFC 9110, 10.2.3); 0 when absent or unreadable. */
 export function readRetryAfterMs(value: string | undefined, nowMs = Date.now()): number {
   if (value === undefined) return 0;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;

@@ -2,16 +2,16 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { CommandStop } from '../terminal/command-stop.ts';
 import type { Failure } from './records.ts';
 
-/** The lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
+/** Writes the lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
 export class FailureFile {
   private descriptor: number | null = null;
 
-  /** Takes away what an earlier import of the same file left. */
+  /** Removes the file of an earlier import. */
   constructor(readonly file: string) {
     rmSync(file, { force: true });
   }
 
-  /** Written at once, so that the file is whole however the import ends. */
+  /** Writes failures at once, so that the file is whole however the import ends. */
   add(failures: readonly Failure[]): void {
     if (failures.length === 0) return;
     const text = failures.map((failure) => `${JSON.stringify(failure)}\n`).join('');

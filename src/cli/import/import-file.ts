@@ -9,13 +9,13 @@ import { openInput } from './input.ts';
 import { doneEntities, ImportClock, showProgress } from './progress.ts';
 
 export interface ImportSummary extends ImportCounts {
-  /** What ended the import before the end of its input; null when it was read to the end. */
+  /** Why the import ended before the end of its input; null when it was read to the end. */
   readonly stoppedBy: string | null;
 }
 
 /**
- * What `npm run import` does with its arguments: progress and summary on standard error, failed lines into
- * `FILE.failed.ndjson` (`stdin.failed.ndjson` for standard input).
+ * Imports a file. Progress and summary go to standard error, and failed lines to `FILE.failed.ndjson`
+ * (`stdin.failed.ndjson` for standard input).
  * @throws CommandStop when the file cannot be read
  */
 export async function importFile(
@@ -46,7 +46,7 @@ export async function importFile(
   return summary;
 }
 
-/** What ends an import in a way that its user can understand; anything else is a mistake of ours. */
+/** Why an import ended, in words for its user. @throws any other error, which is a bug of ours */
 function stopReason(error: unknown, signal: AbortSignal): string {
   if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
   if (signal.aborted)

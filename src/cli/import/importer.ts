@@ -28,15 +28,16 @@ export const retryTotalMsDefault = 300_000;
 
 /**
  * Sends the entities of an NDJSON byte stream to a source, in bounded memory. Entities of one originId arrive in the
- * order of the stream; others may overtake each other. A line that cannot be sent or is refused goes to `failures` and
+ * order of the stream. Others may overtake each other. A line that cannot be sent or is refused goes to `failures` and
  * stops nothing.
- * @throws CommandStop, PlatformAway, or what `signal` was aborted with; `counts` then holds what was done until there
+ * @throws CommandStop, PlatformAway, or the reason with which `signal` was aborted; `done` then counts what was done
+ * before
  */
 export class Importer {
   private counts = { changed: 0, unchanged: 0, failed: 0 };
   private readonly client: BulkClient;
   private readonly inFlight = new Map<Batch, Promise<void>>();
-  /** The first thing that ends the import; requests in flight are cut off by it. */
+  /** Aborted with the first error that ends the import, which cuts off requests in flight. */
   private readonly stop = new AbortController();
   private readonly options: ImportOptions;
 
@@ -46,7 +47,7 @@ export class Importer {
     private readonly onProgress: (counts: ImportCounts) => void = () => {},
   ) {
     this.options = { ...options, signal: AbortSignal.any([options.signal, this.stop.signal]) };
-    // All requests at a time listen to it.
+    // All requests in flight listen to the signal.
     setMaxListeners(0, this.options.signal);
     this.client = new BulkClient({ ...this.options, connections: options.concurrency });
   }
@@ -56,7 +57,7 @@ export class Importer {
   }
 
   async run(input: Readable): Promise<ImportCounts> {
-    // What ends the import must also end a wait for input that may never come.
+    // The end of the import must also end a wait for input that may never come.
     addAbortSignal(this.options.signal, input);
     try {
       await this.readAndSend(input);
@@ -91,7 +92,7 @@ export class Importer {
     if (batch.records.length > 0) await this.launch(batch);
   }
 
-  /** Waits until the batch may go, then lets it go without waiting for its answer. */
+  /** Waits until the batch may be sent, then sends it without waiting for the answer. */
   private async launch(batch: Batch): Promise<void> {
     while (this.mustWait(batch)) await Promise.race(this.inFlight.values());
     this.options.signal.throwIfAborted();
@@ -117,7 +118,7 @@ export class Importer {
     if (only !== undefined && records.length === 1) {
       return this.count({ changed: 0, unchanged: 0, failures: [refused(only, [outcome.refusal])] });
     }
-    // One record, or the size of all, spoils the request: halves find out which, in order.
+    // One record, or the size of all, spoils the request. Sending halves in order finds out which.
     const middle = records.length >> 1;
     await this.deliver(records.slice(0, middle));
     await this.deliver(records.slice(middle));

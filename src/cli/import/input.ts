@@ -4,20 +4,20 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandStop } from '../terminal/command-stop.ts';
 
-/** The bytes to import, and how far they have been read. */
+/** The bytes to import, and how many have been read. */
 export interface ImportInput {
   readonly stream: Readable;
-  /** Bytes in all as they lie on the disk; null for standard input. */
+  /** Bytes of the file on the disk; null for standard input. */
   readonly totalBytes: number | null;
   readonly readBytes: () => number;
 }
 
-/** @throws CommandStop when the file is not there or cannot be read */
+/** Opens the input. @throws CommandStop when the file is not there or cannot be read */
 export async function openInput(file: string): Promise<ImportInput> {
   if (file === '-') return counted(process.stdin, null, (stream) => stream);
   const totalBytes = await fileBytes(file);
   const unpack = (stream: Readable) =>
-    // An error on either side ends the other; the importer meets it where it reads.
+    // An error on either side ends the other. It is thrown where the importer reads.
     file.endsWith('.gz') ? pipeline(stream, createGunzip(), () => {}) : stream;
   return counted(createReadStream(file, { highWaterMark: 256 * 1024 }), totalBytes, unpack);
 }
@@ -33,7 +33,7 @@ async function fileBytes(file: string): Promise<number> {
   }
 }
 
-/** Counts before unpacking, so that the share that is read can be told from the size of the file. */
+/** Counts bytes before unpacking, so that they can be compared with the size of the file. */
 function counted(
   source: Readable,
   totalBytes: number | null,

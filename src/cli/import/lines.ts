@@ -1,8 +1,8 @@
 import { entityBytesMax } from '../../contract/limits.ts';
 
 /**
- * Longest line that is read whole. Text that is escaped to the last character (`\u00e9`) takes up to six times the
- * bytes that count for the limit of an entity, so a longer line cannot hold an entity that would be accepted.
+ * Longest line that is read whole. Text in which every character is escaped (`\u00e9`) takes up to six times the bytes
+ * that count for the limit of an entity. So a longer line cannot hold an entity that would be accepted.
  */
 export const lineBytesMax = 6 * entityBytesMax + 1024 * 1024;
 
@@ -11,12 +11,12 @@ const newline = 0x0a;
 export interface Line {
   /** Counted from 1, empty lines included. */
   readonly number: number;
-  /** Without its line feed; cut off when `isTooLong`. */
+  /** The line without its line feed. It is cut off when `isTooLong`. */
   readonly bytes: Buffer;
   readonly isTooLong: boolean;
 }
 
-/** The lines of a byte stream that hold more than white space, in bounded memory whatever the stream brings. */
+/** The lines of a byte stream that hold more than white space. Memory is bounded, whatever the stream brings. */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes = lineBytesMax,
@@ -24,7 +24,10 @@ export async function* readLines(
   for await (const lines of readLineGroups(chunks, maxBytes)) yield* lines;
 }
 
-/** As `readLines`, all lines that end in one piece of the stream at once: waiting for each costs more than reading it. */
+/**
+ * As `readLines`, but gives all lines that end in one piece of the stream together. Waiting for each line would cost
+ * more than reading it.
+ */
 export async function* readLineGroups(
   chunks: AsyncIterable<Buffer>,
   maxBytes = lineBytesMax,
@@ -48,7 +51,7 @@ export async function* readLineGroups(
   if (!isBlank(last.bytes)) yield [last];
 }
 
-/** The line whose end has not been seen; its pieces are joined once, so that a long line costs no more than its length. */
+/** The line whose end has not been seen. Its pieces are joined once, so a long line costs no more than its length. */
 class OpenLine {
   private pieces: Buffer[] = [];
   private heldBytes = 0;

@@ -5,7 +5,7 @@ import type { ImportInput } from './input.ts';
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
-/** How far an import is: a bar on a terminal, a line now and then elsewhere. */
+/** Shows how far an import is: with a bar on a terminal, with a line now and then elsewhere. */
 export interface Progress {
   show(counts: ImportCounts): void;
   stop(): void;
@@ -18,7 +18,7 @@ export function showProgress(input: ImportInput, output: NodeJS.WriteStream = pr
     : lines(clock, output);
 }
 
-/** Entities that are done, by whatever result. */
+/** Entities that are done, with any result. */
 export function doneEntities({ changed, unchanged, failed }: ImportCounts): number {
   return changed + unchanged + failed;
 }
@@ -41,7 +41,7 @@ export class ImportClock {
     return `${Math.round(doneEntities(counts) / Math.max(this.seconds(), 0.001))} entities/s`;
   }
 
-  /** Share of the file that is read, with the time that the rest will take at the speed so far. */
+  /** The share of the file that is read, and the time for the rest at the speed so far. */
   remaining(): string | null {
     const { totalBytes } = this.input;
     if (totalBytes === null || totalBytes === 0 || this.readBytes === 0) return null;
@@ -64,7 +64,7 @@ function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream)
       stream: output,
       hideCursor: true,
       barsize: 30,
-      // Redrawn from `show` alone: a bar with a timer of its own would go on writing over a message of the end.
+      // Only `show` draws the bar. With a timer of its own it would write over a message at the end.
       noTTYOutput: false,
       synchronousUpdate: true,
       fps: 1000 / barEveryMs,

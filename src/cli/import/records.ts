@@ -2,27 +2,27 @@ import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { type Line, lineBytesMax } from './lines.ts';
 
-/** A line that may be sent. Its bytes travel as they are, so that no digit and no escape is changed on the way. */
+/** A line that may be sent. Its bytes are sent as they are, so no digit and no escape is changed. */
 export interface EntityRecord {
   readonly line: number;
   readonly bytes: Buffer;
-  /** Null when the entity has none that is a text; the platform says so then. */
+  /** Null when the entity has none, or none that is a text. The platform then says so. */
   readonly originId: string | null;
 }
 
-/** An entity that did not get in, as it stands in the file of failures. */
+/** An entity that failed, as it stands in the file of failures. */
 export interface Failure {
   readonly line: number;
   readonly originId: string | null;
   readonly errors: readonly string[];
-  /** The entity; the line's beginning as text when it is not JSON. */
+  /** The entity; the beginning of the line as text when it is not JSON. */
   readonly entity: Json;
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const shownCharacters = 1000;
 
-/** What a line is good for: a record to send, or a failure that needs no asking. */
+/** Reads a line: a record to send, or a failure that is certain without asking the platform. */
 export function readRecord(line: Line): EntityRecord | Failure {
   const bytes = line.number === 1 ? withoutByteOrderMark(line.bytes) : line.bytes;
   if (line.isTooLong) return unreadable(line.number, bytes, `The line is longer than ${lineBytesMax} bytes`);

@@ -1,7 +1,7 @@
 import { environmentWithFile } from '../../config/settings/environment.ts';
 import { readSettings, type Settings } from '../../config/settings/settings.ts';
 
-/** The settings of a command: the environment and the `.env` of the working folder. @throws SettingsError */
+/** The settings of a command, from the environment and the `.env` of the working folder. @throws SettingsError */
 export function commandSettings(): Settings {
   return readSettings(environmentWithFile(process.env, process.cwd()));
 }

@@ -4,10 +4,10 @@ import { commandSettings } from './command-settings.ts';
 import { withStore } from './open-store.ts';
 import { redisAddress } from './redis-address.ts';
 
-/** Longest command of the store. */
+/** Time limit of a command to Redis. */
 const commandTimeoutMs = 60_000;
 
-/** Opens the store that the settings mean, hands it over and closes it. @throws SettingsError; CommandStop as `withStore` */
+/** Opens the store of the settings, hands it over and closes it. @throws SettingsError; CommandStop as `withStore` */
 export async function withCommandStore<T>(
   act: (store: Store, settings: Settings) => Promise<T>,
   settings = commandSettings(),

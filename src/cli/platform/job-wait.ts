@@ -1,4 +1,4 @@
-/** Waiting on the command line until the processes run a configuration and their jobs are done. */
+/** Waits on the command line until the processes run a configuration and their jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
@@ -9,17 +9,21 @@ import { CommandStop } from '../terminal/command-stop.ts';
 import type { PercentBar } from '../terminal/percent-bar.ts';
 
 const pollMs = 200;
-/** A look at all jobs costs Redis and us some milliseconds; the longer it takes, the less it matters to hear of the end at once. */
+/**
+ * A look at all jobs costs Redis and us some milliseconds. The longer the jobs take, the less it matters to notice the
+ * end at once.
+ */
 const pollMsMax = 500;
 const pollShare = 0.05;
-/** How long what stands in the way may last: time for a restart. */
+/** An obstacle may last this long, which is time for a restart. */
 const obstacleMs = 15_000;
 /** Processes look for a new configuration every second. */
 const silentMs = 3_000;
 
 /**
- * Until every process that lives runs the generation. @returns how many do
- * @param say told whom it waits for when that takes long, each time that this changes
+ * Waits until every live process runs the generation.
+ * @returns how many there are
+ * @param say called with the processes that are late, when it takes long and each time that they change
  */
 export async function waitForProcesses(
   store: Store,
@@ -42,7 +46,7 @@ export async function waitForProcesses(
   }
 }
 
-/** Until the rebuild for a generation is done. @throws CommandStop when a job failed or something stays in its way */
+/** Waits until the rebuild for a generation is done. @throws CommandStop when a job failed or an obstacle stays */
 export async function waitForRebuild(
   store: Store,
   queue: RebuildJobs,
@@ -66,9 +70,11 @@ export async function waitForRebuild(
 }
 
 /**
- * Until jobs are done. @param work what they do, as in "The rebuild does not go on"
- * @param bar told at once what is in their way
- * @param isDone a look at them. @throws CommandStop when something stays in their way
+ * Waits until jobs are done.
+ * @param work name of the work, as in "The rebuild does not go on"
+ * @param bar is told at once of an obstacle
+ * @param isDone looks at the jobs.
+ * @throws CommandStop when an obstacle stays
  */
 export async function waitForJobs(
   store: Store,
@@ -93,7 +99,7 @@ export async function waitForJobs(
   }
 }
 
-/** What keeps a rebuild from going on, and what to do; null when nothing does. @throws StoreUnavailableError */
+/** The obstacle to a rebuild, and what to do about it; null when there is none. @throws StoreUnavailableError */
 export async function obstacleOf(store: Store): Promise<string | null> {
   const missing = missingRole(await liveProcesses(store));
   if (missing !== null) return `no ${missing} process runs: start one (npm run ${missing})`;

@@ -8,13 +8,13 @@ import { shownAddress } from './redis-address.ts';
 
 const openTimeoutMs = 5_000;
 
-/** What a command opens a store with. */
+/** The settings with which a command opens a store. */
 export type StoreSettings = Pick<Settings, 'partitions' | 'confirmReplicas' | 'replicaWaitMs'>;
 
 /**
  * Opens the store of a command, hands it over and closes it.
- * @param commandTimeoutMs longest command of the store
- * @throws CommandStop when Redis does not answer, or no longer does, or the store has another number of partitions
+ * @param commandTimeoutMs time limit of a command to Redis
+ * @throws CommandStop when Redis does not answer or stops answering, or the store has another number of partitions
  */
 export async function withStore<T>(
   address: RedisAddress,
@@ -50,8 +50,8 @@ export async function withStore<T>(
 }
 
 /**
- * Opens a store for whoever cannot begin without it.
- * @throws CommandStop with one line when Redis does not answer for 5 s, or its store is another one
+ * Opens a store for a process that cannot begin without it.
+ * @throws CommandStop with one line when Redis does not answer for 5 s, or its store does not fit the options
  */
 export async function openNow(options: StoreOptions): Promise<Store> {
   try {
@@ -62,7 +62,7 @@ export async function openNow(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** One line for the person who typed the command. */
+/** The error of a Redis that does not answer: one line for the person who typed the command. */
 function noAnswer(address: RedisAddress, error: unknown): CommandStop {
   const reason = error instanceof Error ? error.message : String(error);
   const place = `Redis at ${shownAddress(address)}`;
@@ -71,7 +71,7 @@ function noAnswer(address: RedisAddress, error: unknown): CommandStop {
       `${place} refuses this login (${reason}). Correct the user and password in REDIS_URL.`,
     );
   }
-  // The client library's words name its own options, which nobody can set here.
+  // The message of the client library names its own options, which nobody can set here.
   const shown = /max retries per request/.test(reason) ? 'no connection could be made' : reason;
   return new CommandStop(
     `${place} does not answer (${shown}). ` +

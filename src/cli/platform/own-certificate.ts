@@ -4,12 +4,13 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Settings } from '../../config/settings/settings.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 
-/** What a client has to know besides the usual authorities; empty when those are enough. */
+/** The TLS options of a client; empty when the usual authorities are enough. */
 export type Trust = Pick<ConnectionOptions, 'ca' | 'allowPartialTrustChain' | 'checkServerIdentity'>;
 
 /**
- * Trust in the fronts of these settings and in nobody else. A command on the same machine asks for 127.0.0.1, which no
- * certificate of a public host names, and its own certificate may be signed by itself; so it takes that one certificate.
+ * Trust in the fronts of these settings and in nobody else. A command on the same machine connects to 127.0.0.1, which
+ * no certificate of a public host names. The fronts' certificate may also be signed by itself. So the command takes
+ * exactly that certificate.
  * @throws CommandStop when the file cannot be read
  */
 export function ownTrust({ tls }: Pick<Settings, 'tls'>): Trust {

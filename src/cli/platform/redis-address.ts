@@ -4,7 +4,7 @@ import { privateRedisUrl } from '../start/private-redis.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 
 /**
- * The Redis that these settings mean; without one of their own, the private Redis of an `npm start` beside this command.
+ * The Redis of these settings. If they name none, it is the private Redis of an `npm start` with the same data folder.
  * @throws CommandStop when there never was one
  */
 export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
@@ -15,12 +15,12 @@ export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
 }
 
-/** The Redis for messages between processes; null: the same as for everything else. */
+/** The Redis for messages between processes; null when it is the same as for everything else. */
 export function messagesAddress({ messagesUrl }: Settings): RedisAddress | null {
   return messagesUrl === null ? null : { kind: 'single', url: messagesUrl };
 }
 
-/** The address as it may be shown: without user and password. */
+/** The address without user and password, so it may be shown. */
 export function shownAddress(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');
   const url = new URL(address.url);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** What to run and under which name. */
+/** A program to run, and the name for it. */
 export interface ChildCommand {
   readonly name: string;
   readonly program: string;
@@ -11,23 +11,23 @@ export interface ChildCommand {
 
 export interface ChildOptions {
   readonly command: ChildCommand;
-  /** How it is asked to end: by SIGTERM, or by the end of its standard input. */
+  /** How the process is asked to end: by SIGTERM, or by the end of its standard input. */
   readonly endBy: 'signal' | 'endOfInput';
-  /** Takes what a newly started process writes. */
+  /** Called with each output of a newly started process. */
   readonly follow: (lines: Readable) => void;
-  /** Told in words of every end that nobody asked for, with the wait until the next start. */
+  /** Called for every end that nobody asked for, with the reason and the wait until the next start. */
   readonly onUnexpectedEnd: (reason: string, restartMs: number) => void;
 }
 
 const backOffFirstMs = 500;
 const backOffMaxMs = 10_000;
-/** A process that lived this long has recovered: its next end is a first one again. */
+/** A process that lived this long has recovered, so its next end counts as the first. */
 const steadyMs = 30_000;
 
 /**
- * A process that can be kept running: when it ends by itself it is started again, after a wait that doubles while it keeps
- * ending soon. It is the leader of a process group of its own, so that a Ctrl-C at the terminal reaches the supervisor
- * alone; its standard input stands open for as long as the supervisor lives.
+ * A process that can be kept running. When it ends by itself it is started again, after a wait that doubles while it
+ * keeps ending soon. It leads a process group of its own, so a Ctrl-C at the terminal reaches only the supervisor. Its
+ * standard input stays open for as long as the supervisor lives.
  */
 export class Child {
   private process: ChildProcess | null = null;
@@ -48,7 +48,7 @@ export class Child {
     return this.process?.pid;
   }
 
-  /** From now on the process is started again when it ends. */
+  /** Lets the process be started again when it ends from now on. */
   keepRunning(): void {
     this.isKept = true;
   }
@@ -62,7 +62,7 @@ export class Child {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.process = child;
-    // Nothing is ever written there, but its end is told by an error when the process is gone already.
+    // Nothing is ever written there, but ending it gives an error when the process is gone already.
     child.stdin.on('error', () => {});
     this.options.follow(child.stdout);
     this.options.follow(child.stderr);
@@ -90,14 +90,14 @@ export class Child {
     clearTimeout(kill);
   }
 
-  /** Ends the process and whatever it started, at once. */
+  /** Ends the process and everything that it started, at once. */
   kill(): void {
     this.isStopping = true;
     if (this.process?.pid === undefined) return;
     try {
       process.kill(-this.process.pid, 'SIGKILL');
     } catch {
-      // It ended a moment ago.
+      // The process has just ended.
     }
   }
 

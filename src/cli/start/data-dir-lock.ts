@@ -6,13 +6,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { CommandStop } from '../terminal/command-stop.ts';
 
-/** Addresses of sockets are shorter than paths may be; the shortest limit in use is 104 bytes. */
+/** The path of a socket must be short. The smallest limit of a system in use is 104 bytes. */
 const socketPathBytesMax = 100;
 
 /**
- * Takes a data folder for this process: two Redis servers on one append-only file would destroy it. The lock is a
- * socket that this process listens on, so it ends with the process however that ends, and nothing stale is believed.
- * @throws CommandStop when another `npm start` has it, or this user may not write into it
+ * Takes a data folder for this process, because two Redis servers on one append-only file would destroy it. The lock is
+ * a socket on which this process listens. So the lock ends with the process, however that ends.
+ * @throws CommandStop when another `npm start` has the folder, or this user may not write into it
  */
 export async function lockDataDir(dataDir: string): Promise<Server> {
   const socketPath = lockPath(dataDir);
@@ -20,12 +20,12 @@ export async function lockDataDir(dataDir: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   server.unref();
   try {
-    // What is left there is the socket file of a process that was killed.
+    // A file that is there now was left by a process that was killed.
     rmSync(socketPath, { force: true });
     server.listen(socketPath);
     await once(server, 'listening');
   } catch (error) {
-    // Somebody else was a moment faster.
+    // Another process was faster.
     if (codeOf(error) === 'EADDRINUSE') throw inUse(dataDir);
     throw new CommandStop(
       `Nothing can be written into DATA_DIR=${dataDir} (${codeOf(error)}). ` +

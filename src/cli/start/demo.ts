@@ -25,8 +25,8 @@ export interface DemoOptions {
 }
 
 /**
- * Loads the demo tenant as any client would: over HTTP, with the importer. Its last entity is the sign that it is
- * there, so a load that was broken off is taken up again, and a store that was emptied is filled again.
+ * Loads the demo tenant as any client would: over HTTP, with the importer. Its last entity shows that it is there. So a
+ * load that was broken off is done again, and a store that was emptied is filled again.
  */
 export async function loadDemo(options: DemoOptions): Promise<void> {
   const { baseUrl, trust, dataDir, signal, say } = options;

@@ -7,7 +7,7 @@ export interface FrontAnswer {
   readonly text: string;
 }
 
-/** One GET from a front of this machine; `fetch` could not be told which certificate to take. */
+/** Sends one GET to a front of this machine. `fetch` has no way to choose the certificate to trust. */
 export function askFront(
   url: string,
   trust: Trust,

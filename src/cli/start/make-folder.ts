@@ -3,9 +3,10 @@ import path from 'node:path';
 import { CommandStop } from '../terminal/command-stop.ts';
 
 /**
- * Makes a folder and those above it that are missing, level by level: where nothing can be made, as in `/proc`, Node's
- * own recursive `mkdir` never ends.
- * @param mode of folders that are made @throws CommandStop when that is not possible
+ * Makes a folder and the missing ones above it, level by level. Node's own recursive `mkdir` never ends where nothing
+ * can be made, as in `/proc`.
+ * @param mode permissions of folders that are made
+ * @throws CommandStop when that is not possible
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   try {

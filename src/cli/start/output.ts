@@ -4,13 +4,13 @@ import { hasColours, type LineTarget, type LogText } from '../terminal/log-text.
 
 const colours = [36, 33, 32, 35, 34, 31];
 
-/** Writes the lines of many processes into one terminal or file, each with the name of the process before it. */
+/** Writes the lines of many processes into one terminal or file. The name of the process stands before each line. */
 export class Output {
   private readonly colourByRole = new Map<string, number>();
   private nameWidth = 'worker.1'.length;
   private readonly hasColours: boolean;
 
-  /** @param logText as `logTextFor` gives it for the target; null: lines are passed on as they are */
+  /** @param logText from `logTextFor`; null: lines are passed on as they are */
   constructor(
     private readonly target: LineTarget,
     private readonly logText: LogText | null = null,
@@ -18,14 +18,14 @@ export class Output {
     this.hasColours = hasColours(target);
   }
 
-  /** Passes the lines of a process on for as long as it writes. */
+  /** Passes on the lines of a process for as long as it writes. */
   follow(name: string, lines: Readable): void {
     createInterface({ input: lines, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => {
       this.line(name, this.logText === null ? line : this.logText(line));
     });
   }
 
-  /** @param text one line or several; each gets the name */
+  /** @param text one line or several. Each gets the name */
   line(name: string, text: string): void {
     const prefix = this.prefix(name);
     this.target.write(

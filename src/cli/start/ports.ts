@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { CommandStop } from '../terminal/command-stop.ts';
 
-/** A port of this host that nobody listens on at the moment. */
+/** A port of this host on which nobody listens now. */
 export async function freePort(host: string): Promise<number> {
   return listenOnce(host, 0);
 }
 
-/** @throws CommandStop when somebody else listens there, or this host cannot listen on that address */
+/**
+ * Checks that a port is free.
+ * @throws CommandStop when another program listens there, or this host cannot listen on that address
+ */
 export async function requireFreePort(host: string, port: number): Promise<void> {
   try {
     await listenOnce(host, port);

@@ -26,9 +26,10 @@ export interface PrivateRedisOptions {
 }
 
 /**
- * Starts the private Redis of a data folder, which the caller has locked, and waits until it has loaded its file.
- * It listens on a free loopback port and wants a password that only this user can read.
- * @returns its URL @throws CommandStop when it does not start
+ * Starts the private Redis of a data folder, and waits until it has loaded its file. The caller must have locked the
+ * folder. Redis listens on a free loopback port and needs a password that only this user can read.
+ * @returns its URL
+ * @throws CommandStop when it does not start
  */
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<string> {
   const { dataDir, appendFsync, supervisor, signal } = options;
@@ -36,7 +37,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
   makeFolder(folder, 0o700);
   await endLeftover(dataDir);
   const login = await newLogin();
-  // Written down for other commands and for the next start.
+  // Other commands and the next start read the login from this file.
   writeSecret(recordFile(dataDir), JSON.stringify(login));
   const configFile = path.join(folder, 'redis.conf');
   const config = redisConfig(folder, appendFsync);
@@ -44,9 +45,10 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
 }
 
 /**
- * Starts the Redis that messages between processes pass. It keeps nothing: what is lost with it is asked again, and
- * nobody waits for a disk.
- * @returns its URL @throws CommandStop when it does not start
+ * Starts the Redis for messages between processes. It keeps nothing, so nobody waits for a disk. Lost messages are sent
+ * again.
+ * @returns its URL
+ * @throws CommandStop when it does not start
  */
 export async function startMessageRedis({
   dataDir,
@@ -67,7 +69,7 @@ export async function startMessageRedis({
   });
 }
 
-/** URL of the private Redis that an `npm start` with this data folder runs or ran last; null when there was none. */
+/** URL of the private Redis that the last `npm start` with this data folder ran; null when there was none. */
 export function privateRedisUrl(dataDir: string): string | null {
   const record = readRecord(dataDir);
   return record === null ? null : urlOf(record);
@@ -79,16 +81,17 @@ function redisConfig(folder: string, appendFsync: AppendFsync): string[] {
     `dir "${quoted}"`,
     'appendonly yes',
     `appendfsync ${appendFsync}`,
-    // The append-only file is the one truth; snapshots beside it would only cost time.
+    // The append-only file holds everything. Snapshots would only cost time.
     'save ""',
-    // A store that fills for the first time would be written anew at every doubling, by a child that doubles its pages.
+    // Without this Redis would rewrite the file at every doubling while a store fills, in a child process that copies
+    // memory.
     'auto-aof-rewrite-min-size 512mb',
   ];
 }
 
 /**
- * A Redis that outlived its `npm start` still writes to the file that the new one wants to load. The password proves
- * that what listens there is ours.
+ * Ends a Redis that outlived its `npm start`, because it still writes to the file that the new one loads. The password
+ * proves that it is ours.
  */
 async function endLeftover(dataDir: string): Promise<void> {
   const record = readRecord(dataDir);

@@ -11,8 +11,8 @@ const entryPattern = /^([A-Za-z0-9_-]+):\s*(.+)$/;
 const wordPattern = /"([^"]*)"|'([^']*)'|(\S+)/g;
 
 /**
- * The entries of a Procfile in its order. Commands are split into words, quotes respected, and run without a shell, so
- * that signals and exit codes have nothing to pass through.
+ * The entries of a Procfile, in its order. Commands are split into words, with respect to quotes. They run without a
+ * shell, so signals and exit codes need not pass through one.
  * @throws CommandStop naming the line that is not `name: command`
  */
 export function parseProcfile(text: string): ProcfileEntry[] {

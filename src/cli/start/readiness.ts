@@ -7,8 +7,8 @@ const pollMs = 200;
 const requestTimeoutMs = 2_000;
 
 /**
- * Waits until `GET /health/ready` says yes (docs/reference/http.md "Health, metrics and the OpenAPI document").
- * @param onWaiting told what is waited for, each time that this changes
+ * Waits until `GET /health/ready` answers 200 (docs/reference/http.md "Health, metrics and the OpenAPI document").
+ * @param onWaiting called with what is missing, each time that this changes
  */
 export async function waitUntilReady(
   baseUrl: string,
@@ -27,7 +27,7 @@ export async function waitUntilReady(
   }
 }
 
-/** What is still missing, or null when the platform is ready. */
+/** What is still missing; null when the platform is ready. */
 async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null> {
   try {
     const { status, text } = await askFront(`${baseUrl}/health/ready`, trust, {}, requestTimeoutMs);

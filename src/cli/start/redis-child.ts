@@ -1,4 +1,4 @@
-/** A `redis-server` of our own as a child process, which ends with whoever started it. */
+/** Runs a `redis-server` as a child process, which ends with the process that started it. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,14 +10,14 @@ import { askRedis } from './redis-words.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export const redisHost = '127.0.0.1';
-/** Loading a large append-only file takes about a minute for 10 GB. */
+/** Redis loads about 10 GB of an append-only file in a minute. */
 const readyTimeoutMs = 300_000;
 export const redisPollMs = 50;
 const keptLines = 5;
 
 /**
- * Redis ends when its standard input does: then whoever started it is gone, or wants it to end. `read` waits for that
- * in a subshell; SIGTERM makes Redis write everything to its file and end.
+ * Makes Redis end when its standard input ends: the process that started it is then gone, or wants Redis to end. `read`
+ * waits for that in a subshell. SIGTERM makes Redis write everything to its file and end.
  */
 const wrapper = `
 exec 3<&0 </dev/null
@@ -40,11 +40,11 @@ export interface RedisLogin {
 }
 
 export interface RedisChild {
-  /** As the log calls it. */
+  /** Its name in the log. */
   readonly name: string;
   readonly login: RedisLogin;
   readonly configFile: string;
-  /** Lines of its configuration beside address and password. */
+  /** Lines of its configuration besides address and password. */
   readonly config: readonly string[];
   readonly supervisor: Supervisor;
   readonly signal: AbortSignal;
@@ -60,8 +60,9 @@ export function urlOf({ port, password }: RedisLogin): string {
 }
 
 /**
- * Starts it, waits until it answers, and keeps it running.
- * @returns its URL @throws CommandStop when it does not start
+ * Starts Redis, waits until it answers, and keeps it running.
+ * @returns its URL
+ * @throws CommandStop when it does not start
  */
 export async function startRedisChild({
   name,
@@ -73,7 +74,7 @@ export async function startRedisChild({
 }: RedisChild): Promise<string> {
   writeSecret(configFile, configText(login, config));
   const lastLines: string[] = [];
-  // Whatever it keeps, the others end only when it answers, so it is of the role that ends last.
+  // The other processes need it while they end, whatever it keeps. So it has the role that ends last.
   const child = supervisor.add('redis', {
     command: { name, program: 'sh', words: ['-c', wrapper, configFile], env: process.env },
     endBy: 'endOfInput',
@@ -121,7 +122,7 @@ function failed(lastLines: readonly string[]): CommandStop {
   return new CommandStop(`The private redis-server did not start: ${lastLines.join(' / ')}`);
 }
 
-/** Redis tells a lot that nobody asked; its last words matter when it does not start. */
+/** Keeps the last lines that Redis writes. They matter when it does not start. */
 function keepLastLines(lines: Readable, kept: string[]): void {
   createInterface({ input: lines }).on('line', (line) => {
     if (line.trim() === '') return;

@@ -2,12 +2,15 @@ import { connect } from 'node:net';
 
 const answerTimeoutMs = 2_000;
 
-/** `ok`: done; `refused`: it answered, but not yes (still loading, for instance); `noAnswer`: it is not there. */
+/**
+ * `ok`: done; `refused`: Redis answered with an error, or not in time (it may still load); `noAnswer`: it is not there,
+ * or not ours.
+ */
 export type RedisAnswer = 'ok' | 'refused' | 'noAnswer';
 
 /**
- * One word to a private Redis: is it there, or should it end. Starting and ending a server is not what the store's
- * client is for: that one waits and tries again, this must see at once what is.
+ * Sends one word to a private Redis, to see if it is there or to end it. The store's client is of no use here: it waits
+ * and tries again, and this must see at once what is there.
  */
 export function askRedis(
   host: string,
@@ -31,7 +34,7 @@ export function askRedis(
       else if (answer?.startsWith('-') && text.endsWith('\r\n')) end('refused');
     });
     socket.once('error', () => end('noAnswer'));
-    // To `SHUTDOWN` there is no other answer than the end of the connection.
+    // The only answer to `SHUTDOWN` is the end of the connection.
     socket.once('close', () => end(word === 'SHUTDOWN' ? 'ok' : 'noAnswer'));
     socket.write(`AUTH ${password}\r\n${word}\r\n`);
   });

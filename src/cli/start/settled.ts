@@ -3,7 +3,7 @@ import { isHashed } from '../../config/tenant/api-key.ts';
 import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 
-/** Workers tell their figures once a second, so two looks this far apart see different ones. */
+/** Workers send their figures once a second, so two looks this far apart see different ones. */
 const lookEveryMs = 1_200;
 const waitMaxMs = 120_000;
 const waitingPattern = /^millrace_(?:stream_lag_entries|rebuilds_waiting)(?:\{.*\})? ([\d.]+)$/gm;
@@ -17,9 +17,8 @@ export interface SettledOptions {
 }
 
 /**
- * Waits until the workers have nothing left to do, going by `GET /metrics`, so that what is tried next shows
- * everything that was loaded before. After two minutes it goes on without; at once where the key of the metrics is
- * known by its hash alone.
+ * Waits until the workers have nothing left to do, as `GET /metrics` shows it. So the next request shows everything
+ * that was loaded. It waits two minutes at most, and not at all when only the hash of the metrics key is known.
  */
 export async function waitUntilSettled(
   options: SettledOptions,
@@ -36,7 +35,7 @@ export async function waitUntilSettled(
   }
 }
 
-/** Changes and rebuilds that wait, or null when they are not known. */
+/** Number of changes and rebuilds that wait; null when it is not known. */
 async function waitingWork({ baseUrl, trust, metricsKey }: SettledOptions): Promise<number | null> {
   const headers = metricsKey === null ? {} : { Authorization: `Bearer ${metricsKey}` };
   try {
@@ -47,7 +46,7 @@ async function waitingWork({ baseUrl, trust, metricsKey }: SettledOptions): Prom
   }
 }
 
-/** Sum of the figures about waiting work in a text of Prometheus' format. */
+/** Sum of the figures about waiting work, in a text of Prometheus' format. */
 export function sumOfWaiting(metrics: string): number {
   return [...metrics.matchAll(waitingPattern)].reduce((sum, match) => sum + Number(match[1]), 0);
 }

@@ -1,12 +1,12 @@
 /**
- * npm passes the Ctrl-C of a terminal on to a process that has had it from the terminal already. What comes this soon
- * after the first is the same key press.
+ * npm passes on the Ctrl-C of a terminal to a process that the terminal has told already. A signal this soon after the
+ * first comes from the same key press.
  */
 const samePressMs = 700;
 
 /**
- * Turns SIGINT, SIGTERM and a closed terminal into one request to stop. A second one, from somebody who does not want
- * to wait, calls `onSecond`.
+ * Turns SIGINT and SIGTERM into one request to stop. A second one, from a person who does not want to wait, calls
+ * `onSecond`.
  */
 export function stopSignals(onSecond: () => void): AbortSignal {
   const stop = new AbortController();
@@ -24,5 +24,5 @@ export function stopSignals(onSecond: () => void): AbortSignal {
   return stop.signal;
 }
 
-/** Somebody asked to stop: no failure. */
+/** The reason of a requested stop, which is no failure. */
 export class StopRequest extends Error {}

@@ -1,2 +1,2 @@
-/** Set to `1` for the processes that `npm start` runs: their standard input stands open for as long as it lives. */
+/** Set to `1` for the processes that `npm start` runs. Their standard input stays open for as long as `npm start` lives. */
 export const supervisedVariable = 'MILLRACE_SUPERVISED';

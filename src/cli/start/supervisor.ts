@@ -4,8 +4,8 @@ import type { ProcfileEntry } from './procfile.ts';
 import { supervisedVariable } from './supervised.ts';
 
 /**
- * How long each kind of process may take to end; together they stay below the ten seconds that are promised. Fronts end
- * first, so that no new work comes in; the store ends last, so that everybody can still write down what they did.
+ * How long each kind of process may take to end. Together they stay below the ten seconds that are promised. Fronts end
+ * first, so that no new work comes in. Redis ends last, so that all others can still store what they did.
  */
 const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] = [
   { role: 'web', graceMs: 3_000 },
@@ -33,7 +33,7 @@ export class Supervisor {
     }
   }
 
-  /** Starts one process, which ends with `stop` at the latest. */
+  /** Starts one process. `stop` ends it at the latest. */
   add(role: string, options: Omit<ChildOptions, 'onUnexpectedEnd'>): Child {
     const { name } = options.command;
     const child = new Child({

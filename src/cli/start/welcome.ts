@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings/settings.ts';
 import { demoKeys } from './demo.ts';
 
-/** What is printed once everything runs: where it is, the demo keys, three calls to copy, what the processes are. */
+/** The text that is printed once everything runs: the address, the demo keys, three calls to copy, the processes. */
 export function welcomeText(baseUrl: string, settings: Settings): string {
   return [
     '',

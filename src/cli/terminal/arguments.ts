@@ -9,7 +9,7 @@ type Parsed<Name extends CommandName> = ReturnType<
 >;
 
 /**
- * The words of this command line as the table of commands has them. (`--help` has been answered by then.)
+ * Parses the words of this command line by the table of commands. `--help` has been answered before.
  * @throws CommandStop with one line for a word that the command does not know
  */
 export function readArguments<Name extends CommandName>(
@@ -23,7 +23,7 @@ export function readArguments<Name extends CommandName>(
     options: commands[name].options,
     allowPositionals: true,
   };
-  // The table has literal types, which the library cannot follow through a name that is not known yet.
+  // The library cannot follow the literal types of the table through a name that is not known yet.
   return parseArgs(config) as Parsed<Name>;
 }
 

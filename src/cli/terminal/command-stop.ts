@@ -1,9 +1,12 @@
 import { SettingsError } from '../../config/settings/settings.ts';
 
-/** Ends a command with one line for the person who typed it; a stack would tell them nothing. */
+/** Ends a command with one line for the person who typed it. A stack would tell them nothing. */
 export class CommandStop extends Error {}
 
-/** Runs a command: its result is the exit code, a `CommandStop` or a wrong setting is one line on standard error and exit code 1. */
+/**
+ * Runs a command. Its result is the exit code. A `CommandStop` or a wrong setting is one line on standard error, with
+ * exit code 1.
+ */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await command();

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { CommandStop } from './command-stop.ts';
 
 /**
- * Goes on only when somebody wants it: `--yes` was given, or a person on a terminal says so.
+ * Goes on only with consent: `--yes` was given, or a person on a terminal says yes.
  * @throws CommandStop otherwise
  */
 export async function requireConsent(isSure: boolean, question: string): Promise<void> {

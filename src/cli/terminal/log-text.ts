@@ -1,23 +1,23 @@
-/** What a terminal shows of a log whose lines are JSON elsewhere. */
+/** Makes the lines of a log readable on a terminal. Elsewhere they stay JSON. */
 
-/** A terminal or a file, as far as it matters here. */
+/** The part of a terminal or a file that matters here. */
 export interface LineTarget {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** Makes one line of a log, or any other line, what a person reads; without its end. */
+/** Turns one line of a log, or any other line, into text for people, without a line end. */
 export type LogText = (line: string) => string;
 
-/** How the log's library begins each line; whatever else a process writes is left as it is. */
+/** The log's library begins each line so. Any other line of a process is left as it is. */
 const logLinePattern = /^\{"level":\d+,"time":\d+,/;
 
-/** Whether to colour what is written there: on a terminal, unless NO_COLOR says otherwise (no-color.org). */
+/** True when output is to be coloured: on a terminal, unless NO_COLOR is set (no-color.org). */
 export function hasColours({ isTTY }: Pick<LineTarget, 'isTTY'>): boolean {
   return isTTY === true && !process.env.NO_COLOR;
 }
 
-/** @returns null where the lines stay JSON, because no person reads along: the library is not even loaded then */
+/** @returns null where no person reads along, so the lines stay JSON. The library is not even loaded then */
 export async function logTextFor(target: LineTarget): Promise<LogText | null> {
   if (target.isTTY !== true) return null;
   const { prettyFactory } = await import('pino-pretty');

@@ -12,12 +12,15 @@ export async function withBar<T>(act: (bar: PercentBar) => Promise<T>): Promise<
   }
 }
 
-/** Share of what is not done yet: 0 to 99. */
+/** Percent that is done, 0 to 99: the caller shows 100 at the end. */
 export function percentOf(done: number, total: number): number {
   return Math.min(99, Math.floor((100 * done) / Math.max(1, total)));
 }
 
-/** How far something is: a bar on a terminal; elsewhere a line when it begins, now and then, and when it ends. */
+/**
+ * Shows how far something is: with a bar on a terminal; elsewhere with a line when it begins, now and then, and when it
+ * ends.
+ */
 export class PercentBar {
   readonly #bar: cliProgress.SingleBar | null;
   #lineMs = Number.NEGATIVE_INFINITY;
@@ -53,7 +56,7 @@ export class PercentBar {
     this.output.write(`${line}\n`);
   }
 
-  /** A line beside the bar. */
+  /** Writes a line above the bar. */
   say(line: string, stream: NodeJS.WriteStream = this.output): void {
     if (this.#bar !== null && stream.isTTY) this.output.write('\r\u001b[K');
     stream.write(`${line}\n`);

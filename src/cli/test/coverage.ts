@@ -8,8 +8,9 @@ const codePattern =
   /^(?:export )?(?:default |async |abstract )*(?:const|let|var|function|class|enum)\b|^(?:await|for|if|try|process)\b|^\w[\w.]*\(/m;
 
 /**
- * Prints how much of `src` the processes that wrote into `coverageDir` ran. Files that none of them loaded count as
- * not run. @returns 0 when enough lines ran
+ * Prints how much of `src` ran in the processes that wrote into `coverageDir`. Files that none of them loaded count as
+ * not run.
+ * @returns 0 when enough lines ran
  */
 export async function reportCoverage(root: string, coverageDir: string): Promise<number> {
   const c8 = createRequire(import.meta.url).resolve('c8/bin/c8.js');
@@ -36,7 +37,7 @@ export async function reportCoverage(root: string, coverageDir: string): Promise
   return code ?? 1;
 }
 
-/** Files of types alone leave nothing to run, and are never loaded. */
+/** Files that hold only types. They have nothing to run, and are never loaded. */
 function filesWithoutCode(root: string): string[] {
   return readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))

@@ -1,6 +1,6 @@
 /**
- * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with node's test runner, in the order
- * given, each in a process of its own; `node --test` would sort them by their names. Exit code 1 when a test fails.
+ * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with node's test runner, in the order given, each
+ * in a process of its own. `node --test` would sort them by their names. The exit code is 1 when a test fails.
  */
 import path from 'node:path';
 import { run } from 'node:test';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 const systemFolders = ['system', 'hostile', 'cluster'];
-/** Those that take longest, the longest first; what a run of the suite shows at its end. */
+/** The files that take longest, the longest first. A run of the suite shows them at its end. */
 export const longest: readonly string[] = [
   'test/hostile/fuzz.test.ts',
   'test/system/start.test.ts',
@@ -40,7 +40,7 @@ export const longest: readonly string[] = [
   'test/cli/start.test.ts',
 ];
 
-/** The tests of all rooms, those of the system left out; paths relative to the repository. */
+/** The tests of all rooms, without those of the system. Paths are relative to the repository. */
 export function roomTests(root: string): string[] {
   return testFiles(root).filter((file) => !isSystemTest(file));
 }

@@ -1,4 +1,4 @@
-/** From checked queries to whole answers: asks the workers, and merges what several of them say. */
+/** Turns checked queries into whole answers: asks the workers, and merges the answers of several workers. */
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { RefusedQueryError } from '../protocol/refusal.ts';
@@ -11,16 +11,16 @@ import type { Scatter } from './scatter.ts';
 export interface AnswerableQuery {
   readonly index: ScopedIndex;
   readonly query: CheckedQuery;
-  /** Nothing is added to its rows: a worker that has them all may write the result. */
+  /** Nothing is added to the rows, so a worker that has all of them may write the result. */
   readonly isText: boolean;
 }
 
 export type QueryAnswer =
-  /** Rows of several workers in order, or those of one that was not asked for a text. */
+  /** Rows of several workers in order, or of one worker that was not asked for a text. */
   | (MergedRows & { readonly kind: 'rows'; readonly configuration: string | null })
   /** The result as its worker wrote it. */
   | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null }
-  /** It would be more than may be, or take longer. */
+  /** The answer would be too large, or would take too long. */
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
@@ -62,7 +62,7 @@ async function answerTo(
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
-  // An item of the page went away while its text was fetched: the page is another one now.
+  // An item of the page went away while its text was fetched, so the page is another one now.
   const [again] = await answersTo(scatter, [one], deadlineMs);
   if (again === undefined) throw new TypeError('a query has no answer');
   return again;

@@ -3,7 +3,7 @@ import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
 import { decodeReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
 import { completeCover } from './coverage.ts';
 
-/** What a worker of a complete cover replied. */
+/** The reply of a worker that is part of a complete cover. */
 export interface GatheredReply extends ShardSnapshot {
   readonly workerId: string;
   /** One for each query of the request. */

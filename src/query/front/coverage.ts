@@ -1,4 +1,4 @@
-/** Which replies of workers make a whole answer. */
+/** Finds the replies of workers that make a whole answer. */
 import type { Coverage } from '../protocol/shard-reply.ts';
 
 export interface CoveringReply {
@@ -9,8 +9,8 @@ export interface CoveringReply {
 /**
  * The replies that together cover every partition exactly once, or null when they do not (yet).
  *
- * A reply counts as a whole, since its rows are not told apart by partition. So one with a partition that a newer
- * owner answered for as well is left out as a whole: its worker has lost a lease and does not know it yet.
+ * A reply counts only as a whole, because its rows are not told apart by partition. If a newer owner answered for one
+ * of its partitions too, the whole reply is left out: its worker has lost a lease and does not know it yet.
  */
 export function completeCover<Reply extends CoveringReply>(
   replies: readonly Reply[],

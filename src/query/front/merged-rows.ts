@@ -1,4 +1,4 @@
-/** One answer of what several workers say, with what has to be asked of them again: counts of facets, texts of rows. */
+/** Merges the answers of several workers. Counts of facets and texts of rows may have to be asked for in a second round. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
@@ -17,7 +17,7 @@ import type { Scatter } from './scatter.ts';
 /** A worker's answer to one query. */
 export interface WorkerAnswer {
   readonly body: MessageBody;
-  /** Of its `ShardSnapshot`. */
+  /** See `ShardSnapshot`. */
   readonly configuration: string | null;
 }
 
@@ -32,7 +32,7 @@ export interface MergedRows {
   readonly facets: readonly MergedFacet[];
 }
 
-/** What each worker of a complete cover answers to a further question about the index. */
+/** Asks each worker of a complete cover a further question about the index. */
 type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
 
 /**
@@ -53,7 +53,7 @@ export async function mergedRows(
   };
   boundFacets(answers.map(({ body }) => facetsLength(body)));
   const decoded = answers.map(({ body }) => decodeAnswer(body));
-  // A worker that has all partitions leaves out the rows before the page.
+  // A worker that has all partitions has left out the rows before the page.
   const mergedQuery = decoded.length === 1 ? { ...query, offset: 0 } : query;
   let merged = mergeAnswers(mergedQuery, decoded);
   if (merged.needs.length > 0) {
@@ -77,7 +77,10 @@ function assertOrder({ sort }: CheckedQuery, rows: readonly SentRow[]): void {
   }
 }
 
-/** Before they are read. @throws RefusedQueryError when the facets of all workers are more than one front should hold */
+/**
+ * Checks the size of facets before they are parsed.
+ * @throws RefusedQueryError when all together are more than a front should hold
+ */
 function boundFacets(lengths: readonly number[]): void {
   const length = lengths.reduce((sum, one) => sum + one, 0);
   if (length > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
@@ -90,7 +93,7 @@ function boundPage(rows: readonly SentRow[], facets: readonly MergedFacet[]): vo
   if (bytes + facetUnits(facets) > queryPageUnitsMax) throw new RefusedQueryError(facetsTooLarge);
 }
 
-/** UTF-16 units of the values. */
+/** UTF-16 units of the text values. */
 function facetUnits(facets: readonly MergedFacet[]): number {
   let units = 0;
   for (const { groups } of facets) {
@@ -116,7 +119,7 @@ async function countedFacets(
   );
 }
 
-/** @returns null when one of the rows is nowhere any more */
+/** @returns null when no worker has one of the rows any more */
 async function withTexts(
   askWorkers: AskWorkers,
   index: string,

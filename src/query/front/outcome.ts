@@ -1,4 +1,4 @@
-/** What becomes of a query that was run. */
+/** Turns the answer to a query into its outcome. */
 import { sealToken, tokenUse } from '../next-page-token.ts';
 import { notRun } from '../protocol/refusal.ts';
 import type { QueryOutcome, QueryResult } from '../query-service.ts';
@@ -7,7 +7,7 @@ import type { QueryAnswer } from './answers.ts';
 import type { MergedRows } from './merged-rows.ts';
 import { besideBadOne, type GoodQuery } from './query-checker.ts';
 
-/** @param secret that tokens are signed with */
+/** @param secret signs tokens */
 export function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: Buffer): QueryOutcome {
   if (answer.kind === 'refused') {
     return answer.why === notRun ? besideBadOne : { ok: false, status: 400, errors: [answer.why] };

@@ -10,7 +10,7 @@ import type { BadOutcome, QueryOutcome, QueryRequest } from '../query-service.ts
 import type { AnswerableQuery } from './answers.ts';
 import { Targets } from './targets.ts';
 
-/** A query that was found good. */
+/** A query without mistakes. */
 export interface GoodQuery extends AnswerableQuery {
   /** Full schemas whose views are asked for; null for none. */
   readonly aliases: readonly string[] | null;
@@ -22,7 +22,7 @@ export interface GoodQuery extends AnswerableQuery {
 
 export type CheckedRequest =
   | { readonly ok: true; readonly queries: readonly GoodQuery[] }
-  /** One of them is bad, so none is run. */
+  /** One of the queries is bad, so none is run. */
   | { readonly ok: false; readonly outcomes: QueryOutcome[] };
 
 /** The outcome of a good query beside a bad one. */
@@ -31,7 +31,7 @@ export const besideBadOne: BadOutcome = { ok: false, status: 400, errors: [] };
 export class QueryChecker {
   readonly #targets: Targets;
 
-  /** @param secret that tokens are signed with */
+  /** @param secret signs tokens */
   constructor(
     autoFields: AutoFields,
     private readonly secret: Buffer,
@@ -39,7 +39,7 @@ export class QueryChecker {
     this.#targets = new Targets(autoFields);
   }
 
-  /** @param commits by partition, as this front has heard of them. @throws StoreUnavailableError */
+  /** @param commits number of commits by partition, as this front has heard of them. @throws StoreUnavailableError */
   async check(
     principal: ClientPrincipal,
     requests: readonly QueryRequest[],
@@ -84,7 +84,7 @@ export class QueryChecker {
   }
 }
 
-/** The mistakes of a query whose target is not known: those that hold whatever fields there are. */
+/** The mistakes of a query whose target is not known. Only those are listed that hold for any set of fields. */
 function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   const query = isJsonObject(body) ? body : {};
   const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });

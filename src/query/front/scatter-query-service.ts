@@ -1,4 +1,4 @@
-/** The front's side of a query: checks it, scatters it to the workers, merges what they answer. */
+/** The front's side of a query: checks it, sends it to all workers, and merges their answers. */
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { defaultFrontLimits, type FrontLimits } from '../../contract/front-limits.ts';
@@ -34,7 +34,7 @@ export interface ScatterQueryServiceOptions {
 }
 
 export interface QueryCounters {
-  /** Rounds of asking the workers; a request that needs a second question has two. */
+  /** Rounds of asking the workers. A request that needs a second question has two. */
   readonly scatters: number;
   /** Times that workers were asked again. */
   readonly retries: number;

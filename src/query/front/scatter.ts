@@ -1,9 +1,10 @@
 /**
  * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
- * never handed on: a worker that died, partitions that move and replies that overlap are waited out by asking again.
+ * never handed on. After the death of a worker, while partitions move, and when replies overlap, the workers are asked
+ * again.
  *
- * Of two answers of this front the later is never of the older state: what the front has seen committed before, every
- * shard must have, and an answer waits until the front has heard of all that it shows.
+ * A later answer of this front never shows an older state. Every shard must have the commits that the front has heard
+ * of. And an answer waits until the front has heard of all that it shows.
  */
 import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
@@ -18,10 +19,10 @@ import type { WorkerList } from './worker-list.ts';
 
 const backOffFirstMs = 10;
 const backOffMaxMs = 160;
-/** When an answer takes this long, somebody may have died: the list is looked at more often. */
+/** When an answer takes this long, a worker may have died. The list of workers is then read more often. */
 const suspicionMs = 200;
 
-/** A request until every partition is covered. */
+/** A request that waits until every partition is covered. */
 interface Gathering {
   /** From `encodeRequest`. */
   readonly body: MessageBody;
@@ -43,7 +44,7 @@ export class Scatter {
     private readonly progress: Progress,
     private readonly partitionCount: number,
   ) {
-    // A partition that moved away from a worker that is waited for is answered by its new owner only.
+    // A partition may have moved away from a worker that has not answered. Only its new owner can answer for it.
     workers.onChange(() => this.#attemptsNow.each((attempt) => attempt.end(null)));
   }
 
@@ -52,7 +53,7 @@ export class Scatter {
     return this.#scatters;
   }
 
-  /** Times that workers were asked again for one of them. */
+  /** Times that workers were asked again for the same request. */
   get retries(): number {
     return this.#attempts - this.#scatters;
   }
@@ -117,7 +118,7 @@ export class Scatter {
     });
   }
 
-  /** @throws UnavailableError when that takes too long */
+  /** Waits until the front has heard of commits. @throws UnavailableError when that takes too long */
   async #untilHeard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
     if (await this.progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
     throw new UnavailableError('what the workers have is not announced yet');
@@ -137,7 +138,7 @@ export class Scatter {
   }
 }
 
-/** Whether there are commits that this front had not heard of when it asked. */
+/** True when there are commits that this front had not heard of when it asked. */
 function isNews(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {
   for (const [partition, commit] of applied) if (commit > (needs[partition] ?? 0)) return true;
   return false;

@@ -1,4 +1,4 @@
-/** What a query may ask: finds the index of a target, and its fields as they are now. */
+/** Finds the index of a target, and the index's fields as they are now. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -23,7 +23,7 @@ interface ReadFields {
   readonly fields: ReadonlyMap<string, FieldType> | null;
 }
 
-/** Requests name the types, so the fields kept of them are bounded. */
+/** Requests may name any type, so the number of types is bounded whose fields are kept. */
 const typesKept = 1000;
 
 export class Targets {
@@ -32,7 +32,7 @@ export class Targets {
   constructor(private readonly autoFields: AutoFields) {}
 
   /**
-   * @param commitSum of all partitions: while it stays no item can have become visible, and so no field of one.
+   * @param commitSum number of commits in all partitions. While it stays, no item and no new field became visible
    * @throws StoreUnavailableError
    */
   async resolve(

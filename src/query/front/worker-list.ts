@@ -1,4 +1,4 @@
-/** The live workers, as the registry has them: queries are sent to all of them. */
+/** The live workers, as the registry knows them. Queries are sent to all of them. */
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { LiveWorker } from '../transport/transport.ts';
@@ -7,7 +7,7 @@ const refreshMs = 1000;
 
 export class WorkerList {
   #workers: readonly LiveWorker[] = [];
-  /** Ids and partitions as one text, to see a change. */
+  /** Ids and partitions as one text, which shows a change. */
   #layout = '';
   readonly #listeners: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -25,7 +25,7 @@ export class WorkerList {
     this.#timer = setInterval(() => void this.refresh(), refreshMs);
   }
 
-  /** Looks now; calls that come meanwhile share one look. Without an answer of Redis the last list stays. */
+  /** Reads the list now. Calls that come meanwhile share one read. If Redis does not answer, the last list stays. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#load()
       .catch(() => {})
@@ -35,7 +35,7 @@ export class WorkerList {
     return this.#refreshing;
   }
 
-  /** Called from now on when a worker came or went, or a partition moved. */
+  /** Calls the listener from now on when a worker came or went, or a partition moved. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -1,4 +1,4 @@
-/** Answers to what a front asks in a second round: exact counts of facets, and texts of rows. */
+/** Answers to the questions of a second round: exact counts of facets, and texts of rows. */
 import { chain, type Maybe } from '../../search/pace.ts';
 import type { FacetGroups } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
@@ -13,23 +13,23 @@ export function encodeCounts(counts: readonly FacetGroups[]): Maybe<MessageBody>
   return chain(texts, (text) => text ?? encodeRefusal(facetsTooLarge));
 }
 
-/** In the order of the needs. @throws RefusedQueryError */
+/** The groups of each facet, in the order of the needs. @throws RefusedQueryError */
 export function decodeCounts(body: MessageBody): FacetGroups[] {
   throwRefusal(body);
   return JSON.parse(body as string) as FacetGroups[];
 }
 
-/** Length of what `encodeCounts` made; 0 for a refusal. */
+/** Characters of an answer from `encodeCounts`; 0 for a refusal. */
 export function countsLength(body: MessageBody): number {
   return typeof body === 'string' ? body.length : 0;
 }
 
-/** @param fields JSON text of the fields of each row; null for one that is not here */
+/** @param fields JSON text of the fields of each row; null for a row that is not here */
 export function encodeTexts(fields: readonly (Buffer | null)[]): MessageBody {
   return fields;
 }
 
-/** In the order asked. */
+/** The texts in the order in which they were asked for. */
 export function decodeTexts(body: MessageBody): (Buffer | null)[] {
   return body as (Buffer | null)[];
 }

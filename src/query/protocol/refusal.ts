@@ -1,4 +1,4 @@
-/** A query that asks for more than it may, as a worker says it in place of an answer. */
+/** The refusal that a worker sends in place of an answer, when a query asks for too much. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
@@ -7,11 +7,11 @@ export class RefusedQueryError extends Error {
   override readonly name = 'RefusedQueryError';
 }
 
-/** A page of large items, or one sorted by large values: more than a process should hold for one query. */
+/** A page of large items, or one sorted by large values, is more than a process should hold for one query. */
 export const pageTooLarge = `The page has more than ${queryPageUnitsMax} bytes: ask for a smaller pageSize, or sort by shorter values`;
-/** Facets of large values: they count towards the page. */
+/** Facets of large values count towards the page. */
 export const facetsTooLarge = `The facets have, with the page, more than ${queryPageUnitsMax} bytes: ask for fewer of them, for a smaller size, or on fields with shorter values`;
-/** Why a query beside a refused one has no answer. */
+/** Reason of a query that was not run because another one of its request was refused. */
 export const notRun = '';
 
 const refused = false;
@@ -21,7 +21,7 @@ export function encodeRefusal(why: string): MessageBody {
   return [refused, why];
 }
 
-/** @throws RefusedQueryError for a refusal; nothing for an answer */
+/** @throws RefusedQueryError when the body is a refusal */
 export function throwRefusal(body: MessageBody): void {
   if (!Array.isArray(body) || body[0] !== refused) return;
   const [, why] = body as [false, string];

@@ -1,6 +1,6 @@
 /**
- * A worker's answer to a query while others have rows too, for the merge. A row is JSON text from the worker to the
- * client: the front orders rows by their places and copies the bytes.
+ * A worker's answer to a query, when other workers have rows too and the front must merge them. The worker writes a row
+ * as JSON text for the client. The front orders rows by their places and copies the bytes.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
@@ -19,9 +19,9 @@ export interface SentRow {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
-  /** Bytes of its text. */
+  /** Bytes of the row's text. */
   readonly textBytes: number;
-  /** See `rowText`; null when the answer's texts were too long to be sent unasked. */
+  /** From `rowText`; null when the texts of the answer were too long to be sent unasked. */
   readonly text: Buffer | null;
 }
 
@@ -34,14 +34,17 @@ type PackedRow = [
   textBytes: number,
 ];
 
-/** Several workers send many rows that no page will show; their texts are fetched when they are long. */
+/**
+ * Most rows of several workers stand on no page. If the texts are longer than this, the front asks only for those that
+ * it needs.
+ */
 const unaskedBytesMax = 1024 * 1024;
 
 export interface AnswerTerms {
   /** Name of the index that was asked. */
   readonly index: string;
   readonly query: CheckedQuery;
-  /** No other worker has rows: the page is known, and rows before it need not be sent. */
+  /** No other worker has rows. So the worker knows the page, and does not send the rows before it. */
   readonly isWhole: boolean;
 }
 
@@ -60,7 +63,7 @@ export function encodeAnswer(
     return chain(texts, (facetsText) => {
       if (facetsText === null) return encodeRefusal(facetsTooLarge);
       const rowTexts = isWhole || page.bytes <= unaskedBytesMax ? joinedRows(page.texts) : null;
-      // JSON, so that lone surrogates of a value survive; MessagePack text is UTF-8.
+      // The rows are JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8.
       return [total, JSON.stringify(packedRows(sent, page)), rowTexts, facetsText];
     });
   });
@@ -88,7 +91,7 @@ export function decodeAnswer(body: MessageBody): PartialAnswer<SentRow> {
   return { total, rows, facets: JSON.parse(facetsText) as FacetGroups[] };
 }
 
-/** Length of the facets in what `encodeAnswer` made; 0 for a refusal. */
+/** Characters of the facets in an answer from `encodeAnswer`; 0 for a refusal. */
 export function facetsLength(body: MessageBody): number {
   const facets = Array.isArray(body) ? body[3] : null;
   return typeof facets === 'string' ? facets.length : 0;

@@ -1,10 +1,10 @@
-/** What a worker replies to a request for its shards. */
+/** A worker's reply to a shard request. */
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
 /** Partition -> epoch of the lease under which a worker answered for it. */
 export type Coverage = ReadonlyMap<number, number>;
 
-/** What a worker's shards were when they were asked. */
+/** The state of a worker's shards when they were asked. */
 export interface ShardSnapshot {
   readonly covers: Coverage;
   /** Partition -> number of the last commit that the answers can show. */
@@ -28,7 +28,7 @@ export function encodeReply({ snapshot, answers }: ShardReply): MessageBody {
   return [partitions, configuration, answers];
 }
 
-/** Null for a reply of another version, which can come while processes are replaced one by one. */
+/** Null for a reply of another version of Millrace, which can come while processes are replaced one by one. */
 export function decodeReply(body: MessageBody): ShardReply | null {
   if (!Array.isArray(body) || body.length !== 3) return null;
   const [partitions, configuration, answers] = body as [number[], string | null, ShardReply['answers']];

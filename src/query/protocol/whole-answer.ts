@@ -1,4 +1,4 @@
-/** The answer of a worker that has all partitions: the whole result as clients get it, which the front passes on. */
+/** The answer of a worker that has all partitions. It is the whole result as clients get it, and the front passes it on. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { chain, type Maybe } from '../../search/pace.ts';
@@ -11,7 +11,7 @@ import { SizeBudget } from '../result/size-budget.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
 
 /**
- * The result or its refusal, in steps.
+ * Writes the result or its refusal, in steps.
  * @param seal makes the token of the page behind a row
  */
 export function encodeWholeAnswer(
@@ -43,7 +43,7 @@ function facetsBeside(
   return facetsTextOf(facetsOf(query, facets), budget);
 }
 
-/** The result; null for what another worker's answer must be merged with, or a refusal. */
+/** The result; null for a refusal, and for an answer that must be merged. */
 export function decodeWholeAnswer(body: MessageBody): Buffer | null {
   if (!(body instanceof Uint8Array)) return null;
   return body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);

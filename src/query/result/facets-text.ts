@@ -1,5 +1,5 @@
 /**
- * Groups of facets as JSON text. Their values may be megabytes each, so they are counted while they are written, and
+ * Writes groups of facets as JSON text. A value may have megabytes, so the text is counted while it is written, and
  * written in steps.
  */
 import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
@@ -7,12 +7,12 @@ import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 import type { SizeBudget } from './size-budget.ts';
 
-/** About what a group takes beside a text. */
+/** About what a group takes besides a text value. */
 const unitsPerGroup = 40;
-/** Groups of so many units are written at once. */
+/** Groups up to this size are written at once. */
 const unitsAtOnce = 65_536;
 
-/** Units of JSON text, roughly. */
+/** UTF-16 units of the groups as JSON text, roughly. */
 function unitsOf(groups: readonly FacetGroup[]): number {
   let units = unitsPerGroup * groups.length;
   for (let at = 0; at < groups.length; at += 1) {
@@ -22,9 +22,9 @@ function unitsOf(groups: readonly FacetGroup[]): number {
   return units;
 }
 
-/** JSON text of groups; null when there is no room for it. */
+/** JSON text of groups; null when the budget has no room for it. */
 function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<string | null> {
-  // Nobody reads what stands behind the first that had no budget.
+  // Nobody reads the groups behind the first ones that had no room.
   if (budget.isExceeded) return null;
   if (unitsOf(groups) <= unitsAtOnce) {
     const text = JSON.stringify(groups);
@@ -41,7 +41,7 @@ function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<st
   return chain(written, () => (texts.length < groups.length ? null : `[${texts.join()}]`));
 }
 
-/** As `JSON.stringify`; null when there is no room for it. */
+/** Facets as `JSON.stringify` would write them; null when the budget has no room for them. */
 export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Maybe<string | null> {
   const texts = mapInTurn(facets, ({ name, field, groups, isValid }) =>
     chain(groupsText(groups, budget), (text) =>
@@ -53,15 +53,15 @@ export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget):
   return chain(texts, listText);
 }
 
-/** Where one had no room, those after it have none either. */
+/** The list of the texts; null when one of them had no room. */
 function listText(texts: readonly (string | null)[]): string | null {
   return texts.includes(null) ? null : `[${texts.join()}]`;
 }
 
 /**
- * Groups of a worker that is not alone, for the merge; null when there is no room for those that are asked for. What it
- * sends beyond these, so that fewer questions are left open, it sends only while they are short.
- * @param sizeOf how many groups of a facet, by its place, are asked for
+ * Groups of a worker that is not alone, for the merge; null when the budget has no room for those that are asked for.
+ * The worker sends further groups, so that fewer questions are left open, but only while they are short.
+ * @param sizeOf number of groups that are asked for, by the place of the facet
  */
 export function groupsTexts(
   facets: readonly FacetGroups[],

@@ -1,4 +1,7 @@
-/** The rows of a page as text: counted while they are written, since they may be megabytes each, and in steps. */
+/**
+ * Writes the rows of a page as text. A row may have megabytes, so rows are counted while they are written, and written
+ * in steps.
+ */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Maybe, pace, repeat } from '../../search/pace.ts';
 import type { Row } from '../../search/shard-answer.ts';
@@ -10,11 +13,11 @@ export interface PageRows {
   readonly bytes: number;
 }
 
-/** What a row takes to be written, in units of the pace; a byte of its text takes a tenth of one. */
+/** The cost of writing a row, in units of the pace. A byte of its text costs a tenth of a unit. */
 const unitsPerRow = 100;
 const bytesPerUnit = 10;
 
-/** @returns null when the rows, or the values by which they were found, are more than may be */
+/** @returns null when the rows, or the values by which they were found, are too large */
 export function pageRows(rows: readonly Row[], index: string, bytesMax: number): Maybe<PageRows | null> {
   const isWithScore = isScored(index);
   const texts: RowText[] = [];

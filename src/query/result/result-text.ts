@@ -1,18 +1,18 @@
 /**
- * The answer to a query as JSON text (docs/reference/indexes-and-queries.md "The answer"): what clients get, written once,
- * by the worker where it has all partitions and by the front where several workers' rows are merged.
+ * The answer to a query as JSON text, as clients get it (docs/reference/indexes-and-queries.md "The answer"). It is
+ * written once: by a worker that has all partitions, or by the front that merges the rows of several workers.
  */
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 
-/** What every result begins with. */
+/** Every result begins with it. */
 const head = '{"status":200,';
 const comma = Buffer.from(',');
 const openingBracket = Buffer.from('[');
 const closingBracket = Buffer.from(']');
 
-/** What stands behind the rows. */
+/** The members behind the rows. */
 export interface ResultTail {
   readonly facets: readonly QueryFacet[];
   readonly nextPageToken: string | null;
@@ -32,7 +32,7 @@ export function resultText(
   );
 }
 
-/** As `resultText`, of rows in pieces and facets as JSON text. */
+/** As `resultText`, from rows in pieces and facets as JSON text. */
 export function resultOfPieces(
   totalResults: number,
   rows: readonly (readonly Uint8Array[])[],
@@ -49,8 +49,8 @@ export function resultOfPieces(
 }
 
 /**
- * The list of several results, each with members that are told of it alone, behind its status.
- * @param labels for each of them JSON text of an object with these members; null for none
+ * The list of several results. Each result has its own labels behind its status.
+ * @param labels for each result JSON text of an object with its labels; null for none
  */
 export function resultsText(results: readonly Uint8Array[], labels: readonly (string | null)[]): Buffer {
   const pieces: Uint8Array[] = [openingBracket];
@@ -64,7 +64,7 @@ export function resultsText(results: readonly Uint8Array[], labels: readonly (st
   return Buffer.concat(pieces);
 }
 
-/** The facets of an answer that has the groups of all items. */
+/** The facets of an answer whose groups count all items. */
 export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]): QueryFacet[] {
   return query.facets.map(({ name, field, size, isValid }, at) => {
     const groups = groupsOf[at]?.groups ?? [];

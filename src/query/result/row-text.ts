@@ -1,4 +1,7 @@
-/** A row as clients get it: JSON text in UTF-8 with the built-in fields first, its own fields as the shard has them. */
+/**
+ * A row as clients get it: JSON text in UTF-8. The built-in fields come first, then the item's own fields as the shard
+ * has them.
+ */
 import { builtInFields } from '../../contract/built-in-fields.ts';
 import type { JsonObject } from '../../contract/json.ts';
 
@@ -8,12 +11,12 @@ export interface RowValues {
   /** Milliseconds since 1970. */
   readonly updatedAtMs: number;
   readonly score: number;
-  /** JSON text of the item's fields, an object of their own. */
+  /** JSON text of an object with the item's fields. */
   readonly fieldsBytes: Buffer;
 }
 
 export interface RowText {
-  /** They stand one behind the other. Parts of what the shard holds: not to be changed. */
+  /** The text in pieces, in order. They are part of the shard's memory and must not be changed. */
   readonly pieces: readonly Uint8Array[];
   /** Of all pieces. */
   readonly bytes: number;
@@ -31,7 +34,8 @@ export function rowText(
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
   const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
   const head = `${ids}${updatedAt}${isWithScore ? `,"_score":${score}` : ''}`;
-  // Clients name auto-indexed fields, and may name one like a built-in field. An index has no such fields.
+  // Clients name the fields of auto-indexed types, and may name one like a built-in field. The fields of an index
+  // schema never have such names.
   const fields = isWithScore ? fieldsBytes : withoutBuiltIns(fieldsBytes);
   const pieces =
     fields.length === emptyObjectBytes
@@ -49,7 +53,7 @@ const openingBraceBytes = 1;
 const emptyObjectBytes = 2;
 const underscore = 0x5f;
 
-/** In an answer the built-in field has the name. */
+/** The fields without those that have the name of a built-in one: in an answer the built-in field has the name. */
 function withoutBuiltIns(fieldsText: Buffer): Buffer {
   if (!fieldsText.includes(underscore) || !fieldsText.includes('"_')) return fieldsText;
   if (!builtInFields.some((name) => fieldsText.includes(`"${name}":`))) return fieldsText;

@@ -1,6 +1,6 @@
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 
-/** What a page and its facets may still take, in units of JSON text. */
+/** Counts how much a page and its facets may still take, in UTF-16 units of JSON text. */
 export class SizeBudget {
   #left = queryPageUnitsMax;
 
@@ -9,7 +9,7 @@ export class SizeBudget {
     return this.#left < 0;
   }
 
-  /** @returns false when that is more than there was */
+  /** @returns false when the budget is exceeded */
   take(units: number): boolean {
     this.#left -= units;
     return this.#left >= 0;

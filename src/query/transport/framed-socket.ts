@@ -1,11 +1,11 @@
-/** Packed messages over a socket: each is its length (4 bytes, little-endian) and its bytes. */
+/** Sends packed messages over a socket. Each message is its length (4 bytes, little-endian) and its bytes. */
 import type { Socket } from 'node:net';
 import { pack, unpack } from '../../store/codec/pack.ts';
 
 const headBytes = 4;
 
 export class FramedSocket {
-  /** @param onMessage called with each message, whose form it must check if a stranger may have sent it */
+  /** @param onMessage called with each message. It must check the form of a message that a stranger may have sent */
   constructor(
     private readonly socket: Socket,
     private readonly onMessage: (message: unknown) => void,
@@ -20,7 +20,7 @@ export class FramedSocket {
     return this.socket.writable;
   }
 
-  /** A closed socket takes nothing. */
+  /** Sends a message. A closed socket takes nothing. */
   send(message: unknown): void {
     if (!this.socket.writable) return;
     const bytes = pack(message);
@@ -58,7 +58,7 @@ export class FrameReader {
 
   constructor(private readonly onFrame: (bytes: Buffer) => void) {}
 
-  /** @param piece stays as it is from now on */
+  /** Takes the next piece. @param piece must not be changed from now on */
   take(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#heldBytes += piece.length;

@@ -4,7 +4,10 @@ import { SocketTransport } from './sockets.ts';
 import { StreamTransport } from './streams.ts';
 import type { LiveWorker, Transport } from './transport.ts';
 
-/** All ways of a front to the workers: sockets to those of its machine while they are connected, else streams. */
+/**
+ * All ways of a front to the workers. Workers of its machine are reached over sockets while these are connected, all
+ * others through streams.
+ */
 export class FrontTransport implements Transport {
   readonly #sockets = new SocketTransport();
   readonly #streams: StreamTransport;

@@ -1,15 +1,15 @@
-/** Where the sockets of this machine's workers lie: a folder that only this user can enter. */
+/** The folder for the sockets of this machine's workers. Only this user can enter it. */
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The system cuts longer ones. */
+/** The system cuts longer paths. */
 const pathBytesMax = 100;
-/** What a killed worker left behind is removed by the next one that starts after this. */
+/** A socket that a killed worker left behind is removed after this time, by the next worker that starts. */
 const leftoverMs = 60_000;
 
-/** A path for a socket that is not there yet; null where sockets are not possible. */
+/** A path for a new socket; null where sockets are not possible. */
 export async function newSocketPath(isDead: (file: string) => Promise<boolean>): Promise<string | null> {
   const uid = process.getuid?.();
   if (uid === undefined) return null;
@@ -19,7 +19,7 @@ export async function newSocketPath(isDead: (file: string) => Promise<boolean>):
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const facts = await lstat(folder);
-    // Somebody else may have made it first, to read along.
+    // Another user may have made the folder first, to read along.
     if (!facts.isDirectory() || facts.uid !== uid || (facts.mode & 0o077) !== 0) return null;
     await removeLeftovers(folder, isDead);
     return file;

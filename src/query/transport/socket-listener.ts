@@ -47,7 +47,7 @@ export class SocketListener implements Listener {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
     const framed = new FramedSocket(socket, (message) => {
-      // A front of another version speaks otherwise.
+      // A front of another version sends another form.
       if (isRequest(message)) this.onRequest(new SocketInboundRequest(message, framed));
       else socket.destroy();
     });

@@ -1,7 +1,6 @@
 /**
- * A front's connections to the workers of its machine, over sockets of the file system: through Redis a message is
- * written and read three times each way. What that is worth stands in
- * `bench/README.md`, "Fast paths".
+ * A front's connections to the workers of its machine, over sockets of the file system. This is a fast path: through
+ * Redis a message is written and read three times each way. Its figure stands in `bench/README.md`, "Fast paths".
  */
 import { createConnection } from 'node:net';
 import { hostname } from 'node:os';
@@ -10,16 +9,16 @@ import { PendingReplies } from '../../store/streams/pending-replies.ts';
 import { FramedSocket } from './framed-socket.ts';
 import type { LiveWorker, Transport } from './transport.ts';
 
-/** A worker that does not listen is not tried again for so long. */
+/** A worker that does not listen is not tried again for this long. */
 const retryMs = 1_000;
 
-/** What travels: the reply has the number of its request. */
+/** The messages. A reply has the number of its request. */
 export type SocketRequest = readonly [number: number, timeoutMs: number, body: MessageBody];
 export type SocketReply = readonly [number: number, body: MessageBody];
 
 export class SocketTransport implements Transport {
   readonly #host = hostname();
-  /** By the path of the worker's socket; also those that ended a moment ago. */
+  /** Connections by the path of the worker's socket. Those that ended stay for `retryMs`. */
   readonly #connections = new Map<string, WorkerConnection>();
   #sent = 0;
   #isClosed = false;
@@ -31,7 +30,7 @@ export class SocketTransport implements Transport {
 
   async start(): Promise<void> {}
 
-  /** Connects to a worker with the first request, which has to go another way. */
+  /** The first request to a worker begins to connect, and has to go another way. */
   send(worker: LiveWorker, body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean {
     const { host, socketPath } = worker;
     if (socketPath === null || host !== this.#host || this.#isClosed) return false;
@@ -61,7 +60,7 @@ class WorkerConnection {
   readonly #pending = new PendingReplies<MessageBody>();
   #isOpen = false;
 
-  /** @param onEnd called once it is over, whatever ended it */
+  /** @param onEnd called when the connection has ended, whatever ended it */
   constructor(socketPath: string, onEnd: () => void) {
     const socket = createConnection(socketPath);
     this.#socket = new FramedSocket(socket, (message) => {

@@ -1,4 +1,4 @@
-/** Requests and replies as entries of Redis Streams: they reach every worker, through a Redis of fronts and workers. */
+/** Sends requests and replies as entries of Redis Streams. They reach every worker. */
 
 import type { RedisHost } from '../../store/store.ts';
 import type { MessageBody, Reply } from '../../store/streams/message-body.ts';

@@ -3,7 +3,7 @@ import { SocketListener } from './socket-listener.ts';
 import { StreamListener } from './streams.ts';
 import type { InboundRequest, Listener } from './transport.ts';
 
-/** All ways of fronts to a worker: its stream, and its socket for those of its machine. */
+/** All ways of fronts to a worker: its stream, and its socket for fronts of its machine. */
 export class WorkerListener implements Listener {
   readonly #sockets: SocketListener;
   readonly #streams: StreamListener;
@@ -14,7 +14,7 @@ export class WorkerListener implements Listener {
     this.#streams = new StreamListener(host, processId, onRequest);
   }
 
-  /** Where fronts of this machine connect to, for the heartbeat; null: nowhere. */
+  /** Path of the socket for fronts of this machine, for the heartbeat; null: there is none. */
   get socketPath(): string | null {
     return this.#sockets.path;
   }

@@ -1,4 +1,4 @@
-/** A shard's answer to one question, in the form in which it travels. */
+/** A shard's answer to one question, encoded for its way to the front. */
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { chain, type Maybe, mapInTurn, pace } from '../../search/pace.ts';
 import type { Shard } from '../../search/shard/shard.ts';
@@ -12,7 +12,7 @@ import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
 
 export interface AnswerOptions {
-  /** That tokens are signed with. */
+  /** Signs tokens. */
   readonly secret: Buffer;
   /** This worker has all partitions. */
   readonly isWhole: boolean;
@@ -22,7 +22,7 @@ type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { rea
 
 const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [] };
 
-/** In steps. @param shard null: no item of the index is here */
+/** Answers a question, in steps. @param shard null: no item of the index is here */
 export function answerQuestion(
   question: ShardQuestion,
   index: ScopedIndex,
@@ -47,7 +47,8 @@ function answered(
   shard: Shard | null,
   { secret, isWhole }: AnswerOptions,
 ): Maybe<MessageBody> {
-  // Alone, the first groups of a facet are the first ones of all; else the merge needs more than are asked for.
+  // The first groups of a worker that is alone are the first of all. Otherwise the merge needs more groups than are
+  // asked for.
   const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
   const answer = shard === null ? nothingFound : shard.answer(query, groupsMax);
   return chain(answer, (found) => {

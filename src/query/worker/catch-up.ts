@@ -4,16 +4,16 @@ import type { LiveShard } from './live-shard.ts';
 /** Changes and loads give way to queries and leases after this long. */
 export const sliceMs = 8;
 
-/** Applies the changes that wait at shards: at once what takes no longer than others may wait, the rest bit by bit. */
+/** Applies the changes that wait at shards. For one slice they are applied at once, the others bit by bit. */
 export class CatchUp {
   /** Shards with changes that wait; the first one is the next. */
   readonly #behind = new Set<LiveShard>();
   #isRunning = false;
 
-  /** @param onCurrent called when a shard has all its changes that had to wait */
+  /** @param onCurrent called when no change waits at a shard any more that had to wait */
   constructor(private readonly onCurrent: () => void) {}
 
-  /** Applies changes for a slice; the rest follows soon. */
+  /** Applies changes for a slice. The others follow soon. */
   advance(shards: Iterable<LiveShard>): void {
     const endsMs = performance.now() + sliceMs;
     for (const live of shards) if (!live.advance(endsMs)) this.soon(live);
@@ -27,7 +27,7 @@ export class CatchUp {
   }
 
   async #run(): Promise<void> {
-    // Those that are pinned are told of when they are let go.
+    // Pinned shards are left out here. `soon` is called for each when its last pin goes.
     for (let live = this.#next(); live !== null; live = this.#next()) {
       await setImmediate();
       if (!live.advance(performance.now() + sliceMs)) continue;
@@ -37,7 +37,7 @@ export class CatchUp {
     this.#isRunning = false;
   }
 
-  /** In turn. */
+  /** The next shard that is not pinned. Shards take turns. */
   #next(): LiveShard | null {
     for (const live of this.#behind) {
       if (live.isPinned) continue;

@@ -1,4 +1,4 @@
-/** Processor time of a query by what it went into, and the words for one that takes too much of it. */
+/** The processor time of a query, divided by what it was spent on, and the words for a query that takes too much. */
 import type { Detail, Phase } from '../../search/pace.ts';
 
 const valueShownMax = 60;
@@ -26,7 +26,7 @@ export class Cost {
   readonly #phases = new Map<Phase, number>();
   readonly #details = new Map<Detail, number>();
 
-  /** Without what is made once for all queries. */
+  /** Processor time, without work that is done once for all queries. */
   get ms(): number {
     return this.#ms;
   }
@@ -38,7 +38,10 @@ export class Cost {
     if (detail !== null) this.#details.set(detail, (this.#details.get(detail) ?? 0) + ms);
   }
 
-  /** What took longest, and what to do about it; for a query that was stopped after so much processor time. */
+  /**
+   * Explains to the client of a stopped query what took longest, and what to do about it.
+   * @param spentMs processor time after which the query was stopped
+   */
   explain(spentMs: number): string {
     const [phase, ms] = largest(this.#phases) ?? ['filters', this.#ms];
     const share = Math.min(100, Math.round((100 * ms) / Math.max(this.#ms, 1)));

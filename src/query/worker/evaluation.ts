@@ -1,6 +1,6 @@
 /**
- * The queries of one request, answered one after the other in slices of time, each within a budget of processor time.
- * With the first one that takes more, the request ends.
+ * Answers the queries of one request, one after the other, in slices of time. Each query has a budget of processor
+ * time. The first query that takes more ends the request.
  */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
@@ -9,14 +9,14 @@ import type { MessageBody } from '../../store/streams/message-body.ts';
 import { encodeRefusal, notRun } from '../protocol/refusal.ts';
 import { Cost } from './cost.ts';
 
-/** A refusal has to reach the front before it gives up, and others have their turns in between. */
+/** A refusal leaves this long before the front gives up, because others have their turns before it is written. */
 const replyMs = 200;
 
 export class Evaluation {
   readonly #answers: MessageBody[] = [];
-  /** Of the query under way; null before it began. */
+  /** The steps that are left of the query under way; null before it began. */
   #left: Unfinished<MessageBody> | null = null;
-  /** Of the query under way; null while it has not taken long. */
+  /** The cost of the query under way; null while it has not taken long. */
   #cost: Cost | null = null;
   /** Processor time of the query under way, and of those before it. */
   #spentMs = 0;
@@ -25,7 +25,7 @@ export class Evaluation {
   #detail: Detail = null;
   #slices = 0;
   #refused = 0;
-  /** Until when costs were told apart, on the clock of `performance.now()`. */
+  /** When the time was last added to the cost, on the clock of `performance.now()`. */
   #lookedMs = 0;
   #endsMs = 0;
 
@@ -43,11 +43,11 @@ export class Evaluation {
   /**
    * Goes on for a slice.
    * @param nowMs on the clock of `performance.now()`, as `endsMs` and `deadlineMs` are
-   * @param deadlineMs when nobody waits for the answers any more
+   * @param deadlineMs time after which nobody waits for the answers
    * @returns all answers; null when there is more to do
    */
   run(nowMs: number, endsMs: number, deadlineMs: number): readonly MessageBody[] | null {
-    // Most requests end within their first slice, which this would make longer.
+    // Most requests end within their first slice, and this call would make it longer.
     const usedBefore = this.#slices === 0 ? null : process.cpuUsage();
     this.#lookedMs = nowMs;
     this.#endsMs = endsMs;
@@ -58,7 +58,7 @@ export class Evaluation {
     while (this.#answers.length < this.answerers.length) {
       const answer = this.#goOn();
       const isLast = this.#answers.length + 1 === this.answerers.length;
-      // What nothing comes after is not counted.
+      // The last answer is not counted, because nothing comes after it.
       if (!(answer instanceof Unfinished) && isLast) {
         this.#answers.push(answer);
         break;
@@ -80,7 +80,7 @@ export class Evaluation {
     return this.#answers;
   }
 
-  /** Lets go of what was done so far. */
+  /** Drops what was done so far. */
   abandon(): void {
     this.#left?.steps.return(null);
     this.#left = null;
@@ -93,14 +93,14 @@ export class Evaluation {
       assert(begin !== undefined, 'a query is left to be answered');
       const answer = begin();
       if (!(answer instanceof Unfinished)) return answer;
-      // Not all that is unfinished has to pause.
+      // Unfinished work may still end within this slice.
       this.#left = answer;
     }
     const { done, value } = this.#left.steps.next();
     return done ? value : this.#left;
   }
 
-  /** Puts the time since the last look down to what it went into. @returns whether the slice is over */
+  /** Adds the time since the last look to the cost of the current phase. @returns whether the slice is over */
   readonly #look = (): boolean => {
     const nowMs = performance.now();
     this.#cost ??= new Cost();
@@ -113,7 +113,7 @@ export class Evaluation {
     return this.#cost?.ms ?? 0;
   }
 
-  /** Processor time of all its queries. */
+  /** Processor time of all queries of the request. */
   get #requestMs(): number {
     return this.#spentBeforeMs + this.#spentMs;
   }
@@ -123,8 +123,8 @@ export class Evaluation {
   }
 
   /**
-   * On a busy machine a costly query does not come to its budget before its front gives up, which would say nothing of
-   * what it cost, and a second try would cost as much again.
+   * On a busy machine the front of a costly query may give up before the query reaches its budget. The client would not
+   * learn what the query cost, and a second try would cost as much again. So such a query is refused in time.
    */
   #isInVain(deadlineMs: number): boolean {
     return this.#lookedMs > deadlineMs - replyMs && this.#requestMs >= this.budgetMs / 2;
@@ -142,7 +142,7 @@ export class Evaluation {
           : (this.#cost ?? new Cost()).explain(Math.min(this.budgetMs, Math.ceil(this.#spentMs))),
       ),
     );
-    // One bad query makes the whole request a bad one: what the others would answer is for nobody.
+    // One bad query makes the whole request a bad one, so nobody needs the answers to the others.
     while (this.#answers.length < this.answerers.length) this.#settle(encodeRefusal(notRun));
   }
 
@@ -157,7 +157,7 @@ export class Evaluation {
   }
 }
 
-/** Of time that passed, what this process was not waiting for a processor. @param before null: not known */
+/** Share of the time that passed in which this process had a processor, 0 to 1. @param before null: not known */
 function shareOfTime(before: NodeJS.CpuUsage | null, passedMs: number): number {
   if (before === null || passedMs <= 0) return 1;
   const { user, system } = process.cpuUsage(before);

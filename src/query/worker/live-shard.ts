@@ -8,7 +8,10 @@ import type { StoredItem } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { type IndexDefinition, knownFields } from '../index-fields.ts';
 
-/** A scan of one partition that is under way: what changed since it began is newer than what it finds. */
+/**
+ * A scan of one partition that is under way. An item that changed since the scan began is newer than what the scan
+ * finds.
+ */
 export interface Fill {
   readonly partition: number;
   /** `itemKey` of the items that changed. */
@@ -24,10 +27,10 @@ export class LiveShard {
   readonly shard: Shard;
   readonly #fields: Map<string, FieldType>;
   readonly #fills = new Set<Fill>();
-  /** Changes from `#done` on wait to be applied, in this order. */
+  /** Changes in their order. Those from `#done` on wait to be applied. */
   readonly #changes: Change[] = [];
   #done = 0;
-  /** Changes that are being applied. */
+  /** The steps of applying them; null: not begun. */
   #applying: Steps<void> | null = null;
   #pins = 0;
   #waiting: (() => void)[] = [];
@@ -42,12 +45,15 @@ export class LiveShard {
     this.shard = new Shard({ fields: new Map(this.#fields) });
   }
 
-  /** False while changes wait that the shard should have by now: then it can answer nobody. */
+  /** False while changes wait that the shard should have by now. It can then answer nobody. */
   get isCurrent(): boolean {
     return this.#changes.length === 0;
   }
 
-  /** Keeps the shard as it is, for a query that pauses. It must be current. @returns lets go of it; to be called once */
+  /**
+   * Keeps the shard as it is, for a query that pauses. The shard must be current.
+   * @returns a function that ends this; must be called once
+   */
   pin(): () => void {
     this.#pins += 1;
     return () => {
@@ -61,8 +67,8 @@ export class LiveShard {
   }
 
   /**
-   * Applies what waits, unless it is pinned.
-   * @param endsMs on the clock of `performance.now()`; what is not done by then goes on waiting
+   * Applies the changes that wait, unless the shard is pinned.
+   * @param endsMs when to stop, on the clock of `performance.now()`; changes that are not applied by then go on waiting
    * @returns whether nothing waits any more
    */
   advance(endsMs: number): boolean {
@@ -78,7 +84,10 @@ export class LiveShard {
     return true;
   }
 
-  /** A change that breaks, a bug of ours, must not be in the way of all others. @returns whether that was all */
+  /**
+   * Goes on applying. A change that throws, which is a bug of ours, must not stop all others.
+   * @returns whether all are applied
+   */
   #applySome(applying: Steps<void>): boolean {
     try {
       return applying.next().done === true;
@@ -116,7 +125,7 @@ export class LiveShard {
     }
   }
 
-  /** Puts or removes the current state of an item, with the next `advance`. */
+  /** Notes that an item was put or removed, for the next `advance`. */
   change(partition: number, sourceId: string, originId: string, item: StoredItem | null): void {
     for (const fill of this.#fills) {
       if (fill.partition === partition) fill.changed.add(itemKey(sourceId, originId));
@@ -126,12 +135,12 @@ export class LiveShard {
     );
   }
 
-  /** Removes all items of a partition, with the next `advance`. */
+  /** Notes that all items of a partition are removed, for the next `advance`. */
   drop(partition: number): void {
     this.#changes.push({ kind: 'drop', partition });
   }
 
-  /** A fill that sees every change from now on; `end` must follow. */
+  /** Begins a fill that sees every change from now on. `end` must follow. */
   begin(partition: number): Fill {
     const fill = { partition, changed: new Set<string>() };
     this.#fills.add(fill);
@@ -142,7 +151,7 @@ export class LiveShard {
     this.#fills.delete(fill);
   }
 
-  /** Puts an item that a scan found, unless it changed since the fill began, with the next `advance`. */
+  /** Notes an item that a scan found, for the next `advance`, unless the item changed since the fill began. */
   found(fill: Fill, item: StoredItem): void {
     if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
     this.#changes.push({ kind: 'put', partition: fill.partition, item });
@@ -168,8 +177,8 @@ export class LiveShard {
   }
 
   /**
-   * The item may have been made by another configuration than the one this shard follows: after a change of a field's
-   * type stored items go on having the former one until each is rebuilt.
+   * The fields that fit their types here. Another configuration may have made the item: after a change of a field's
+   * type, a stored item has a value of the former type until it is rebuilt.
    */
   #fitting(fields: JsonObject): JsonObject {
     const names = Object.keys(fields);
@@ -186,7 +195,7 @@ export class LiveShard {
     return type !== undefined && fitField(type, getOwn(fields, name) ?? null).ok;
   }
 
-  /** Takes over the fields that this process has learnt since. */
+  /** Adds the fields that this process has learnt since. */
   #learnFields(): void {
     for (const [name, type] of knownFields(this.definition, this.autoFields)) {
       if (this.#fields.has(name)) continue;

@@ -1,6 +1,6 @@
-/** Which request is next: tenants take turns, and requests that take long come behind all others. */
+/** Decides which request is next. Tenants take turns, and requests that take long come behind all others. */
 
-/** Requests whose work so far is kept, each with memory of its own and shards that must not change meanwhile. */
+/** Most requests that may pause with their work kept. Each has its own memory, and shards that must not change meanwhile. */
 const keptMax = 8;
 
 export interface TenantRequest {
@@ -8,11 +8,11 @@ export interface TenantRequest {
 }
 
 export class QueryTurns<Request extends TenantRequest> {
-  /** Requests that were not begun, by tenant; the first tenant is the next one. */
+  /** Requests that have not begun, by tenant. The first tenant is the next one. */
   readonly #fresh = new Map<string, Request[]>();
-  /** Requests that paused, at most one of each tenant; the first one is the next. */
+  /** Requests that paused, at most one of each tenant. The first one is the next. */
   readonly #kept: Request[] = [];
-  /** Requests that took longer than a slice and were given up for now: they begin again. */
+  /** Requests that took longer than a slice and whose work was dropped. They begin again. */
   #parked: Request[] = [];
 
   get isEmpty(): boolean {
@@ -29,7 +29,7 @@ export class QueryTurns<Request extends TenantRequest> {
     else ofTenant.push(request);
   }
 
-  /** Takes a request that was not begun. */
+  /** Takes a request that has not begun. */
   takeFresh(): Request | null {
     for (const [tenant, requests] of this.#fresh) {
       const request = requests.shift();
@@ -40,7 +40,10 @@ export class QueryTurns<Request extends TenantRequest> {
     return null;
   }
 
-  /** A request is not done after a slice. @returns whether what was done is to be kept; else it begins again in its turn */
+  /**
+   * Takes back a request that is not done after a slice.
+   * @returns whether its work is kept; else it begins again in its turn
+   */
   pause(request: Request): boolean {
     if (this.#kept.includes(request)) return true;
     const isKept = this.#hasRoomFor(request);
@@ -54,7 +57,7 @@ export class QueryTurns<Request extends TenantRequest> {
     if (at >= 0) this.#kept.splice(at, 1);
   }
 
-  /** The next request that takes long: one that can begin again now, or one that goes on. */
+  /** The next request that takes long: one that can begin again now, or else one that goes on. */
   takeLong(): Request | null {
     const parkedAt = this.#parked.findIndex((request) => this.#hasRoomFor(request));
     if (parkedAt >= 0) return this.#parked.splice(parkedAt, 1)[0] ?? null;
@@ -63,12 +66,12 @@ export class QueryTurns<Request extends TenantRequest> {
     return next ?? null;
   }
 
-  /** Takes those out that nobody waits for any more. */
+  /** Takes out parked requests that nobody waits for any more. */
   dropParked(isGone: (request: Request) => boolean): void {
     this.#parked = this.#parked.filter((request) => !isGone(request));
   }
 
-  /** Takes out everything that takes long. */
+  /** Takes out all requests that take long. */
   takeAllLong(): Request[] {
     const all = [...this.#kept, ...this.#parked];
     this.#kept.length = 0;

@@ -1,4 +1,4 @@
-/** A worker's answers to the queries of the fronts. */
+/** Answers the queries of the fronts in a worker. */
 import { setImmediate } from 'node:timers/promises';
 import { queryCpuMs as queryCpuMsDefault } from '../../contract/limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,7 +13,7 @@ import { ShardState } from './shard-state.ts';
 
 /** Leases, changes and other tenants get a turn after this long. */
 const sliceMs = 5;
-/** Renewed leases tell nobody, so what waits is looked at now and then. */
+/** No event tells of renewed leases, so requests that wait are looked at this often. */
 const recheckMs = 100;
 
 export interface ResponderOptions {
@@ -23,9 +23,9 @@ export interface ResponderOptions {
   readonly shards: ShardSet;
   /** Partitions that are loaded and whose lease holds, with their epochs. */
   covered(): Coverage;
-  /** Processor time that a query has; absent: the documented default. */
+  /** Processor time that a query may take; absent: the documented default. */
   readonly queryCpuMs?: number;
-  /** Called for a query that broke; a bug of ours. */
+  /** Called for a query that threw an error, which is a bug of ours. */
   onTrouble(error: unknown): void;
 }
 
@@ -36,14 +36,14 @@ export interface ResponderFigures {
   readonly refused: number;
   /** Slices in which requests did not end. */
   readonly pauses: number;
-  /** Requests that nobody waited for any more before they were answered. */
+  /** Requests that were not answered because nobody waited for them any more. */
   readonly dropped: number;
 }
 
 export class Responder {
   readonly #listener: WorkerListener;
   readonly #terms: RequestTerms;
-  /** Requests that cannot be answered yet: a partition is loading, or behind what the front has seen of it. */
+  /** Requests that cannot be answered yet: a partition is loading, or behind the commits that the front has heard of. */
   #waiting: RunningRequest[] = [];
   /** Requests to answer. */
   readonly #turns = new QueryTurns<RunningRequest>();
@@ -62,7 +62,7 @@ export class Responder {
     shards.onProgress(() => this.#recheckSoon());
   }
 
-  /** Resolves once queries can arrive. Before the first heartbeat, so that no front asks in vain. */
+  /** Resolves once queries can arrive. Must be called before the first heartbeat, so that no front asks in vain. */
   async start(): Promise<void> {
     await this.#listener.start();
     this.#timer = setInterval(() => this.#recheck(), recheckMs);
@@ -74,7 +74,7 @@ export class Responder {
     await this.#listener.close();
   }
 
-  /** Where fronts of this host can ask without Redis, for the heartbeat; null: nowhere. */
+  /** Path of the socket for fronts of this machine, for the heartbeat; null: there is none. */
   get socketPath(): string | null {
     return this.#listener.socketPath;
   }
@@ -97,7 +97,7 @@ export class Responder {
     }
   }
 
-  /** Not at once: the owner of a loaded partition hears of it in the same turn of the event loop. */
+  /** The look comes in the next turn of the event loop: the owner of a loaded partition hears of it later in this one. */
   #recheckSoon(): void {
     if (this.#waiting.length === 0 || this.#isRechecking) return;
     this.#isRechecking = true;
@@ -121,7 +121,7 @@ export class Responder {
     }
   }
 
-  /** Counts it as well. */
+  /** True when nobody waits for a request any more; counts such requests. */
   #isGone(request: RunningRequest, nowMs: number): boolean {
     const isGone = request.isGone(nowMs);
     if (isGone) this.#dropped += 1;
@@ -141,7 +141,7 @@ export class Responder {
   }
 
   async #run(): Promise<void> {
-    // What has just come in one entry runs together.
+    // Requests that come in the same turn run together.
     await Promise.resolve();
     for (;;) {
       this.#answerFresh();
@@ -154,7 +154,7 @@ export class Responder {
     this.#isRunning = false;
   }
 
-  /** For a slice, requests that have not begun: each gets a slice of its own to end in. */
+  /** Begins requests for a slice. Each request gets a slice of its own to end in. */
   #answerFresh(): void {
     let nowMs = performance.now();
     const endsMs = nowMs + sliceMs;
@@ -167,7 +167,7 @@ export class Responder {
     }
   }
 
-  /** For a slice, one of the requests that take longer. */
+  /** Goes on with one of the requests that take longer, for a slice. */
   #goOnWithLong(): void {
     const request = this.#turns.takeLong();
     if (request === null) return;
@@ -198,7 +198,7 @@ export class Responder {
       this.#answered += 1;
       this.#refused += request.refused;
     } catch (error) {
-      // For a moment after a change of the configuration a front may ask for fields of a type they do not have here.
+      // Shortly after a change of the configuration a front may ask for fields of a type that they do not have here.
       this.options.onTrouble(error);
       request.reply(null);
     }

@@ -8,12 +8,12 @@ import { Evaluation } from './evaluation.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardState } from './shard-state.ts';
 
-/** What was done so far. */
+/** The work on a request so far. */
 interface Work {
   readonly evaluation: Evaluation;
-  /** When it began: what the answers are of. */
+  /** State of the shards when the work began, which the answers show. */
   readonly snapshot: ShardSnapshot;
-  /** In the order of the queries, as they were then; null: no item is here. */
+  /** The shard of each query, in their order; null: no item is here. */
   readonly shards: readonly (LiveShard | null)[];
 }
 
@@ -22,10 +22,10 @@ export interface RequestTerms extends Omit<AnswerOptions, 'isWhole'> {
   readonly queryCpuMs: number;
 }
 
-/** A request on its way through a worker. What it did so far can be let go of; then it begins again. */
+/** A request on its way through a worker. Its work so far can be dropped; then it begins again. */
 export class RunningRequest {
   #work: Work | null = null;
-  /** Lets go of the shards that must not change while it pauses. */
+  /** Unpins the shards, which must not change while the request pauses. */
   #unpin: (() => void) | null = null;
 
   constructor(
@@ -53,7 +53,7 @@ export class RunningRequest {
     return this.#work?.evaluation.refused ?? 0;
   }
 
-  /** Coverage, state of the shards and answers are of one moment: this one. */
+  /** Begins the work. Coverage, state of the shards and answers are those of this call. */
   begin({ isWhole, snapshot, shardOf }: ShardState): void {
     const { queries } = this.request;
     const shards = queries.map(shardOf);
@@ -76,7 +76,7 @@ export class RunningRequest {
     this.inbound.reply(encodeReply({ snapshot: this.#work.snapshot, answers }));
   }
 
-  /** Until it goes on its shards stay as they are; changes wait. */
+  /** Pauses the request. Its shards stay as they are, and changes to them wait. */
   pause(): void {
     if (this.#unpin !== null) return;
     const unpins = [...new Set(this.#work?.shards)].map((live) => live?.pin());

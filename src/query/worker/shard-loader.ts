@@ -6,9 +6,9 @@ import { type CatchUp, sliceMs } from './catch-up.ts';
 import type { Fill, LiveShard } from './live-shard.ts';
 
 export interface LoadOptions {
-  /** False once the partition is closed: then the load ends early. */
+  /** False once the partition is closed. The load then ends early. */
   isHeld(): boolean;
-  /** Told of items that were loaded. */
+  /** Called with the number of items of each portion that was loaded. */
   onItems?(count: number): void;
 }
 
@@ -20,7 +20,7 @@ export class ShardLoader {
     private readonly catchUp: CatchUp,
   ) {}
 
-  /** What changes meanwhile is not overwritten. @throws StoreUnavailableError */
+  /** Loads the items. An item that changes meanwhile is not overwritten. @throws StoreUnavailableError */
   async load(
     live: LiveShard,
     { scope, index }: ScopedIndex,
@@ -34,7 +34,7 @@ export class ShardLoader {
       for (;;) {
         const { done, value } = await coming;
         if (done || !isHeld()) return;
-        // The next portion is fetched while this one is indexed: two are in memory at a time.
+        // The next portion is fetched while this one is indexed, so two are in memory at a time.
         coming = portions.next();
         coming.catch(() => {});
         await this.#learnFields(live, value);
@@ -64,7 +64,10 @@ export class ShardLoader {
     }
   }
 
-  /** Fields of stored items were decided before the items were stored, so Redis knows them all. */
+  /**
+   * Reads field types that this process does not know. They were decided before the items were stored, so Redis has
+   * them all.
+   */
   async #learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
     const { definition } = live;
     if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;

@@ -1,6 +1,6 @@
 /**
- * A worker's shards: one per index of an environment, over all partitions that the worker owns. They are built from
- * Redis when a partition is opened, follow the commits from there, and are dropped when it is closed.
+ * A worker's shards: one for each index of an environment, over all partitions that the worker owns. Items of a
+ * partition are loaded from Redis when it is opened, follow its commits from there, and are dropped when it is closed.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
@@ -37,7 +37,7 @@ export interface PartitionLoad {
 export class ShardSet implements ItemSink {
   /** By `itemIndexField`. */
   readonly #shards = new Map<string, LiveShard>();
-  /** Shards that will take the place of those in `#shards` once they are filled. */
+  /** Shards that take the place of those in `#shards` once they are filled. */
   readonly #rebuilding = new Map<string, LiveShard>();
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
@@ -46,20 +46,20 @@ export class ShardSet implements ItemSink {
   readonly #loader: ShardLoader;
   /** Configuration that all shards follow; null while some still follow a former one. */
   #followed: Configuration | null;
-  /** Loads go one after the other: together they would only crowd the event loop. */
+  /** Loads go one after the other. Together they would only crowd the event loop. */
   #queue: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly store: Store,
     private readonly autoFields: AutoFields,
-    /** Null until the first `reconfigure`: then there are no indexes. */
+    /** Null before the first `reconfigure`. There are no indexes then. */
     private configuration: Configuration | null,
   ) {
     this.#followed = configuration;
     this.#loader = new ShardLoader(store, autoFields, this.#catchUp);
   }
 
-  /** Called when a partition has applied a commit, was loaded or was closed. */
+  /** Calls the listener when a partition has applied a commit, was loaded or was closed. */
   onProgress(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -90,7 +90,7 @@ export class ShardSet implements ItemSink {
     return this.#shards.get(name) ?? null;
   }
 
-  /** @throws StoreUnavailableError; then the partition is closed again */
+  /** Loads the items of a partition. @throws StoreUnavailableError; then the partition is closed again */
   async open(partition: number, epoch: number, commits: number): Promise<void> {
     this.close(partition);
     const held: HeldPartition = { epoch, commits, loaded: false };
@@ -109,7 +109,10 @@ export class ShardSet implements ItemSink {
     this.#tell();
   }
 
-  /** What takes long is applied bit by bit: until then `live` tells that its shards are behind. */
+  /**
+   * Applies the changes of a commit. Changes that take long are applied bit by bit. Until then the shards are not
+   * current.
+   */
   apply(partition: number, commits: number, changes: readonly ItemChange[]): void {
     const held = this.#held.get(partition);
     if (held === undefined) return;
@@ -206,7 +209,7 @@ export class ShardSet implements ItemSink {
     return this.#held.get(partition) === held;
   }
 
-  /** Makes it at the first item; null when the configuration has no such index. */
+  /** The shard of an index, which is made at its first item; null when the configuration has no such index. */
   #liveShard(name: string, index: ScopedIndex): LiveShard | null {
     const live = this.#shards.get(name);
     if (live !== undefined) return live;

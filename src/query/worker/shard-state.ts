@@ -4,7 +4,7 @@ import type { ShardRequest } from '../protocol/shard-request.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardSet } from './shard-set.ts';
 
-/** A worker's shards at one moment, and which requests they can answer. Only valid until anything else happens. */
+/** The state of a worker's shards, and which requests they can answer. It is valid only until anything else happens. */
 export class ShardState {
   readonly snapshot: ShardSnapshot;
   /** The worker has all partitions. */
@@ -24,7 +24,7 @@ export class ShardState {
     this.#isSettled = isSettled(shards, covers);
   }
 
-  /** Null when no item of the index is here. */
+  /** The shard of an index; null when no item of it is here. */
   readonly shardOf = (index: ScopedIndex): LiveShard | null => this.shards.live(itemIndexField(index));
 
   canAnswer({ needs, queries }: ShardRequest): boolean {
@@ -35,7 +35,7 @@ export class ShardState {
     );
   }
 
-  /** True when every partition of ours has applied what the front has seen of it. */
+  /** True when every partition of this worker has applied the commits that the front has heard of. */
   #hasApplied(needs: readonly number[]): boolean {
     for (const [partition, applied] of this.snapshot.applied) {
       if (applied < (needs[partition] ?? 0)) return false;
@@ -44,7 +44,7 @@ export class ShardState {
   }
 }
 
-/** False while a shard has rows of a partition that is still loading or no longer ours: they cannot be told apart. */
+/** False while a shard has rows of a partition that is still loading or no longer ours. These rows cannot be told apart. */
 function isSettled({ held }: ShardSet, covers: Coverage): boolean {
   if (held.size !== covers.size) return false;
   for (const [partition, { epoch }] of held) if (covers.get(partition) !== epoch) return false;

@@ -15,7 +15,7 @@ const ordering: ReadonlySet<FilterOperator> = new Set([
   'lessThanOrEquals',
 ]);
 
-/** What is the same for all parts of one filter. */
+/** Shared by all parts of one filter. */
 export interface FilterCheck {
   readonly table: FieldTable;
   readonly mistakes: Mistakes;
@@ -23,7 +23,7 @@ export interface FilterCheck {
   patterns: number;
 }
 
-/** A condition of a filter; null when it has no field or no operator. Counts it and its pattern. */
+/** Checks a condition, and counts it and its pattern. @returns null when the condition has no field or no known operator */
 export function checkCondition(condition: JsonObject, place: string, check: FilterCheck): FilterNode | null {
   check.conditions += 1;
   const { table, mistakes } = check;
@@ -56,7 +56,7 @@ function checkOperator(operator: Json, place: string, mistakes: Mistakes): Filte
   return null;
 }
 
-/** Whether the operator means anything on fields of that type. */
+/** Checks that the operator has a meaning on fields of that type. */
 function checkUse(
   meaning: FieldMeaning,
   field: string,
@@ -82,7 +82,10 @@ function checkUse(
   }
 }
 
-/** Whether the value has the shape that its operator needs. A value of another type than the field's matches nothing. */
+/**
+ * Checks that the value has the shape that its operator needs. A value of another type than the field's is no mistake:
+ * it matches nothing.
+ */
 function checkValue(
   meaning: FieldMeaning,
   operator: FilterOperator,

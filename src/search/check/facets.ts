@@ -8,7 +8,10 @@ import { type Mistakes, quote } from './mistakes.ts';
 
 type Facet = CheckedQuery['facets'][number];
 
-/** A field that cannot be faceted, or does not exist, is no mistake: its facet is not valid and has no groups. */
+/**
+ * The facets of a query. A field that cannot be faceted, or does not exist, is no mistake: its facet is not valid and
+ * has no groups.
+ */
 export function checkFacets(facets: Json, table: FieldTable, mistakes: Mistakes): Facet[] {
   if (facets === null) return [];
   if (!Array.isArray(facets)) {

@@ -9,9 +9,9 @@ import { type Mistakes, quote } from './mistakes.ts';
 type GroupKind = 'and' | 'or';
 
 /**
- * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). Groups may hold conditions
- * and groups of the other kind, whose members are conditions. An empty group is no condition. Mistakes are collected;
- * with any, what is returned is not to be used.
+ * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may hold conditions,
+ * and groups of the other kind whose members are conditions. An empty group is no condition. Mistakes are collected. If
+ * there are any, the result must not be used.
  */
 export function checkFilter(filters: Json, table: FieldTable, mistakes: Mistakes): FilterNode | null {
   if (filters === null) return null;

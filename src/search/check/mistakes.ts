@@ -1,7 +1,7 @@
 import type { Json } from '../../contract/json.ts';
 
 const quotedCharactersMax = 100;
-/** A body full of mistakes is answered with the first of them. */
+/** The first so many mistakes are told. */
 const mistakesMax = 1000;
 
 /** The mistakes of one query, each with its place: `filters.and[0].operator: unknown operator "like"`. */
@@ -14,13 +14,13 @@ export class Mistakes {
     if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
   }
 
-  /** Whether a member of the query has one, however deep. */
+  /** True when a member of the query has a mistake, however deep. */
   isIn(member: string): boolean {
     return this.#members.has(member);
   }
 }
 
-/** The value as it was sent, cut when it is long. */
+/** The value as it was sent. A long value is cut. */
 export function quote(value: Json | undefined): string {
   const text = JSON.stringify(
     typeof value === 'string' ? value.slice(0, quotedCharactersMax) : shallow(value),

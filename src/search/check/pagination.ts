@@ -9,10 +9,7 @@ export interface CheckedPagination {
   readonly nextPageToken: string | null;
 }
 
-/**
- * The mistake of a token that was not given for the query that it comes with
- * (docs/reference/indexes-and-queries.md "Paging").
- */
+/** The mistake of a token that was made for another query (docs/reference/indexes-and-queries.md "Paging"). */
 export const invalidNextPageToken = 'Invalid nextPageToken';
 
 const firstPage: CheckedPagination = { offset: 0, pageSize: pageSizeDefault, nextPageToken: null };

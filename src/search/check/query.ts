@@ -11,25 +11,29 @@ import { checkSearch } from './search.ts';
 import { checkSort } from './sort.ts';
 
 export interface QueryRules extends FieldTable {
-  /** Whether an alias names a full schema; null where `aliases` is not supported, and so ignored like any unknown key. */
+  /**
+   * True when an alias names a full schema. Null where `aliases` is not supported: it is then ignored like any unknown
+   * key.
+   */
   readonly isSchemaAlias: ((alias: string) => boolean) | null;
 }
 
 export type QueryCheck =
   | {
       readonly ok: true;
-      /** `after` is null, and `offset` 0 when there is a token: the token's place is the caller's to fill in. */
+      /** `after` is null: the caller fills in the place of the token. `offset` is 0 when there is a token. */
       readonly query: CheckedQuery;
       /** Without repetition; null when the query asks for none. */
       readonly aliases: readonly string[] | null;
-      /** As sent, not verified. */
+      /** The token as it was sent. It is not verified. */
       readonly nextPageToken: string | null;
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /**
- * A query object as sent, with every default filled in, or every mistake that it has, each text beginning with its
- * place (docs/reference/indexes-and-queries.md "The query object"). Unknown keys are ignored and null means absent.
+ * Checks a query object as it was sent (docs/reference/indexes-and-queries.md "The query object"). Unknown keys are
+ * ignored, and null means absent.
+ * @returns the query with every default filled in, or every mistake. The text of a mistake begins with its place
  */
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
@@ -41,7 +45,8 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
   const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
   const { offset, pageSize, nextPageToken } = pagination;
-  // Tokens come with answers, so this one was not given for what the index cannot answer; see `queryIdentity`.
+  // A token comes with an answer. A query with these mistakes has no answer, so the token is of another query; see
+  // `queryIdentity`.
   const isOfAnother = ['filters', 'search', 'sort'].some((member) => mistakes.isIn(member));
   if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
   if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
@@ -53,9 +58,9 @@ function memberOf(body: JsonObject, name: string): Json {
   return getOwn(body, name) ?? null;
 }
 
-/** Text that is equal for two queries between which a `nextPageToken` may pass: same filters, search and sort. */
+/** A text that is equal for queries with the same filters, search and sort. A `nextPageToken` holds for all of them. */
 export function queryIdentity({ filter, search, sort }: CheckedQuery): string {
-  // These parts are plain JSON by construction; only their names make them another type.
+  // These parts are plain JSON. TypeScript cannot see it, because they are interfaces.
   return canonicalJson([filter, search, sort] as unknown as Json);
 }
 

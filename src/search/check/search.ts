@@ -6,7 +6,7 @@ import type { CheckedQuery } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
-/** The search of a query, null for none (docs/reference/indexes-and-queries.md "Search"). */
+/** Checks the search of a query, null for none (docs/reference/indexes-and-queries.md "Search"). */
 export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedQuery['search'] {
   if (search === null) return null;
   if (!isJsonObject(search)) {

@@ -7,9 +7,9 @@ import { isSortable } from '../fields/field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 /**
- * The keys to sort by, never none: without any it is `_score` for a search and `_updatedAt` otherwise, descending.
- * A field that was named before in the same order decides nothing any more, and is left out; in the other order it may,
- * since a list is sorted by its smallest item or by its largest.
+ * The keys to sort by, at least one. Without any the key is `_score` for a search and `_updatedAt` otherwise,
+ * descending. A field that was named before in the same order decides nothing more, and is left out. In the other order
+ * it may decide, because a list is sorted by its smallest item or by its largest.
  */
 export function checkSort(sort: Json, hasSearch: boolean, table: FieldTable, mistakes: Mistakes): SortKey[] {
   const fallback: SortKey[] = [{ field: hasSearch ? '_score' : '_updatedAt', order: 'desc' }];

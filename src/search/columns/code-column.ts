@@ -9,10 +9,10 @@ import type { Order, PlaceValue } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
 
-/** What a code column takes; `plain` is any scalar, for facets alone. */
+/** The values that a code column takes. `plain` is any scalar, and serves facets alone. */
 export type CodeValues = 'text' | 'boolean' | 'plain';
 
-/** Text and booleans (and, for facets, numbers) as codes of a dictionary. */
+/** Keeps text and booleans, and numbers for facets, as codes of a dictionary. */
 export abstract class CodeColumn implements Column {
   readonly present: Bitmap;
   readonly dictionary: ValueDictionary;
@@ -29,17 +29,17 @@ export abstract class CodeColumn implements Column {
   abstract clear(doc: number): Steps<void> | null;
   abstract grow(capacity: number): void;
   abstract bind(test: CodeTest): DocTest;
-  /** Counts each distinct value of each of the docs at `from`..`end` once; returns how far it got. */
+  /** Counts each distinct value of each of the docs at `from`..`end` once. @returns how far it got */
   abstract tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number;
   /**
-   * The dictionary's keys of the representatives of the docs at `from`..`end`, NaN for none, at the same places; returns
-   * how far it got.
+   * Writes the dictionary's keys of the representatives of the docs at `from`..`end` to the same places; NaN for none.
+   * @returns how far it got
    */
   abstract keys(docs: Int32Array, from: number, end: number, into: Float64Array, isLargest: boolean): number;
-  /** The code that a doc is sorted by: its own, or that of its smallest or largest item; -1 for none. */
+  /** The code by which a doc is sorted: its own, or that of its smallest or largest item; -1 for none. */
   abstract representative(doc: number, isLargest: boolean): number;
 
-  /** Whether a value is of the column's type. */
+  /** True when a value is of the column's type. */
   accepts(value: Json): value is PlainValue {
     if (this.#values !== 'plain') return typeof value === (this.#values === 'text' ? 'string' : 'boolean');
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

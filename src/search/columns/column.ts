@@ -5,22 +5,22 @@ import type { DocTest } from '../filter/doc-test.ts';
 import type { Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
 
-/** The values of one field, by doc. A doc that is not set has no value; `clear` comes before it is set again. */
+/** The values of one field, by doc. A doc that is not set has no value. It must be cleared before it is set again. */
 export interface Column {
   /** Docs that have the field. */
   readonly present: Bitmap;
   readonly bytes: number;
   /**
-   * Takes a value. One that does not fit the type is left out: an item may be older than its field's type.
-   * @returns what is left to do, of a list; null: nothing
+   * Takes a value. A value that does not fit the type is left out: an item may be older than its field's type.
+   * @returns the steps that are left, for a list; null when all is done
    */
   set(doc: number, value: Json): Steps<void> | null;
   /** @returns as `set` */
   clear(doc: number): Steps<void> | null;
   /** Makes room for docs below `capacity`. */
   grow(capacity: number): void;
-  /** The docs that have a value for which the condition holds: any item of a list, any part of a range. */
+  /** The docs with a value for which the condition holds. Any item of a list and any part of a range will do. */
   match(condition: Condition): Steps<DocTest>;
-  /** Null: this type has no order. */
+  /** The order of the docs; null when the type has none. */
   order(isDescending: boolean): Order | null;
 }

@@ -9,7 +9,7 @@ import { ObjectColumn } from './object-column.ts';
 import { RangeColumn } from './range-column.ts';
 import { ScalarCodes } from './scalar-codes.ts';
 
-/** The column that holds values of a type. */
+/** Makes the column for a type. */
 export function createColumn(type: FieldType, capacity: number): Column {
   const { shape, kind } = traitsOf(type);
   if (shape === 'object') return new ObjectColumn(capacity);

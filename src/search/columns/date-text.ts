@@ -5,8 +5,8 @@ const longestDateText = 35;
 const epochMsMax = 8.64e15;
 
 /**
- * Milliseconds since 1970 of an ISO 8601 calendar date or date-time (`yyyy-MM-dd`, `yyyy-MM-ddTHH:mm[:ss[.fff]]` with
- * `Z`, an offset or nothing, which means UTC). Digits beyond the millisecond are cut. Null: not such a text.
+ * Milliseconds since 1970 of an ISO 8601 calendar date or date-time: `yyyy-MM-dd`, or `yyyy-MM-ddTHH:mm[:ss[.fff]]`
+ * with `Z`, an offset or nothing, which means UTC. Digits beyond the millisecond are cut. Null for any other text.
  */
 export function parseDateText(text: string): number | null {
   if (text.length < dayCharacters || text.length > longestDateText) return null;
@@ -16,7 +16,7 @@ export function parseDateText(text: string): number | null {
   return timeMs === null ? null : dayMs + timeMs;
 }
 
-/** Milliseconds of a date as it may be sent: ISO 8601 text or epoch milliseconds. Null: neither. */
+/** Milliseconds since 1970 of a date as it may be sent: ISO 8601 text or epoch milliseconds. Null when it is neither. */
 export function parseDate(value: unknown): number | null {
   if (typeof value === 'string') return parseDateText(value);
   if (typeof value !== 'number' || !(Math.abs(value) <= epochMsMax)) return null;
@@ -26,14 +26,14 @@ export function parseDate(value: unknown): number | null {
 const hyphen = 0x2d;
 const digitZero = 0x30;
 
-/** Of the first ten characters: most dates are no more, and there are many. */
+/** Reads the day in the first ten characters. There are many dates and most have no more, so no pattern is used. */
 function parseDayMs(text: string): number | null {
   if (text.charCodeAt(4) !== hyphen || text.charCodeAt(7) !== hyphen) return null;
   const [year, month, day] = [digitsIn(text, 0, 4), digitsIn(text, 5, 7), digitsIn(text, 8, dayCharacters)];
   return calendarDayMs(year, month, day);
 }
 
-/** NaN when there is something else among them. */
+/** The number that the digits make; NaN when there is anything else among them. */
 function digitsIn(text: string, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at += 1) {
@@ -57,7 +57,7 @@ function parseTimeMs(text: string): number | null {
 
 function calendarDayMs(year: number, month: number, day: number): number | null {
   if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month))) return null;
-  // The years 0 to 99 it reads as 1900 to 1999. 400 years later the calendar is the same.
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999. The calendar is the same 400 years later.
   return Date.UTC(year + 400, month - 1, day) - fourCenturiesMs;
 }
 

@@ -3,9 +3,9 @@ import { assert } from '../../lib/assert.ts';
 type Items = Int32Array | Float64Array | Int16Array;
 
 /**
- * Lists of numbers, one a doc, in one typed array: 8 bytes a doc and those of the items, where an array of its own would
- * take some 50 bytes more for each doc. A list that goes leaves a hole; the holes are closed when they
- * outweigh what closing them costs, so a change takes amortised constant time an item.
+ * Lists of numbers, one for each doc, in one typed array. A doc takes 8 bytes and those of its items. An array for each
+ * doc would take some 50 bytes more. A list that goes leaves a hole. The holes are closed when they outweigh the cost
+ * of closing them, so a change takes amortised constant time for each item.
  */
 export class ListArena<A extends Items> {
   items: A;
@@ -41,7 +41,7 @@ export class ListArena<A extends Items> {
     this.#reserve(list.length);
     this.starts[doc] = this.#used;
     this.counts[doc] = list.length;
-    // A loop: `set` with a plain array costs more for lists of a few items.
+    // A loop, because `set` of a typed array costs more for lists of a few items.
     for (let at = 0; at < list.length; at += 1) this.items[this.#used + at] = list[at] ?? 0;
     this.#used += list.length;
   }

@@ -7,7 +7,7 @@ import { CodeColumn, type CodeValues } from './code-column.ts';
 import { ListArena } from './list-arena.ts';
 import { ValueDictionary } from './value-dictionary.ts';
 
-/** What it takes to put an item into a list or to take it out, in units of the pace. */
+/** The cost of putting an item into a list or taking it out, in units of the pace. */
 const unitsPerItem = 100;
 
 /** The distinct codes of a list, for each doc. */

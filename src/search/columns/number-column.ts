@@ -10,13 +10,13 @@ import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
 import { type NumberPoint, nextDown, nextUp, pointOf } from './number-point.ts';
 
-/** One number a doc: integers, longs, floats, doubles, and dates in milliseconds. */
+/** One number for each doc: integers, longs, floats, doubles, and dates in milliseconds. */
 export class NumberColumn implements Column {
   readonly present: Bitmap;
   readonly #kind: ValueKind;
-  /** NaN where there is none: it compares false with everything. */
+  /** NaN for no value: it compares false with everything. */
   #values: Float64Array;
-  /** What the doubles lack to exact longs; null while no value needs it. */
+  /** Differences of the exact longs from their doubles; null while no value needs it. */
   #residuals: Int16Array | null = null;
 
   constructor(capacity: number, kind: ValueKind) {

@@ -13,15 +13,15 @@ import { acceptorOf } from './number-column.ts';
 import { NumberOrder } from './number-order.ts';
 import { comparePoints, type NumberPoint, pointOf } from './number-point.ts';
 
-/** What an item takes to be read, in units of the pace. */
+/** The cost of reading an item, in units of the pace. */
 const unitsPerItem = 20;
 
-/** Lists of numbers, kept in ascending order, so that the ends are what a sort needs. */
+/** Lists of numbers in ascending order: a sort needs only the first or the last. */
 export class NumberListColumn implements Column {
   readonly present: Bitmap;
   readonly #kind: ValueKind;
   readonly #values: ListArena<Float64Array>;
-  /** What the doubles lack to exact longs, list by list like the values; null for other types. */
+  /** Differences of the exact longs from their doubles, in lists like the values; null for other types. */
   readonly #residuals: ListArena<Int16Array> | null;
 
   constructor(capacity: number, kind: ValueKind) {

@@ -6,19 +6,19 @@ const longOffset = 2n ** 63n;
 const longDigits = 20;
 
 /**
- * A long as text that orders by code points as the longs do: 20 digits, counted from the smallest long.
- * So it crosses processes exactly and is compared without knowing the field's type.
+ * A long as text of 20 digits, counted from the smallest long. The code points of these texts order as the longs do. So
+ * a long crosses processes exactly, and is compared without knowing the field's type.
  */
 export function longPlace(whole: bigint): string {
   return (whole + longOffset).toString().padStart(longDigits, '0');
 }
 
-/** How an order reads the number that a doc is sorted by. */
+/** Reads the number by which a doc is sorted. */
 export interface NumberReader {
   /** NaN for none. */
   approx(doc: number): number;
   residual(doc: number): number;
-  /** The approximations by doc, where they stand in an array of their own. */
+  /** The approximations by doc, if they stand in an array of their own; else null. */
   readonly values: Float64Array | null;
 }
 

@@ -3,7 +3,7 @@ import type { ValueKind } from '../fields/field-type.ts';
 import { parseDate } from './date-text.ts';
 
 /**
- * A number without loss: the nearest double, and what is missing to the exact value. Only 64-bit longs ever have a
+ * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs ever have a
  * residual. Rounding keeps the order, so points compare by `approx`, then by `residual`.
  */
 export interface NumberPoint {
@@ -16,11 +16,11 @@ const integerMax = 2 ** 31 - 1;
 const longMin = -(2n ** 63n);
 const longMax = 2n ** 63n - 1n;
 const floatMax = 3.4028234663852886e38;
-/** Digits beyond this are no long, whatever they are; it keeps `BigInt` parsing cheap. */
+/** A longer text is never a long. The limit keeps `BigInt` parsing cheap. */
 const longCharactersMax = 40;
 const longPattern = /^-?\d+$/;
 
-/** A whole number as sent: a JSON number, or text of digits with nothing else. Not yet bounded to 64 bits. */
+/** A whole number as it was sent: a JSON number, or text of digits alone. It is not bounded to 64 bits. */
 export function parseWhole(value: Json): bigint | null {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null;
   if (typeof value !== 'string' || value.length > longCharactersMax || !longPattern.test(value)) return null;
@@ -49,8 +49,8 @@ export function comparePoints(a: NumberPoint, b: NumberPoint): number {
 }
 
 /**
- * A value that fits a numeric type, as its point; null when it does not fit
- * (docs/reference/indexes-and-queries.md "Field types").
+ * The point of a value; null when the value does not fit the numeric type (docs/reference/indexes-and-queries.md "Field
+ * types").
  */
 export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
   if (kind === 'long') {
@@ -62,7 +62,7 @@ export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
   return approx === null ? null : { approx, residual: 0 };
 }
 
-/** Whether there is a `pointOf` it. */
+/** True when `pointOf` the value is not null. */
 export function hasPoint(kind: ValueKind, value: Json): boolean {
   return kind === 'long'
     ? Number.isSafeInteger(value) || parseLong(value) !== null
@@ -81,8 +81,8 @@ function plainNumber(kind: ValueKind, value: Json): number | null {
 }
 
 /**
- * A value that a query compares with: like `pointOf`, but not bounded to the type, so that `lessThan 1e300` on an
- * integer means what it says. Null: nothing of this type can be compared with it.
+ * The point of a value in a query. It is not bounded to the type, unlike that of `pointOf`: so `lessThan 1e300` on an
+ * integer means what it says. Null when nothing of this type can be compared with it.
  */
 export function queryPointOf(kind: ValueKind, value: Json): NumberPoint | null {
   if (kind === 'date') return pointOf(kind, value);

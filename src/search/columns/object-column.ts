@@ -3,7 +3,7 @@ import { type DocTest, matchNothing } from '../filter/doc-test.ts';
 import type { Steps } from '../pace.ts';
 import type { Column } from './column.ts';
 
-/** Fields of type object: stored, not searchable. Only whether a doc has one is known here. */
+/** A field of type object, which is stored and cannot be searched. The column knows only which docs have it. */
 export class ObjectColumn implements Column {
   readonly present: Bitmap;
 

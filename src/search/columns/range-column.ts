@@ -11,13 +11,14 @@ import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts
 import { type Interval, intervalOf } from './range-value.ts';
 
 const boundsPerDoc = 4;
-/** What a doc takes to be looked at, in units of the pace. */
+/** The cost of looking at a doc, in units of the pace. */
 const intervalUnits = 10;
 
 /**
- * Ranges, as closed intervals: low and high, each as a point. `equals` and `in` hold when a value lies in the range,
- * ordering operators when some part of it satisfies them (docs/reference/indexes-and-queries.md "Filters"). A range of
- * whole numbers or dates holds whole numbers or milliseconds only; an empty one (`gt 3, lt 4`) holds none.
+ * Ranges as closed intervals, with a point for each end. `equals` and `in` hold when a value lies in the range.
+ * Ordering operators hold when some part of the range satisfies them (docs/reference/indexes-and-queries.md "Filters").
+ * A range of whole numbers or dates holds only whole numbers or milliseconds. An empty range (`gt 3, lt 4`) holds
+ * nothing.
  */
 export class RangeColumn implements Column {
   readonly present: Bitmap;
@@ -79,7 +80,7 @@ export class RangeColumn implements Column {
     };
   }
 
-  /** The condition as a test of an interval that is not empty; null when nothing can pass. */
+  /** The condition as a test of intervals that are not empty; null when none can pass. */
   *#acceptor(condition: Condition): Steps<((interval: Interval) => boolean) | null> {
     const { operator, value } = condition;
     if (operator === 'contains') return null;
@@ -100,7 +101,7 @@ export class RangeColumn implements Column {
     }
   }
 
-  /** Whether one of the points lies in the interval. */
+  /** The test whether one of the points lies in an interval; null when none can. */
   *#holder(points: readonly NumberPoint[]): Steps<((interval: Interval) => boolean) | null> {
     const isWhole = this.#kind === 'integer' || this.#kind === 'long' || this.#kind === 'date';
     const possible = isWhole ? points.filter((point) => Number.isInteger(point.approx)) : points;

@@ -3,7 +3,7 @@ import { getOwn, isJsonObject } from '../../contract/json.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import { type NumberPoint, nextDown, nextUp, pointOf, pointOfWhole, wholeOfPoint } from './number-point.ts';
 
-/** A range as the closed interval of the values that lie in it; empty when `low` is above `high`. */
+/** A range as a closed interval. It is empty when `low` is above `high`. */
 export interface Interval {
   readonly low: NumberPoint;
   readonly high: NumberPoint;
@@ -12,8 +12,8 @@ export interface Interval {
 const boundNames: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * A range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else; a null bound is absent.
- * Null: it does not fit (docs/reference/indexes-and-queries.md "Field types").
+ * The interval of a range value: an object with `gt` or `gte`, and/or `lt` or `lte`, and nothing else. A null bound
+ * counts as absent. Null when the value does not fit (docs/reference/indexes-and-queries.md "Field types").
  */
 export function intervalOf(kind: ValueKind, value: Json): Interval | null {
   if (!isJsonObject(value)) return null;

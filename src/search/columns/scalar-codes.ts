@@ -9,8 +9,8 @@ import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 const none = -1;
 
 /**
- * One code a doc. The docs of a code are linked both ways, for 8 bytes a doc, so that few docs are found without a scan: an
- * item by its id with each change, and what `equals` asks for.
+ * One code for each doc. The docs of a code are linked both ways, which takes 8 bytes for each doc. So few docs are
+ * found without a scan: the item of an id at each change, and the docs that `equals` asks for.
  */
 export class ScalarCodes extends CodeColumn {
   #codes: Int32Array;
@@ -30,7 +30,7 @@ export class ScalarCodes extends CodeColumn {
     return this.dictionary.bytes + this.#heads.byteLength + 3 * this.#codes.byteLength;
   }
 
-  /** First doc with a value, -1 for none; `nextWithSame` goes on. */
+  /** First doc with a value, -1 for none. `nextWithSame` gives the next. */
   firstWith(value: PlainValue): number {
     const code = this.dictionary.codeOf(value);
     return code === undefined ? none : (this.#heads[code] ?? none);

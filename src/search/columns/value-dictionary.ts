@@ -4,7 +4,7 @@ import { compareText, orderPrefix } from '../text/code-points.ts';
 
 export type PlainValue = string | number | boolean;
 
-/** The distinct values of a column, each with a small number (its code) while at least one doc has it. */
+/** The distinct values of a column. Each has a small number, its code, while at least one doc has it. */
 export class ValueDictionary {
   readonly #codes = new Map<PlainValue, number>();
   readonly #values: (PlainValue | undefined)[] = [];
@@ -14,7 +14,7 @@ export class ValueDictionary {
   #keys = new Float64Array(16);
   #textUnits = 0;
 
-  /** Codes are below this; some of them may be free. */
+  /** All codes are below this. Some of them may be free. */
   get codeCount(): number {
     return this.#values.length;
   }
@@ -49,7 +49,7 @@ export class ValueDictionary {
     return code === undefined ? 0 : this.usesOf(code);
   }
 
-  /** The code of a value, a new one if need be, with one use more. */
+  /** Adds a use of a value. @returns its code, which may be a new one */
   acquire(value: PlainValue): number {
     const known = this.#codes.get(value);
     const code = known ?? this.#allot(value);
@@ -70,12 +70,12 @@ export class ValueDictionary {
     this.#free.push(code);
   }
 
-  /** A number that orders like the value; equal numbers of texts say nothing. */
+  /** A number that orders like the value. Different texts may have equal numbers. */
   keyOf(code: number): number {
     return this.#keys[code] ?? 0;
   }
 
-  /** `keyOf` the code of each of the docs from a place to another, NaN for a negative code. */
+  /** Writes `keyOf` the code of each of the docs at `from`..`end` to the same places; NaN for a negative code. */
   keysOf(codes: Int32Array, docs: Int32Array, from: number, end: number, into: Float64Array): void {
     const keys = this.#keys;
     for (let at = from; at < end; at += 1) {
@@ -124,12 +124,12 @@ export class ValueDictionary {
   }
 }
 
-/** A number that orders like the value among values of its type; only of texts may two different ones share it. */
+/** A number that orders like the value among values of its type. Only different texts may share one. */
 export function orderKey(value: PlainValue): number {
   return typeof value === 'string' ? orderPrefix(value) : Number(value);
 }
 
-/** Numbers before texts before booleans; numbers by size, texts by code points, false before true. */
+/** Orders numbers before texts before booleans: numbers by size, texts by code points, false before true. */
 export function compareValues(a: PlainValue, b: PlainValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   if (typeof a === typeof b) return Number(a) - Number(b);

@@ -8,7 +8,7 @@ import type { FacetTally } from './tally.ts';
 /** Groups that a shard sends without being asked for more. */
 export const facetGroupsPerShardMax = 1000;
 
-/** Highest count first, equal counts by value (docs/reference/indexes-and-queries.md "Facets"). */
+/** Orders groups: the highest count first, equal counts by value (docs/reference/indexes-and-queries.md "Facets"). */
 export function compareGroups(a: FacetGroup, b: FacetGroup, isLong: boolean): number {
   if (a.count !== b.count) return b.count - a.count;
   return isLong ? compareLongs(a.value, b.value) : compareValues(a.value, b.value);
@@ -20,22 +20,22 @@ function compareLongs(a: PlainValue, b: PlainValue): number {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** What comparing two values or making a group takes at least, in units of the pace. */
+/** The least cost of comparing two values or making a group, in units of the pace. */
 const unitsPerGroup = 10;
-/** What it takes to put a group where its count belongs, in units of the pace. */
+/** The cost of offering a group to the heap, in units of the pace. */
 const unitsPerOffer = 2;
 
-/** What a facet is counted over. */
+/** The docs over which a facet is counted. */
 export interface FacetScope {
   readonly codes: CodeColumn;
   /** The first `docCount` match the query. */
   readonly docs: Int32Array;
   readonly docCount: number;
-  /** Empty, before and after. */
+  /** It is empty before and after. */
   readonly tally: FacetTally;
 }
 
-/** The first `limit` groups in order, and what is known about the rest. */
+/** The first `limit` groups in order, and a bound on the counts of the others. */
 export function* countGroups(scope: FacetScope, limit: number, isLong: boolean): Steps<FacetGroups> {
   yield* tallyAll(scope);
   const { codes, docCount, tally } = scope;

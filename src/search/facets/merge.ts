@@ -3,7 +3,7 @@ import { compareGroups } from './facet.ts';
 
 type FacetValue = FacetGroup['value'];
 
-/** What must still be asked of every shard before a facet is certain. */
+/** The question that must still be asked of every shard before a facet is certain. */
 export interface FacetNeed {
   /** Place in the query's `facets`. */
   readonly facetIndex: number;
@@ -18,10 +18,10 @@ export interface MergedGroups {
 }
 
 /**
- * Adds up the groups of shards. When a shard held groups back, a value that it did not send has there at most
- * `restMax`: values that can still reach the first `size` are named to be counted, and when even a value that no shard
- * sent could, all groups are.
- * @param isCounted the parts are answers to an earlier need, which leaves nothing open
+ * Adds up the groups of shards. When a shard held groups back, a value that it did not send has a count of at most
+ * `restMax` there. Values that can still reach the first `size` are named, to be counted. If even a value that no shard
+ * sent could reach them, all groups must be counted.
+ * @param isCounted true when the parts are answers to an earlier need, so nothing is open
  */
 export function mergeFacet(parts: readonly FacetGroups[], size: number, isCounted: boolean): MergedGroups {
   const isLong = parts.some((part) => part.isLong === true);
@@ -42,7 +42,7 @@ function openValues(
   inOrder: readonly FacetGroup[],
   size: number,
 ): FacetValue[] | null {
-  // Every value's count is at least what was sent, so the first `size` have at least this in the end.
+  // Every count is at least what was sent, so the first `size` groups have at least this count in the end.
   const least = inOrder[size - 1]?.count ?? 0;
   const restSum = parts.reduce((sum, { restMax }) => sum + (restMax ?? 0), 0);
   if (restSum >= least) return null;

@@ -7,20 +7,20 @@ interface CodeLists {
   readonly counts: Uint32Array;
 }
 
-/** Counts by code. Reused from query to query: only what was counted is set back. */
+/** Counts by code. It is used again from query to query, and only codes that were counted are set back. */
 export class FacetTally {
   #counts = new Uint32Array(1024);
   #codes = new Int32Array(1024);
   #size = 0;
 
-  /** Makes room for codes below `codeCount`; nothing may be counted at that moment. */
+  /** Makes room for codes below `codeCount`. Must be called while nothing is counted. */
   reserve(codeCount: number): void {
     if (this.#counts.length >= codeCount) return;
     this.#counts = new Uint32Array(codeCount * 2);
     this.#codes = new Int32Array(codeCount * 2);
   }
 
-  /** Counts the code of each of the docs at `from`..`end`; a negative one is none. */
+  /** Counts the code of each of the docs at `from`..`end`. A negative code is none. */
   countCodes(codes: Int32Array, docs: Int32Array, from: number, end: number): void {
     const counts = this.#counts;
     for (let at = from; at < end; at += 1) {
@@ -32,7 +32,7 @@ export class FacetTally {
     }
   }
 
-  /** Counts every code of the lists of the docs at `from`..`end`; returns how far it got. */
+  /** Counts every code of the lists of the docs at `from`..`end`. @returns how far it got */
   countLists(
     { items, starts, counts: lengths }: CodeLists,
     docs: Int32Array,
@@ -67,7 +67,7 @@ export class FacetTally {
     return this.#size;
   }
 
-  /** The code that was first counted as the `at`-th. */
+  /** The code that was the `at`-th to be counted first. */
   codeAt(at: number): number {
     return this.#codes[at] ?? 0;
   }

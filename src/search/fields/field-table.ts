@@ -4,11 +4,11 @@ import { type FieldTraits, traitsOf } from './field-type.ts';
 /** The fields that a query can name. */
 export interface FieldTable {
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** True for an auto-indexed group: a field that is not there is absent from every item, and no mistake. */
+  /** True for an auto-indexed group. An unknown field is then absent from every item, and no mistake. */
   readonly isOpen: boolean;
 }
 
-/** What a name means: a field of some type, `_score`, absent from every item, or a mistake. */
+/** The meaning of a name: a field of some type, `_score`, a field that no item has, or a mistake. */
 export type FieldMeaning =
   | {
       readonly kind: 'field';
@@ -26,7 +26,7 @@ const builtIns: ReadonlyMap<string, FieldType> = new Map([
   ['_updatedAt', 'date'],
 ]);
 
-/** Built-in names come before fields of an item that are called the same. */
+/** The meaning of a name. A built-in name comes before a field with the same name. */
 export function meaningOf(table: FieldTable, name: string): FieldMeaning {
   if (name === '_score') return { kind: 'score' };
   const builtIn = builtIns.get(name);

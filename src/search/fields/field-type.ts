@@ -1,18 +1,18 @@
 import type { FieldTypeName } from '../../schemas/definition/index-fields.ts';
 
 /**
- * A field's type in a shard. `keywordText` and `keywordText[]` are what auto-indexing gives plain text:
- * a keyword and a text at once.
+ * A field's type in a shard. Auto-indexing gives plain text the types `keywordText` and `keywordText[]`: a keyword and
+ * a text at once.
  */
 export type FieldType = FieldTypeName | 'keywordText' | 'keywordText[]';
 
-/** What the values of a field are compared as. */
+/** The kind of values as which a field's values are compared. */
 export type ValueKind = 'text' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'date' | 'json';
 
 export interface FieldTraits {
   readonly shape: 'scalar' | 'list' | 'range' | 'object';
   readonly kind: ValueKind;
-  /** Has its words indexed, so that `search` works on it. */
+  /** The field's words are indexed, so `search` works on it. */
   readonly isSearchable: boolean;
 }
 
@@ -38,7 +38,7 @@ const scalarKinds: ReadonlyMap<string, ValueKind> = new Map([
 
 const known = new Map<FieldType, FieldTraits>();
 
-/** The parts that a field type's name is made of. Throws for a name that is no type: that is our own mistake. */
+/** The traits of a field type. @throws Error for a name that is no type, which is our own mistake */
 export function traitsOf(type: FieldType): FieldTraits {
   const remembered = known.get(type);
   if (remembered !== undefined) return remembered;

@@ -5,7 +5,7 @@ import { intervalOf } from '../columns/range-value.ts';
 import type { FieldType } from './field-type.ts';
 import { traitsOf, type ValueKind } from './field-type.ts';
 
-/** `leftOut`: how many items of a list did not fit and are missing in `value`; nulls are not counted. */
+/** `leftOut` is the number of items of a list that did not fit and are missing in `value`. Nulls are not counted. */
 export type Fit =
   | { readonly ok: true; readonly value: Json; readonly leftOut: number }
   | { readonly ok: false };
@@ -13,8 +13,8 @@ export type Fit =
 const misfit: Fit = { ok: false };
 
 /**
- * Whether a value fits the type of its field, and the value to store, which is as it was sent
- * (docs/reference/indexes-and-queries.md "Field types"). Null and absent values are the caller's.
+ * Tells whether a value fits the type of its field, and gives the value to store, as it was sent
+ * (docs/reference/indexes-and-queries.md "Field types"). The caller handles null and absent values.
  *
  * - keyword, text: text. A number or boolean is no text.
  * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is no number.
@@ -31,7 +31,10 @@ export function fitField(type: FieldType, value: Json): Fit {
   return fitsScalar(kind, value) ? whole(value) : misfit;
 }
 
-/** Whether `fitField` would take the value as it is: of a list every item, none of them null. Makes nothing on the way. */
+/**
+ * True when `fitField` would take the value as it is; every item of a list must fit, and none may be null. It allocates
+ * nothing.
+ */
 export function fitsAsItIs(type: FieldType, value: Json): boolean {
   const { shape, kind } = traitsOf(type);
   if (shape === 'list') return Array.isArray(value) && value.every((item) => fitsScalar(kind, item));

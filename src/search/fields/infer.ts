@@ -3,10 +3,9 @@ import { parseDateText } from '../columns/date-text.ts';
 import type { FieldType } from './field-type.ts';
 
 /**
- * The type that a first value gives its field in an auto-indexed source group
- * (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). An array is decided by its first item that is not
- * null; one that holds objects or arrays is an `object`. Null: this value decides nothing (null, an empty array, an array
- * of nulls).
+ * The type that a first value gives its field in an auto-indexed source group (docs/reference/indexes-and-queries.md
+ * "Auto-indexed source groups"). The first item of an array that is not null decides. An array of objects or arrays is
+ * an `object`. Null when the value decides nothing: null, an empty array, an array of nulls.
  */
 export function inferFieldType(value: Json): FieldType | null {
   if (!Array.isArray(value)) return inferScalar(value);

@@ -13,7 +13,7 @@ export class AllOf implements Matcher {
     this.few = fewestOf(matchers);
   }
 
-  /** Scans until few docs are left. These are tested one by one. */
+  /** Scans until few docs are left, which are tested one by one. */
   *scan(into: Bitmap, docCount: number): Steps<void> {
     const [first, ...others] = this.#matchers;
     if (first === undefined) return;
@@ -39,7 +39,7 @@ export class AllOf implements Matcher {
   }
 }
 
-/** Keeps the docs of a set that all matchers match. @param count how many the set has */
+/** Keeps the docs of a set that all matchers match. @param count number of docs in the set */
 function* siftSet(matchers: readonly Matcher[], set: Bitmap, count: number): Steps<void> {
   const docs = new Int32Array(count);
   const kept = yield* siftAll(matchers, docs, set.list(docs));
@@ -47,7 +47,7 @@ function* siftSet(matchers: readonly Matcher[], set: Bitmap, count: number): Ste
   for (let at = 0; at < kept; at += 1) set.add(docs[at] ?? 0);
 }
 
-/** The docs of the matcher that knows the fewest. Each is left to pass the others. */
+/** The docs of the matcher that lists the fewest. Each of them must still pass the other matchers. */
 function fewestOf(matchers: readonly Matcher[]): Candidates | null {
   let fewest: Matcher | null = null;
   for (const matcher of matchers) {

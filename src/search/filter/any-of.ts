@@ -21,7 +21,7 @@ export class AnyOf implements Matcher {
     }
   }
 
-  /** One matcher goes through all docs before the next one does, because a thousand of them would take long for one doc. */
+  /** One matcher goes through all docs before the next one does, because a thousand matchers would take long for one doc. */
   *sift(docs: Int32Array, count: number): Steps<number> {
     const found = new Bitmap(this.#docCount);
     const left = docs.slice(0, count);

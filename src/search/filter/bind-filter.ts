@@ -11,17 +11,17 @@ import { type DocTest, matchNothing, matchSet } from './doc-test.ts';
 import type { Matcher } from './matcher.ts';
 import { RestOf } from './rest-of.ts';
 
-/** What a filter is bound to. */
+/** The docs and columns to which a filter is bound. */
 export interface FilterScope {
-  /** Every doc there is. */
+  /** All docs in use. */
   readonly live: Bitmap;
-  /** Docs are below this. */
+  /** All doc ids are below this. */
   readonly docCount: number;
   /** Undefined: no doc has the field. */
   column(field: string): Column | undefined;
 }
 
-/** A filter bound to the docs of a shard (docs/reference/indexes-and-queries.md "Filters"). */
+/** Binds a filter to the docs of a shard (docs/reference/indexes-and-queries.md "Filters"). */
 export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher> {
   if (node.kind === 'condition') return yield* bindCondition(node, scope);
   const matchers: Matcher[] = [];
@@ -35,7 +35,7 @@ export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher
   return node.kind === 'and' ? new AllOf(matchers) : new AnyOf(matchers, scope.docCount);
 }
 
-/** Columns know no nulls: what asks for absent values is answered here. */
+/** Binds a condition. Columns know no nulls, so conditions on absent values are answered here. */
 function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher> {
   const column = scope.column(node.field);
   const { operator, value } = node;

@@ -4,19 +4,19 @@ import { pace, type Steps } from '../pace.ts';
 import { compilePattern } from '../text/pattern.ts';
 import { type Condition, listedValues } from './condition.ts';
 
-/** Which codes of a dictionary a condition accepts: one, none, or those that pass. */
+/** The codes of a dictionary that a condition accepts: none, one, or those that pass a test. */
 export type CodeTest =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly code: number }
   | { readonly kind: 'some'; readonly accepts: (code: number) => boolean };
 
 const none: CodeTest = { kind: 'none' };
-/** What a listed value takes to be read, in units of the pace. */
+/** The cost of reading a listed value, in units of the pace. */
 const unitsPerListed = 50;
 
 /**
- * A condition on text or boolean values, as a test of codes: each distinct value is looked at once, however many docs
- * have it. Ordering operators hold for none (`checkQuery` refuses them).
+ * A condition on text or boolean values, as a test of codes. Each distinct value is looked at once, however many docs
+ * have it. Ordering operators accept nothing here, and `checkQuery` refuses them.
  */
 export function* codeTest(
   dictionary: ValueDictionary,
@@ -45,7 +45,7 @@ function* equalTest(dictionary: ValueDictionary, values: readonly Json[]): Steps
   return { kind: 'some', accepts: (code) => codes.has(code) };
 }
 
-/** Other values than texts have no case: they are looked for only where no text is listed. */
+/** A test without case. Only texts have a case, so other values are looked for only when no text is listed. */
 function* loweredTest(dictionary: ValueDictionary, values: readonly Json[]): Steps<CodeTest> {
   const lowered = new Set<string>();
   for (const value of values) {
@@ -75,7 +75,7 @@ const unknown = 0;
 const accepted = 1;
 const refused = 2;
 
-/** Each code is asked for once, however many docs have it. */
+/** A test that remembers its verdict on each code, however many docs have it. */
 function remembered(dictionary: ValueDictionary, accepts: (code: number) => boolean): CodeTest {
   const verdicts = new Uint8Array(dictionary.codeCount);
   return {

@@ -7,13 +7,13 @@ import { siftBy } from './sift.ts';
 
 export type ConditionNode = Extract<FilterNode, { kind: 'condition' }>;
 
-/** The docs that one condition holds for. */
+/** The docs for which one condition holds. */
 export class ConditionMatcher implements Matcher {
   readonly few: Candidates | null;
   readonly #docs: DocTest;
   readonly #node: ConditionNode | null;
 
-  /** @param node what the cost is put down to */
+  /** @param node condition that the cost counts for */
   constructor(docs: DocTest, node: ConditionNode | null) {
     this.#docs = docs;
     this.#node = node;

@@ -3,11 +3,11 @@ import { docsPerGo, pace } from '../pace.ts';
 
 /** A condition bound to the docs of a shard. Only live docs ever match. */
 export interface DocTest {
-  /** Takes time bounded by the doc's own values. It adds to the pace what is more than a few comparisons. */
+  /** Tests a doc, in time bounded by the doc's own values. Work beyond a few comparisons is added to the pace. */
   readonly test: (doc: number) => boolean;
-  /** Adds matching docs from `from` on to the set. @returns the next doc to look at; `docCount` at the end */
+  /** Adds matching docs to the set, beginning at `from`. @returns the next doc to look at; `docCount` at the end */
   scan(into: Bitmap, from: number, docCount: number): number;
-  /** All matching docs without a scan, where the column knows them; else null. */
+  /** All matching docs, if the column knows them without a scan; else null. */
   readonly few: Listing | null;
 }
 
@@ -24,7 +24,7 @@ export const matchNothing: DocTest = {
   few: { count: 0, list: () => 0 },
 };
 
-/** The docs of a set: those that have a field, or all. */
+/** The docs of a set, which are those that have a field, or all. */
 export function matchSet(set: Bitmap): DocTest {
   return {
     test: (doc) => set.has(doc),
@@ -36,19 +36,19 @@ export function matchSet(set: Bitmap): DocTest {
   };
 }
 
-/** The docs that pass a test, which are found by testing all. */
+/** The docs that pass a test. They are found by testing all docs. */
 export function matchTested(test: (doc: number) => boolean): DocTest {
   return { test, scan: (into, from, docCount) => scanTested(test, into, from, docCount), few: null };
 }
 
-/** End of a range of docs that each take a unit of the pace. */
+/** End of the next range of docs. Each doc adds a unit to the pace. */
 export function endOfGo(from: number, docCount: number): number {
   const end = Math.min(docCount, from + docsPerGo);
   pace.units += end - from;
   return end;
 }
 
-/** Stops early where the tests themselves add much to the pace. */
+/** Scans a range of docs. It stops early when the tests themselves add much to the pace. */
 function scanTested(test: (doc: number) => boolean, into: Bitmap, from: number, docCount: number): number {
   const end = Math.min(docCount, from + docsPerGo);
   const { unitsPerLook } = pace;

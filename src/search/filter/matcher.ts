@@ -6,19 +6,19 @@ import type { Listing } from './doc-test.ts';
 export interface Matcher {
   /** Adds the matching docs below `docCount` to the set. */
   scan(into: Bitmap, docCount: number): Steps<void>;
-  /** Keeps those of the first `count` docs that match, in their order. @returns how many */
+  /** Keeps those of the first `count` docs that match, in their order. @returns how many match */
   sift(docs: Int32Array, count: number): Steps<number>;
   readonly few: Candidates | null;
 }
 
 /** The few docs that can match. */
 export interface Candidates extends Listing {
-  /** What a listed doc must pass to match. */
+  /** The matchers that a listed doc must pass as well. */
   readonly rest: readonly Matcher[];
 }
 
 /**
- * Docs that are fewer than one in so many are tested one by one. A scan takes about a fifth of that for each doc, because
- * it goes through memory in order, but it looks at all of them.
+ * Docs are tested one by one when they are fewer than one in this number. A scan goes through memory in order, which
+ * takes about a fifth of the time for a doc, but it looks at all docs.
  */
 export const sparseShare = 5;

@@ -2,7 +2,7 @@ import { comparePoints, type NumberPoint } from '../columns/number-point.ts';
 import type { Steps } from '../pace.ts';
 import { sorted } from '../sort/merge-sort.ts';
 
-/** Points in order, found by halving. */
+/** A set of points in order, with a binary search. */
 export class PointSet {
   readonly #approx: Float64Array;
   readonly #residual: Float64Array;
@@ -12,7 +12,7 @@ export class PointSet {
     this.#residual = Float64Array.from(inOrder, (point) => point.residual);
   }
 
-  /** Of points in any order, in steps, because a query may list a hundred thousand. */
+  /** Makes a set of points in any order. This takes steps, because a query may list a hundred thousand. */
   static *of(points: readonly NumberPoint[]): Steps<PointSet> {
     return new PointSet(yield* sorted(points, comparePoints));
   }
@@ -22,7 +22,7 @@ export class PointSet {
     return this.#approx[at] === approx && this.#residual[at] === residual;
   }
 
-  /** Whether some point lies between the two, both included. */
+  /** True when some point lies between the two, both included. */
   hasBetween(low: NumberPoint, high: NumberPoint): boolean {
     const at = this.#firstFrom(low.approx, low.residual);
     const approx = this.#approx[at];

@@ -4,7 +4,7 @@ import { pace, type Steps } from '../pace.ts';
 import { type Condition, listedValues } from './condition.ts';
 import { PointSet } from './point-set.ts';
 
-/** What a condition asks of a number: to lie between two points, both included, or to be one of several. */
+/** A condition on a number: it must lie between two points, both included, or be one of several. */
 export type PointTest =
   | { readonly kind: 'none' }
   | { readonly kind: 'between'; readonly low: NumberPoint; readonly high: NumberPoint }
@@ -13,10 +13,10 @@ export type PointTest =
 const none: PointTest = { kind: 'none' };
 export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
 export const highest: NumberPoint = { approx: Infinity, residual: 0 };
-/** What a listed value takes to be read, in units of the pace. */
+/** The cost of reading a listed value, in units of the pace. */
 const unitsPerListed = 20;
 
-/** The condition as a test of points; values that are no number of the kind are equal to nothing. */
+/** The condition as a test of points. A value that is not a number of the kind is equal to nothing. */
 export function* pointTest(kind: ValueKind, condition: Condition): Steps<PointTest> {
   if (condition.operator === 'in') return yield* amongTest(yield* pointsOf(kind, condition));
   const point = queryPointOf(kind, condition.value);
@@ -47,7 +47,7 @@ export function* pointsOf(kind: ValueKind, condition: Condition): Steps<NumberPo
   return points;
 }
 
-/** Residuals are whole, so that one more is the next: an approximation alone then never reaches it. */
+/** The next point above. Residuals are whole numbers, so one more is the next. */
 export function justAbove({ approx, residual }: NumberPoint): NumberPoint {
   return { approx, residual: residual + 1 };
 }

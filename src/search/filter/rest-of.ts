@@ -5,14 +5,14 @@ import type { DocTest } from './doc-test.ts';
 import type { Matcher } from './matcher.ts';
 import { siftBy } from './sift.ts';
 
-/** The live docs that a condition does not hold for. */
+/** The live docs for which a condition does not hold. */
 export class RestOf implements Matcher {
   readonly few = null;
   readonly #other: DocTest;
   readonly #live: Bitmap;
   readonly #node: ConditionNode;
 
-  /** @param node what the cost is put down to */
+  /** @param node condition that the cost counts for */
   constructor(other: DocTest, live: Bitmap, node: ConditionNode) {
     this.#other = other;
     this.#live = live;

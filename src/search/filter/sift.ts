@@ -1,7 +1,7 @@
 import { docsPerGo, pace, type Steps } from '../pace.ts';
 import type { Matcher } from './matcher.ts';
 
-/** Keeps the listed docs that all matchers match. @returns how many */
+/** Keeps the listed docs that all matchers match. @returns how many match */
 export function* siftAll(matchers: readonly Matcher[], docs: Int32Array, count: number): Steps<number> {
   let left = count;
   for (const matcher of matchers) {
@@ -11,7 +11,7 @@ export function* siftAll(matchers: readonly Matcher[], docs: Int32Array, count: 
   return left;
 }
 
-/** Keeps the listed docs that pass a test which may take long, in their order. @returns how many */
+/** Keeps the listed docs that pass a test, in their order. The test may take long. @returns how many pass */
 export function* siftBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): Steps<number> {
   const sifting = { at: 0, kept: 0 };
   for (;;) {
@@ -21,7 +21,7 @@ export function* siftBy(passes: (doc: number) => boolean, docs: Int32Array, coun
   }
 }
 
-/** As `siftBy`, of a test that takes next to nothing. */
+/** As `siftBy`, for a test that costs next to nothing. */
 export function keepBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): number {
   pace.units += count;
   let kept = 0;
@@ -34,7 +34,7 @@ export function keepBy(passes: (doc: number) => boolean, docs: Int32Array, count
   return kept;
 }
 
-/** A plain function, since loops in generators are slow. */
+/** A plain function, because loops in generators are slow. */
 function siftSome(
   passes: (doc: number) => boolean,
   docs: Int32Array,

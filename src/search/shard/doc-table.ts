@@ -12,8 +12,8 @@ import { TextArena } from './text-arena.ts';
 const capacityMin = 1024;
 
 /**
- * The items of a shard by doc id: dense small numbers, used again when an item is gone. Ids, partition, time of change
- * and fields; the built-in fields are columns like any other.
+ * The items of a shard by doc id. Doc ids are dense small numbers, which are used again when an item is gone. The table
+ * holds ids, partition, time of change and fields. The built-in fields are columns like any other.
  */
 export class DocTable {
   live = new Bitmap(capacityMin);
@@ -25,7 +25,7 @@ export class DocTable {
   readonly #sourceIds = new ScalarCodes(capacityMin, 'text');
   readonly #updatedAt = new NumberColumn(capacityMin, 'date');
   #partitions = new Int32Array(capacityMin);
-  /** Docs that some inverted index has, which must be swept before the id is used again. */
+  /** Docs that are in some inverted index. They must be swept before their id is used again. */
   #indexed = new Bitmap(capacityMin);
   readonly #texts = new TextArena(capacityMin);
   readonly #free: number[] = [];
@@ -35,7 +35,7 @@ export class DocTable {
     return columns + this.capacity * 4 + this.#texts.bytes;
   }
 
-  /** -1: no such item. */
+  /** The doc of an item; -1 when there is no such item. */
   find(sourceId: string, originId: string): number {
     let doc = this.#originIds.firstWith(originId);
     while (doc >= 0 && this.sourceIdOf(doc) !== sourceId) doc = this.#originIds.nextWithSame(doc);
@@ -56,7 +56,7 @@ export class DocTable {
     return doc;
   }
 
-  /** The same fields with another time of change. */
+  /** Notes another time of change for the same fields. */
   touch(doc: number, partition: number, updatedAtMs: number): void {
     this.#partitions[doc] = partition;
     this.#updatedAt.set(doc, updatedAtMs);
@@ -66,7 +66,7 @@ export class DocTable {
     this.#indexed.add(doc);
   }
 
-  /** Takes the doc out; its id is not used again before `free`. Returns whether it was marked as indexed. */
+  /** Takes the doc out. Its id is not used again before `free`. @returns whether it was marked as indexed */
   retire(doc: number): boolean {
     assert(this.live.has(doc), 'only live docs are retired');
     this.#originIds.clear(doc);
@@ -80,13 +80,13 @@ export class DocTable {
     return isIndexed;
   }
 
-  /** Gives an id back that no inverted index has any more. */
+  /** Gives back an id that no inverted index has any more. */
   free(doc: number): void {
     assert(!this.live.has(doc), 'no live doc is freed');
     this.#free.push(doc);
   }
 
-  /** Ids of all items as they are now; the table may change while they are walked. */
+  /** Ids of all items as they are now. The table may change while the caller goes through them. */
   all(): Int32Array {
     const docs = new Int32Array(this.size);
     this.live.list(docs);
@@ -121,7 +121,7 @@ export class DocTable {
     return this.#partitions[doc] ?? -1;
   }
 
-  /** By `_originId`, then `_sourceGuid`. */
+  /** Orders docs by `_originId`, then `_sourceGuid`. */
   compareIds(a: number, b: number): number {
     const compared = this.#originIds.dictionary.compare(this.#originIds.codeAt(a), this.#originIds.codeAt(b));
     return compared === 0 ? compareText(this.sourceIdOf(a), this.sourceIdOf(b)) : compared;

@@ -6,8 +6,9 @@ import type { FieldTraits } from '../fields/field-type.ts';
 import { atOnce, pace, type Steps } from '../pace.ts';
 
 /**
- * Codes of numbers or dates, for facets alone. The first facet on a field makes them; from then on they follow its docs.
- * Who is interrupted leaves what is made to the next one. Meanwhile docs may come and go.
+ * Codes of numbers or dates, for facets alone. The first facet on a field makes them. From then on they follow the
+ * field's docs. If the query is interrupted, the next one goes on with the codes that are made. Docs may come and go
+ * meanwhile.
  */
 export class FacetCodes {
   readonly #traits: FieldTraits;
@@ -38,15 +39,16 @@ export class FacetCodes {
 
   /**
    * The codes of all docs.
-   * @param docCount docs are below this
-   * @param valueAt the field's value, null for none; it adds to the pace what it takes
+   * @param docCount all doc ids are below this
+   * @param valueAt reads the field's value of a doc, null for none, and adds its cost to the pace
    */
   *complete(docCount: number, valueAt: (doc: number) => Json): Steps<CodeColumn> {
     while (this.#docsEnd < docCount) {
       const doc = this.#docsEnd;
       this.#docsEnd += 1;
       const value = this.#facetValue(valueAt(doc));
-      // What it took counts once the doc is whole: who gives up in the middle of a list would leave half of it behind.
+      // The pause comes only when the doc is whole. A query that is given up in the middle of a list would leave half
+      // of it behind.
       const isOver = pace.isOver();
       const left = this.#column.set(doc, value);
       if (left !== null) atOnce(left);
@@ -60,7 +62,7 @@ export class FacetCodes {
     return Array.isArray(value) ? value.map((item) => this.#facetItem(item)) : this.#facetItem(value);
   }
 
-  /** Longs are numbers where a number is exact, else text; 0 and -0 are one value; dates stand as they were sent. */
+  /** A long is a number if the number is exact, else text. 0 and -0 are one value. Dates stand as they were sent. */
   #facetItem(value: Json): Json {
     if (this.#traits.kind !== 'long') return value === 0 ? 0 : value;
     const whole = parseLong(value);

@@ -8,12 +8,12 @@ import type { Hits } from './hits.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
-/** What a byte of JSON text takes to be parsed, in units of the pace. */
+/** The cost of parsing a byte of JSON text, in units of the pace. */
 const unitsPerByte = 5;
 
 export const noGroups: FacetGroups = { groups: [] };
 
-/** The groups of each facet of the query. @param groupsMax groups to answer with, if more than are asked for */
+/** The groups of each facet of the query. @param groupsMax number of groups to give when a facet asks for fewer */
 export function* facetsOf(
   query: CheckedQuery,
   tables: Tables,
@@ -49,7 +49,7 @@ export function* groupsOf(
   return { groups, ...(tables.isLong(field) ? { isLong: true } : {}) };
 }
 
-/** Null: the shard has no such field, or none that has facets. */
+/** The codes of a field; null when the shard has no such field, or the field has no facets. */
 function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | null> {
   let codes = docs.facetCodes(name);
   const field = fields.get(name);

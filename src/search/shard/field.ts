@@ -8,11 +8,11 @@ import { TextIndex } from '../text/text-index.ts';
 import { wordsOfAll } from '../text/words.ts';
 import { FacetCodes } from './facet-codes.ts';
 
-/** Words of a text that are put at once, and what each takes in units of the pace. */
+/** Number of words that are put at once, and the cost of each in units of the pace. */
 const wordsAtOnce = 1024;
 const unitsPerWord = 200;
 
-/** Everything a shard keeps for one field: its column, its inverted index, and what facets on numbers need. */
+/** Everything that a shard keeps for one field: its column, its inverted index, and codes for facets on numbers. */
 export class Field {
   readonly type: FieldType;
   readonly traits: FieldTraits;
@@ -21,7 +21,7 @@ export class Field {
   readonly text: TextIndex | null;
   /** Null before the first facet on a field whose column has no codes. */
   #facetCodes: FacetCodes | null = null;
-  /** Docs from here on were never set: a field that few docs have stays small. */
+  /** Docs from here on were never set, so a field that few docs have stays small. */
   #capacity = 0;
 
   constructor(type: FieldType) {
@@ -36,7 +36,7 @@ export class Field {
   }
 
   /**
-   * Takes a doc's value; the doc must be clear.
+   * Takes a doc's value. The doc must be clear.
    * @param capacity of the shard, at least doc + 1
    * @returns whether the doc is now in the inverted index
    */
@@ -58,7 +58,7 @@ export class Field {
     return words.length > 0;
   }
 
-  /** Words stay in the inverted index until a sweep. */
+  /** Removes a doc's value. Its words stay in the inverted index until a sweep. */
   *clear(doc: number): Steps<void> {
     if (!this.column.present.has(doc)) return;
     const left = this.column.clear(doc);
@@ -68,9 +68,9 @@ export class Field {
   }
 
   /**
-   * The codes to count for a facet.
-   * @param docCount docs are below this
-   * @param valueAt the field's value of a doc that has it; it adds to the pace what it takes
+   * The codes that a facet counts.
+   * @param docCount all doc ids are below this
+   * @param valueAt reads the field's value of a doc that has it, and adds its cost to the pace
    */
   *facetCodes(docCount: number, valueAt: (doc: number) => Json): Steps<CodeColumn> {
     if (this.column instanceof CodeColumn) return this.column;

@@ -8,10 +8,10 @@ import { runSearch } from '../text/word-search.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
-/** The docs that match are the first `count` of `scratch.hits`. */
+/** The result of filter and search. The docs that match are the first `count` of `scratch.hits`. */
 export interface Hits {
   readonly count: number;
-  /** The first `foundCount` have a score, which is to be set back. */
+  /** The first `foundCount` docs have a score, which must be set back. */
   readonly found: Int32Array;
   readonly foundCount: number;
 }
@@ -55,7 +55,7 @@ function* filtered(filter: FilterNode, tables: Tables, hits: Int32Array): Steps<
   return matching.list(hits);
 }
 
-/** Keeps the listed docs that match. */
+/** Keeps the listed docs that match. @returns how many match */
 function* keepMatching(matcher: Matcher, docCount: number, docs: Int32Array, count: number): Steps<number> {
   if (count * sparseShare < docCount) return yield* matcher.sift(docs, count);
   const matching = new Bitmap(docCount);

@@ -11,10 +11,10 @@ import type { DocTable } from './doc-table.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
-/** What a row takes for each key of its sort, in units of the pace. */
+/** The cost of a row for each key of its sort, in units of the pace. */
 const unitsPerKey = 50;
 
-/** The first rows of the matching docs in order, as many as the page ends at. @param count of matching docs */
+/** The first rows of the matching docs in order, up to the end of the page. @param count number of matching docs */
 export function* pageOf(query: CheckedQuery, tables: Tables, scratch: Scratch, count: number): Steps<Row[]> {
   const { sort, search, offset, pageSize, after } = query;
   pace.enter('sort');

@@ -1,14 +1,17 @@
 import { FacetTally } from '../facets/tally.ts';
 
-/** Buffers of one query, reused by the next. `scores` and `stamps` are all zero between queries, and nothing is counted. */
+/**
+ * Buffers of one query, which the next one uses again. Between queries `scores` and `stamps` are all zero, and nothing
+ * is counted.
+ */
 export class Scratch {
-  /** The matching docs, as many as the step before says. */
+  /** The matching docs. The step before says how many there are. */
   hits = new Int32Array(0);
   /** Sort keys, beside `hits`. */
   keys = new Float64Array(0);
-  /** By doc: see `score.ts`. */
+  /** Packed scores by doc; see `score.ts`. */
   scores = new Uint32Array(0);
-  /** By doc: the last word of the search that was found in it, counted from 1. */
+  /** For each doc, the number of the last word of the search that was found in it, counted from 1. */
   stamps = new Uint16Array(0);
   readonly tally = new FacetTally();
 
@@ -24,7 +27,7 @@ export class Scratch {
     return 18 * this.hits.length;
   }
 
-  /** Sets back what a search left behind. @param count of the docs that it found */
+  /** Sets back the scores of a search. @param count number of docs that it found */
   clearScores(found: Int32Array, count: number): void {
     for (let at = 0; at < count; at += 1) {
       const doc = found[at] ?? 0;
@@ -34,10 +37,10 @@ export class Scratch {
   }
 }
 
-/** A query that pauses keeps its buffers, so there may be several. As many wait for the next queries. */
+/** Most buffers that wait for the next queries. More may be in use, because a query that pauses keeps its own. */
 const scratchesKept = 2;
 
-/** The buffers of a process' shards: most often the same ones again. */
+/** The buffers of all shards of a process. */
 export class Scratches {
   readonly #idle: Scratch[] = [];
 
@@ -47,7 +50,7 @@ export class Scratches {
     return scratch;
   }
 
-  /** @param scratch clean; one that a query left as it was is not given back */
+  /** @param scratch must be clean. The scratch of a query that was given up is not given back */
   giveBack(scratch: Scratch): void {
     if (this.#idle.length < scratchesKept) this.#idle.push(scratch);
   }

@@ -14,18 +14,18 @@ import { Sweeper } from './sweeper.ts';
 import { Tables } from './tables.ts';
 
 const scratches = new Scratches();
-/** What an item takes to be put or taken out, beside a unit a character, in units of the pace. */
+/** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
 const itemUnits = 1000;
 
 /**
- * An index in memory: the items of some partitions, ready for queries. It follows `put` and `take`, each in time that does
- * not grow with the number of items (amortised). What may take long is done in steps: between those of a change nobody may
- * ask the shard, between those of a query it must not change.
+ * An index in memory: the items of some partitions, ready for queries. The time of `put` and `take` does not grow with
+ * the number of items (amortised). Work that may take long is done in steps. Between the steps of a change nobody may
+ * ask the shard. Between the steps of a query the shard must not change.
  */
 export class Shard {
   readonly #tables = new Tables();
   readonly #sweeper = new Sweeper((doc) => this.#tables.docs.free(doc));
-  /** Some item has a field that the shard does not know (yet). */
+  /** True when some item has a field that the shard does not know (yet). */
   #hasUnknownField = false;
 
   constructor({ fields }: { readonly fields: ReadonlyMap<string, FieldType> }) {
@@ -42,7 +42,7 @@ export class Shard {
     return this.#tables.bytes;
   }
 
-  /** Adds a field that auto-indexing has found; values that items have of it already are taken in. */
+  /** Adds a field that auto-indexing has found, with the values that items have already. */
   addField(name: string, type: FieldType): void {
     const { docs, fields } = this.#tables;
     const known = fields.get(name);
@@ -60,7 +60,7 @@ export class Shard {
     }
   }
 
-  /** Puts an item, in place of the one with the same ids, in steps. */
+  /** Puts an item in place of the one with the same ids, in steps. */
   put(item: IndexItem): Maybe<void> {
     return new Unfinished(this.#put(item));
   }
@@ -70,7 +70,7 @@ export class Shard {
     finish(this.put(item));
   }
 
-  /** Removes an item, in steps; true when there was one. */
+  /** Removes an item, in steps. @returns whether there was one */
   take(sourceId: string, originId: string): Maybe<boolean> {
     return new Unfinished(this.#take(sourceId, originId));
   }
@@ -85,7 +85,7 @@ export class Shard {
     return new Unfinished(this.#dropPartition(partition));
   }
 
-  /** JSON text of an item's fields in UTF-8, not to be changed; null when it is not here. */
+  /** JSON text of an item's fields in UTF-8, which must not be changed; null when the item is not here. */
   fieldsBytesOf(sourceId: string, originId: string): Buffer | null {
     const { docs } = this.#tables;
     const doc = docs.find(sourceId, originId);
@@ -94,7 +94,8 @@ export class Shard {
 
   /**
    * Answers a query over the items here, in steps.
-   * @param facetGroupsMax groups of a facet to answer with, at least as many as asked for; fewer make it likelier that `counts` must be asked
+   * @param facetGroupsMax number of groups to give when a facet asks for fewer. With few groups `counts` must be asked
+   * more often
    */
   answer(query: CheckedQuery, facetGroupsMax: number): Maybe<ShardAnswer> {
     return new Unfinished(this.#answer(query, facetGroupsMax));
@@ -106,8 +107,8 @@ export class Shard {
   }
 
   /**
-   * The second question of a facet, see `mergeAnswers`: exact counts of the given values, or of all groups (null), in no
-   * order. Values that no item has are left out. In steps.
+   * Answers the second question about a facet, in steps; see `mergeAnswers`. It gives exact counts of the given values,
+   * or of all groups (null), in no order. Values that no item has are left out.
    */
   counts(
     query: CheckedQuery,
@@ -183,7 +184,7 @@ export class Shard {
   *#answer(query: CheckedQuery, facetGroupsMax: number): Steps<ShardAnswer> {
     const scratch = scratches.take(this.#tables.docs.capacity);
     const hits = yield* findHits(query, this.#tables, scratch);
-    // Facets first: they read the hits, which the page leaves in place.
+    // Facets come first. They read the hits and leave them in place for the page.
     const facets = yield* facetsOf(query, this.#tables, scratch, hits, facetGroupsMax);
     const rows = yield* pageOf(query, this.#tables, scratch, hits.count);
     giveBack(scratch, hits);
@@ -205,7 +206,7 @@ export class Shard {
   }
 }
 
-/** Not of a query that was left halfway: nobody knows what it left behind. */
+/** Gives back the scratch of a query that ended. A query that was left halfway may have left anything behind. */
 function giveBack(scratch: Scratch, { found, foundCount }: Hits): void {
   scratch.clearScores(found, foundCount);
   scratches.giveBack(scratch);

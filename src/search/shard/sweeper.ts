@@ -2,28 +2,28 @@ import { Bitmap } from '../bitmap.ts';
 import { pace } from '../pace.ts';
 import type { TextIndex } from '../text/text-index.ts';
 
-/** A sweep begins when this many docs are dead, and a quarter as many as live. */
+/** A sweep begins when at least this many docs are dead, and a quarter as many as are live. */
 const deadDocsMin = 1024;
 const deadShare = 4;
-/** Work of one step beside its share: the smaller the index, the more this matters. */
+/** Least work of one step. It matters for small indexes. */
 const stepPostingsMin = 256;
-/** A step does this many docs' worth of postings, so that a sweep ends long before the next is due. */
+/** A step does the postings of this many docs, so a sweep ends long before the next is due. */
 const stepDocs = 16;
 
 const advanceMax = 4096;
-/** What a posting takes, in units of the pace. */
+/** The cost of a posting, in units of the pace. */
 const unitsPerPosting = 10;
 
 /**
- * Takes dead docs out of the inverted indexes, a little with every change, so that no change waits for a whole index
- * and the dead never outweigh the living. A doc's id is given back only when no list holds it any more.
+ * Takes dead docs out of the inverted indexes, a little with every change. So no change waits for a whole index, and
+ * the dead docs never outweigh the live ones. A doc's id is given back only when no list holds it any more.
  */
 export class Sweeper {
   readonly #texts: TextIndex[] = [];
   readonly #giveBack: (doc: number) => void;
   /** Dead docs that wait for the next sweep. */
   #waiting: number[] = [];
-  /** Those of the sweep under way; empty when there is none. */
+  /** Dead docs of the sweep under way; empty when there is none. */
   #sweeping: number[] = [];
   #dead = new Bitmap(0);
   #textAt = 0;
@@ -36,12 +36,12 @@ export class Sweeper {
     this.#texts.push(text);
   }
 
-  /** The doc is dead, and some text index has it. */
+  /** Notes a dead doc that some text index has. */
   bury(doc: number): void {
     this.#waiting.push(doc);
   }
 
-  /** Work that is due with a change, for `advance`. */
+  /** The work that is due with a change, for `advance`. */
   dueWith(liveCount: number): number {
     if (this.#sweeping.length === 0 && this.#waiting.length < Math.max(deadDocsMin, liveCount / deadShare)) {
       return 0;
@@ -51,12 +51,12 @@ export class Sweeper {
     return stepPostingsMin + Math.ceil((stepDocs * postings) / (liveCount + 1));
   }
 
-  /** True after many docs went at once: then `advance` until it is not. */
+  /** True after many docs went at once. `advance` must then be called until it is false. */
   isMostlyDead(liveCount: number): boolean {
     return this.#sweeping.length + this.#waiting.length > Math.max(deadDocsMin, liveCount);
   }
 
-  /** Does some of the work, as much as nobody notices. @returns what is left of it */
+  /** Does a small part of the work. @returns the work that is left */
   advance(work: number): number {
     if (this.#sweeping.length === 0) this.#begin();
     const budget = Math.min(work, advanceMax);

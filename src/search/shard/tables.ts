@@ -2,7 +2,7 @@ import type { Column } from '../columns/column.ts';
 import { DocTable } from './doc-table.ts';
 import type { Field } from './field.ts';
 
-/** What a shard holds: its docs, and its fields by name. Built-in names come before fields that are called the same. */
+/** The docs of a shard, and its fields by name. A built-in name comes before a field with the same name. */
 export class Tables {
   readonly docs = new DocTable();
   readonly fields = new Map<string, Field>();
@@ -14,12 +14,12 @@ export class Tables {
     return bytes;
   }
 
-  /** Undefined: no doc has the field. */
+  /** The column of a field; undefined when no doc has the field. */
   column(name: string): Column | undefined {
     return this.docs.builtIn(name) ?? this.fields.get(name)?.column;
   }
 
-  /** Whether the field holds 64-bit longs. */
+  /** True when the field holds 64-bit longs. */
   isLong(name: string): boolean {
     return this.docs.builtIn(name) === undefined && this.fields.get(name)?.traits.kind === 'long';
   }

@@ -2,7 +2,7 @@ import { assert } from '../../lib/assert.ts';
 
 const chunkBytesMin = 16 * 1024;
 const chunkBytesMax = 1024 * 1024;
-/** Before each text: the doc's id, then the text's bytes. */
+/** Before each text stand the doc's id and the number of the text's bytes. */
 const headerBytes = 8;
 const nowhere = -1;
 const noBytes = Buffer.alloc(0);
@@ -11,13 +11,14 @@ interface Chunk {
   readonly bytes: Buffer;
   /** Bytes written. */
   end: number;
-  /** Bytes of texts that still stand, headers included. */
+  /** Bytes of texts that are still in use, headers included. */
   live: number;
 }
 
 /**
- * A text for each doc as UTF-8 outside of the garbage collector's heap, which would hold most of them at two bytes a
- * character. A chunk of which half has gone is emptied into the newest one, so holes never outweigh the texts.
+ * A text for each doc, as UTF-8 outside of the heap of the garbage collector. On the heap most texts would take two
+ * bytes for each character. A chunk of which half has gone is emptied into the newest one, so holes never outweigh the
+ * texts.
  */
 export class TextArena {
   readonly #chunks: (Chunk | null)[] = [];
@@ -45,7 +46,7 @@ export class TextArena {
     this.#offsetOf = offsetOf;
   }
 
-  /** The doc must have no text. Lone surrogates would be lost: JSON text has them escaped. */
+  /** Puts a text. The doc must have none. Lone surrogates would be lost, but JSON text has them escaped. */
   set(doc: number, text: string): void {
     assert(this.#chunkOf[doc] === nowhere, 'a doc within the capacity, without a text');
     const size = Buffer.byteLength(text);
@@ -58,7 +59,7 @@ export class TextArena {
     return this.bytesOf(doc).toString();
   }
 
-  /** The text's UTF-8 where it stands; it stays as it is, since nothing is written twice to the same place. */
+  /** The text's UTF-8 in the memory of the arena. It stays as it is, because nothing is written twice to the same place. */
   bytesOf(doc: number): Buffer {
     const chunk = this.#chunks[this.#chunkOf[doc] ?? nowhere];
     if (!chunk) return noBytes;
@@ -76,7 +77,7 @@ export class TextArena {
     if (index !== this.#newest && chunk.live <= chunk.end / 2) this.#empty(index, chunk);
   }
 
-  /** Room for a text at the end of the newest chunk, its header written. */
+  /** Makes room for a text at the end of the newest chunk and writes its header. */
   #place(doc: number, size: number): { chunk: Chunk; at: number } {
     const chunk = this.#chunkWithRoom(headerBytes + size);
     const at = chunk.end;

@@ -1,11 +1,11 @@
 import { pace, type Steps } from '../pace.ts';
 
-/** So many are sorted at once, in some 0.1 ms. */
+/** This many items are sorted at once, in some 0.1 ms. */
 const atOnce = 512;
-/** What comparing two items takes at least, in units of the pace. */
+/** The least cost of comparing two items, in units of the pace. */
 const comparisonUnits = 5;
 
-/** The items in order, equal ones as they stood: a merge sort that may pause. */
+/** The items in order. Equal items keep their order. It is a merge sort that may pause. */
 export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   if (items.length <= atOnce) return items.slice().sort(compare);
   const middle = items.length >>> 1;
@@ -21,7 +21,7 @@ export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number)
   return merged;
 }
 
-/** @returns the places in both to go on from */
+/** @returns the places in both lists from which to go on */
 function mergeSome<T>(
   left: readonly T[],
   leftFrom: number,

@@ -7,21 +7,24 @@ export interface Order {
   /** True when docs with equal keys are equal; otherwise `compare` decides between them. */
   readonly isExact: boolean;
   readonly isDescending: boolean;
-  /** A number that orders like the doc's value, `Infinity` when it has none (absent values are last in both orders). */
+  /**
+   * A number that orders like the doc's value. It is `Infinity` for no value, because absent values are last in both
+   * orders.
+   */
   key(doc: number): number;
-  /** `key` of the docs at `from`..`end`, at the same places of `into`; returns how far it got. */
+  /** Writes `key` of the docs at `from`..`end` to the same places of `into`. @returns how far it got */
   keys(docs: Int32Array, from: number, end: number, into: Float64Array): number;
-  /** Of docs with equal keys. */
+  /** Compares docs with equal keys. */
   compare(a: number, b: number): number;
-  /** What the doc is sorted by, as it stands in a `RowPlace`. */
+  /** The value by which the doc is sorted, as it stands in a `RowPlace`. */
   value(doc: number): PlaceValue;
-  /** The key of a value out of a `RowPlace`. */
+  /** The key of a value from a `RowPlace`. */
   keyOf(value: PlaceValue): number;
-  /** The doc against a value whose key equals the doc's. */
+  /** Compares the doc with a value whose key equals the doc's. */
   compareTo(doc: number, value: PlaceValue): number;
 }
 
-/** For a field that no doc has. */
+/** The order of a field that no doc has. */
 export const absentOrder: Order = {
   isExact: true,
   isDescending: false,

@@ -5,13 +5,13 @@ import type { Order } from './order.ts';
 /** The total order of an answer: its sort keys, then `_originId`, then `_sourceGuid` (docs/reference/indexes-and-queries.md "Sorting"). */
 export interface Ranking {
   readonly orders: readonly Order[];
-  /** Of docs that all orders call equal; never 0 for two docs. */
+  /** Compares docs that are equal in all orders; never 0 for two docs. */
   compareIds(a: number, b: number): number;
-  /** The doc's ids against those of a place. */
+  /** Compares the doc's ids with those of a place. */
   compareIdsTo(doc: number, place: RowPlace): number;
 }
 
-/** What comparing two docs takes at least, in units of the pace. */
+/** The least cost of comparing two docs, in units of the pace. */
 const comparisonUnits = 10;
 
 /** The order of two docs whose first keys are equal; never 0. */

@@ -12,7 +12,7 @@ export interface DocList {
   readonly count: number;
 }
 
-/** The first `limit` of the docs in order; with a place, of those behind it. */
+/** The first `limit` docs in order. With a place, only docs behind it count. */
 export function* topDocs(
   ranking: Ranking,
   list: DocList,
@@ -35,7 +35,7 @@ export function* topDocs(
   return yield* heap.drain();
 }
 
-/** @param from how many were offered before @returns how many were offered now */
+/** @param from how many docs were offered before @returns how many are offered now */
 function offerSome(
   ranking: Ranking,
   heap: TopHeap,
@@ -45,7 +45,7 @@ function offerSome(
 ): number {
   const isDescending = ranking.orders[0]?.isDescending ?? false;
   const end = endOfGo(from, count);
-  // Comparing docs adds to it.
+  // Comparing docs adds to the units.
   const stopUnits = pace.units + pace.unitsPerLook;
   for (let offered = from; offered < end; offered += 1) {
     // Newer docs tend to have the greater values, and a heap is fastest when the first docs come first.

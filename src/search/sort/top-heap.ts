@@ -1,21 +1,21 @@
 import { pace, type Steps } from '../pace.ts';
 
-/** What putting an item in order takes at least, in units of the pace. */
+/** The least cost of putting an item in order, in units of the pace. */
 const unitsPerItem = 10;
 
 /**
- * Keeps the first items in order: by a key, then by a comparison, which never says 0. A binary heap with the last of them
- * on top, so that most items that are offered cost one comparison of two numbers.
+ * Keeps the first items in an order: by a key, then by a comparison, which never gives 0. It is a binary heap with the
+ * last item on top. So most items that are offered cost one comparison of two numbers.
  */
 export class TopHeap {
-  /** Key of the last item kept, once the heap is full. An item with a greater one is not worth offering. */
+  /** Key of the last item, once the heap is full. An item with a greater key need not be offered. */
   lastKey = Infinity;
   readonly #compare: (a: number, b: number) => number;
   readonly #items: Int32Array;
   readonly #keys: Float64Array;
   #size = 0;
 
-  /** @param capacity how many are kept @param compare of items with equal keys */
+  /** @param capacity number of items that are kept @param compare compares items with equal keys */
   constructor(capacity: number, compare: (a: number, b: number) => number) {
     this.#compare = compare;
     this.#items = new Int32Array(capacity);
@@ -32,7 +32,7 @@ export class TopHeap {
     if (this.#size === this.#items.length) this.lastKey = this.#keys[0] ?? 0;
   }
 
-  /** The items in order. The heap is used up. */
+  /** The items in order. The heap cannot be used any more. */
   *drain(): Steps<Int32Array> {
     for (let left = this.#size; left > 1; ) {
       left = this.#drainSome(left);

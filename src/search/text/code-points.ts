@@ -1,18 +1,18 @@
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { pace } from '../pace.ts';
 
-/** Order of texts by code points, for values that may be megabytes long. */
+/** Orders texts by code points. A text may have megabytes. */
 
-/** As `compareCodePoints`, paced. */
+/** As `compareCodePoints`, and counts long texts for the pace. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   return compareCodePoints(a, b, length > blockUnits ? equalBlocksUnits(a, b, length) : 0);
 }
 
-/** Long texts are compared by whole blocks as far as they are equal, which is much faster than unit by unit. */
+/** Long texts are compared by whole blocks while these are equal. This is much faster than unit by unit. */
 const blockUnits = 4096;
 
-/** Units from the beginning that are equal for sure. */
+/** Number of units at the beginning that are certainly equal. */
 function equalBlocksUnits(a: string, b: string, length: number): number {
   let equal = 0;
   while (equal + blockUnits <= length) {
@@ -28,8 +28,8 @@ const prefixBytes = 6;
 const prefixBuffer = new Uint8Array(prefixBytes + 3);
 
 /**
- * The first six bytes of the text's UTF-8 as one number. UTF-8 keeps the order of code points, so texts with
- * different prefixes are ordered by them; equal prefixes say nothing.
+ * The first six bytes of the text's UTF-8 as one number. UTF-8 keeps the order of code points, so different prefixes
+ * order their texts. Equal prefixes say nothing.
  */
 export function orderPrefix(text: string): number {
   let bytes = 0;
@@ -44,7 +44,7 @@ export function orderPrefix(text: string): number {
   return prefix;
 }
 
-/** Writes a code point, half of a pair or not, and returns where the next one goes. */
+/** Writes a code point, which may be half of a pair. @returns the place of the next one */
 function writeUtf8(codePoint: number, at: number): number {
   if (codePoint < 0x80) {
     prefixBuffer[at] = codePoint;

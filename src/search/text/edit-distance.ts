@@ -1,7 +1,7 @@
 /**
- * Optimal string alignment within a bound: insert, delete, replace and swap of two neighbours count 1 each, no part is
- * edited twice (docs/reference/indexes-and-queries.md "Search"). Works on code points in buffers that are reused, so that
- * comparing one word with a hundred thousand allocates nothing.
+ * Optimal string alignment within a bound: insert, delete, replace and swap of two neighbours count 1 each, and no part
+ * is edited twice (docs/reference/indexes-and-queries.md "Search"). It works on code points in buffers that are used
+ * again. So comparing one word with a hundred thousand others allocates nothing.
  */
 export class EditDistance {
   #word = new Uint32Array(64);
@@ -9,13 +9,13 @@ export class EditDistance {
   #term = new Uint32Array(64);
   #rows: [Uint8Array, Uint8Array, Uint8Array] = [new Uint8Array(66), new Uint8Array(66), new Uint8Array(66)];
 
-  /** The word that `within` compares with, until the next call. */
+  /** Sets the word with which `within` compares. */
   setWord(word: string): void {
     if (this.#word.length < word.length) this.#word = new Uint32Array(word.length * 2);
     this.#wordLength = readCodePoints(word, this.#word);
   }
 
-  /** Distance of the word to `term`, or `bound + 1` when it is more than `bound` (at most 2). */
+  /** Distance of the word to `term`; `bound + 1` when it is more than `bound`. @param bound at most 2 */
   within(term: string, bound: number): number {
     if (this.#term.length < term.length) this.#term = new Uint32Array(term.length * 2);
     const a = this.#word;

@@ -1,25 +1,28 @@
 import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
 import { pace } from '../pace.ts';
 
-/** A part that every match holds between two `*`, with the table of Knuth, Morris and Pratt when it may be needed. */
+/** A part of a pattern between two `*`, with the table of Knuth, Morris and Pratt if it may be needed. */
 interface Part {
   readonly text: string;
   readonly borders: Uint32Array | null;
 }
 
-/** Up to here `indexOf` costs at most this many looks a unit; beyond, only the table keeps the time linear. */
+/**
+ * For parts up to this length `indexOf` looks at most this often at each unit. For longer parts only the table keeps
+ * the time linear.
+ */
 const plainPartUnitsMax = 32;
-/** In a long text fewer looks a unit are as many as somebody can wait for. */
+/** A text from this length on is long. Its units may be looked at less often, or the search would take too long. */
 const longTextUnitsMin = 65_536;
 const plainPartOfLongTextUnitsMax = 8;
-/** What takes no longer than this is not worth to be counted, in units of the pace. */
+/** Shorter work is not worth counting, in units of the pace. */
 const shortTextUnits = 64;
-/** What a part takes to be looked for, beside the length of the text, in units of the pace. */
+/** The cost of looking for a part, besides the length of the text, in units of the pace. */
 const unitsPerPart = 10;
 
 /**
- * Whether a whole text matches a pattern in which `*` is any run of characters and nothing else is special
- * (docs/reference/indexes-and-queries.md "Filters"). Time is linear in the text and the pattern, whatever they are.
+ * Makes a test whether a whole text matches a pattern. `*` is any run of characters, and nothing else is special
+ * (docs/reference/indexes-and-queries.md "Filters"). The time is linear in the text and the pattern, whatever they are.
  */
 export function compilePattern(pattern: string): (text: string) => boolean {
   const texts = pattern.split('*');
@@ -49,7 +52,7 @@ function preparePart(text: string): Part {
   return { text, borders: text.length > plainPartOfLongTextUnitsMax ? bordersOf(text) : null };
 }
 
-/** First place in text[from..end) where the part stands, cutting no code point in half; -1 for none. */
+/** First place in text[from..end) where the part stands without cutting a code point in half; -1 for none. */
 function findPart(text: string, part: Part, from: number, end: number): number {
   const { borders } = part;
   const isHard = part.text.length > plainPartUnitsMax || text.length >= longTextUnitsMin;
@@ -76,7 +79,7 @@ function findLong(text: string, part: string, borders: Uint32Array, from: number
   return -1;
 }
 
-/** For each prefix the length of its longest border: a proper prefix that is also its suffix. */
+/** The length of the longest border of each prefix. A border is a proper prefix that is also a suffix. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let border = 0;

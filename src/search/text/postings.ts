@@ -1,18 +1,19 @@
 const noDocs: readonly number[] = [];
 
 /**
- * Which docs have a term: a Map from terms to lists of doc ids.
+ * Knows which docs have a term: a Map from terms to lists of doc ids.
  *
- * FlexSearch, which cuts texts into words (`words.ts`), does not hold them. Its `add` looks every word up again and makes
- * room for 17 docs where most terms have one: a worker took three times as long to fill its shards. Its removal looks for
- * a doc in each of its lists. Here dead docs stay in the lists, and a sweep filters whole lists when enough are dead.
+ * FlexSearch cuts texts into words (`words.ts`), but does not hold the lists. Its `add` looks up every word again, and
+ * makes room for 17 docs where most terms have one: a worker took three times as long to fill its shards. Its removal
+ * looks for a doc in each of the doc's lists. Here dead docs stay in the lists, and a sweep filters whole lists when
+ * enough docs are dead.
  */
 export class Postings {
   readonly #docsByTerm = new Map<string, number[]>();
 
   /**
-   * @param terms distinct; the doc must not be under any of them
-   * @returns those that no doc had before
+   * @param terms must be distinct, and the doc must not be under any of them
+   * @returns the terms that no doc had before
    */
   add(doc: number, terms: readonly string[]): string[] {
     const added: string[] = [];
@@ -28,12 +29,15 @@ export class Postings {
     return added;
   }
 
-  /** The docs under a term, dead ones included: the live list, in no order to rely on. Only `add` and `keep` change it. */
+  /**
+   * The docs under a term, dead ones included, in no certain order. It is the list itself, which `add` and `keep`
+   * change.
+   */
   list(term: string): readonly number[] {
     return this.#docsByTerm.get(term) ?? noDocs;
   }
 
-  /** Keeps the docs of a term that pass, and drops a term without docs. @returns how many there were, and are left */
+  /** Keeps the docs of a term that pass, and drops a term without docs. @returns numbers of docs before and after */
   keep(term: string, passes: (doc: number) => boolean): { before: number; after: number } {
     const docs = this.#docsByTerm.get(term) ?? [];
     const before = docs.length;

@@ -2,12 +2,12 @@ import { endOfGo } from '../filter/doc-test.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 
 /**
- * `_score` = words − 1 + 1 / (1 + edits): `words` counts the distinct words of the query that were found in the field,
- * `edits` adds up, over them, the distance of the nearest word of the field. So more words always beat fewer, and of
- * equally many the closer match wins; n words found exactly score n. Nothing else goes in: no frequencies, which would
- * differ from shard to shard (docs/reference/indexes-and-queries.md "Search").
+ * `_score` = words − 1 + 1 / (1 + edits) (docs/reference/indexes-and-queries.md "Search"). `words` counts the distinct
+ * words of the query that were found in the field. `edits` is the sum of their distances to the nearest word of the
+ * field. So more words always beat fewer, and of equally many the closer match wins. n words that are found exactly
+ * score n. Frequencies do not count, because they would differ from shard to shard.
  *
- * While a search runs a doc's score is one whole number, `words * 65536 − edits`, which orders the same way.
+ * While a search runs, a doc's score is one whole number, `words * 65536 − edits`, which orders in the same way.
  */
 export const wordWeight = 65536;
 
@@ -17,7 +17,7 @@ export function scoreOf(packed: number): number {
   return words - 1 + 1 / (1 + words * wordWeight - packed);
 }
 
-/** Sorting by `_score`; without a search every doc has 0. */
+/** The order by `_score`. Without a search every doc has 0. */
 export class ScoreOrder implements Order {
   readonly isExact = true;
   readonly isDescending: boolean;

@@ -2,35 +2,35 @@ import { countCodePoints } from '../../lib/code-points.ts';
 import { docsPerGo, pace, type Steps } from '../pace.ts';
 import { EditDistance } from './edit-distance.ts';
 
-/** A term of the dictionary and its distance to the word it was found for. */
+/** A term of the dictionary and its distance to the word for which it was found. */
 export interface TermMatch {
   readonly term: string;
   readonly distance: number;
 }
 
-/** Terms of one length in code points. `masks` stands beside `terms`, so that a scan touches no text. */
+/** Terms of one length in code points. `masks` stands beside `terms`, so that a scan need not read the texts. */
 interface Bucket {
   terms: string[];
   masks: Uint32Array;
 }
 
 const bucketCapacityMin = 16;
-/** What a character of a term takes to be compared, in units of the pace. */
+/** The cost of comparing a character of a term, in units of the pace. */
 const comparisonUnits = 5;
 
-/** What is near a word, as far as it was looked for. */
+/** The terms near a word that were found so far. */
 interface Nearby {
   readonly word: string;
   readonly mask: number;
   readonly bound: number;
-  /** By distance. */
+  /** Lists of matches by distance. */
   readonly matches: readonly TermMatch[][];
 }
 
 /**
- * The distinct words of one text field, by length. Finds every term within a distance of a word: terms whose letters
- * differ too much fall to a bit mask (one edit changes at most one letter on either side, a swap none), the few that
- * are left are compared exactly.
+ * The distinct words of one text field, by length. It finds every term within a distance of a word. A bit mask excludes
+ * terms whose letters differ too much: one edit changes at most one letter on either side, and a swap none. The few
+ * terms that are left are compared exactly.
  */
 export class TermDictionary {
   readonly #buckets = new Map<number, Bucket>();
@@ -42,7 +42,7 @@ export class TermDictionary {
     return this.#size;
   }
 
-  /** The caller adds a term once. */
+  /** Adds a term. The caller must add it only once. */
   add(term: string): void {
     const length = countCodePoints(term);
     const bucket = this.#bucketOf(length);
@@ -57,7 +57,7 @@ export class TermDictionary {
     this.#size += 1;
   }
 
-  /** Every term at most `bound` (0 to 2) away, the nearest first. */
+  /** Every term within a distance of `bound` (0 to 2), the nearest first. */
   *within(word: string, bound: number): Steps<TermMatch[]> {
     const near: Nearby = { word, mask: letterMask(word), bound, matches: [[], [], []] };
     const wordLength = countCodePoints(word);
@@ -72,12 +72,12 @@ export class TermDictionary {
     return near.matches.flat();
   }
 
-  /** Looks at terms from a place on; returns the place to go on from. */
+  /** Looks at the terms from a place on. @returns the place from which to go on */
   #collect({ terms, masks }: Bucket, from: number, { word, mask, bound, matches }: Nearby): number {
     const end = Math.min(terms.length, from + docsPerGo);
-    // Between two calls another word may have been asked for.
+    // Another search may have set its word between two calls.
     this.#distance.setWord(word);
-    // Counted here and told at the end: the loop is nearly all of a search with typos.
+    // Units are counted here and added at the end, because the loop is nearly all of a search with typos.
     const unitsMax = pace.unitsPerLook - pace.units;
     let units = 0;
     let at = from;
@@ -96,9 +96,9 @@ export class TermDictionary {
   }
 
   /**
-   * Visits terms until the budget is spent; `visit` returns what a term cost, or -1 for a term to remove.
-   * @param cursor place to go on from; null begins
-   * @returns place to go on from; null when every term was visited
+   * Visits terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
+   * @param cursor place from which to go on; null at the beginning
+   * @returns place from which to go on; null when every term was visited
    */
   sweep(cursor: SweepCursor | null, budget: number, visit: (term: string) => number): SweepCursor | null {
     let left = budget;
@@ -107,7 +107,7 @@ export class TermDictionary {
     for (; lengthAt < this.#lengths.length; lengthAt += 1) {
       const bucket = this.#buckets.get(this.#lengths[lengthAt] ?? 0);
       if (bucket === undefined) continue;
-      // Backwards, so that a removed term's place is taken by one that was visited.
+      // It goes backwards, so that a visited term takes the place of a removed one.
       let at = Math.min(remaining, bucket.terms.length);
       while (at > 0) {
         if (left <= 0) return { lengthAt, remaining: at };
@@ -121,7 +121,7 @@ export class TermDictionary {
     return null;
   }
 
-  /** Bytes of the masks and, roughly, of the places of the terms; the terms themselves are counted by the postings. */
+  /** Bytes of the masks and, roughly, of the places of the terms. `TextIndex` counts the terms themselves. */
   get bytes(): number {
     let bytes = 0;
     for (const bucket of this.#buckets.values()) bytes += bucket.masks.byteLength + 8 * bucket.terms.length;
@@ -152,7 +152,7 @@ export interface SweepCursor {
   readonly remaining: number;
 }
 
-/** Which letters a text has: a bit each for a to z, the rest shared. */
+/** The letters of a text as bits: one for each of a to z. Other characters share the bits. */
 function letterMask(text: string): number {
   let mask = 0;
   for (let at = 0; at < text.length; at += 1) {

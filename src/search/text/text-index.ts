@@ -3,13 +3,13 @@ import { pace, type Steps } from '../pace.ts';
 import { Postings } from './postings.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
-/** What it takes to look a term up, in units of the pace. */
+/** The cost of looking up a term, in units of the pace. */
 const unitsPerTerm = 100;
 
 /** A term near a word that was asked for. */
 export interface NearTerm {
   readonly distance: number;
-  /** Docs that have the term, dead ones among them: the live list, which is not to be changed nor kept for long. */
+  /** Docs that have the term, dead ones included. It is the list of the postings, which must neither be changed nor kept. */
   readonly docs: readonly number[];
 }
 
@@ -29,12 +29,12 @@ export class TextIndex {
     return this.#postingCount;
   }
 
-  /** Rough, for metrics: 8 bytes a posting and about 130 a term with its text. */
+  /** A rough figure for metrics: 8 bytes for each posting, and about 130 for each term with its text. */
   get bytes(): number {
     return this.#terms.bytes + this.#postingCount * 8 + this.#terms.size * 130;
   }
 
-  /** @param words distinct; the doc must be new to this field, or swept out of it */
+  /** @param words must be distinct. The doc must be new to this field, or swept out of it */
   add(doc: number, words: readonly string[]): void {
     for (const term of this.#postings.add(doc, words)) this.#terms.add(term);
     this.#postingCount += words.length;
@@ -52,7 +52,7 @@ export class TextIndex {
     return near;
   }
 
-  /** Takes dead docs out of the lists, about `budget` postings of work; true when no list has any left. */
+  /** Takes dead docs out of the lists, about `budget` postings of work. @returns whether no list has any left */
   sweep(dead: Bitmap, budget: number): boolean {
     this.#cursor = this.#terms.sweep(this.#cursor, budget, (term) => {
       const { before, after } = this.#postings.keep(term, (doc) => !dead.has(doc));

@@ -6,8 +6,8 @@ import type { TextIndex } from './text-index.ts';
 import { allowedDistance, wordsOf } from './words.ts';
 
 /**
- * Finds the docs in which any word of the query is near any word of the field, and scores them.
- * Leaves the docs in `scratch.hits` and their packed scores in `scratch.scores`; the caller clears the scores.
+ * Finds the docs in which any word of the query is near any word of the field, and scores them. The docs stand in
+ * `scratch.hits` and their packed scores in `scratch.scores`. The caller must clear the scores.
  * @returns how many docs were found
  */
 export function* runSearch(
@@ -19,7 +19,7 @@ export function* runSearch(
   let found = 0;
   for (const [at, word] of wordsOf(search.value).entries()) {
     const terms = yield* index.expand(word, search.literal ? 0 : allowedDistance(word));
-    // The nearest terms come first: the first that a doc has is the one that counts.
+    // The nearest terms come first, so the first term that a doc has counts.
     for (const { docs, distance } of terms) {
       found = addDocs(docs, wordWeight - distance, at + 1, found, live, scratch);
       pace.units += docs.length;

@@ -3,27 +3,29 @@ import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { pace, type Steps } from '../pace.ts';
 
-/** NFKC makes at most 18 code points of one, lower-casing at most 3 of one; 2 edits may be missing. */
+/** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
 
-/** Cuts a text into its words. Whatever else FlexSearch would do with them is off, so that the contract alone decides. */
+/**
+ * Cuts a text into its words. Everything else that FlexSearch would do with them is off, so that only our own rules
+ * decide.
+ */
 const encoder = new Encoder({
   normalize: false,
   prepare: (text) => text.normalize('NFKC'),
-  // One character at a time: a repetition over a long run overflows the stack.
+  // The pattern takes one character at a time, because a repetition over a long run overflows the stack.
   split: /[^\p{L}\p{M}\p{Nd}]/u,
   finalize: (runs) => runs.map((run) => run.toLowerCase()),
   numeric: false,
   dedupe: false,
-  // It would need a timer.
+  // A cache would need a timer.
   cache: false,
   maxlength: Number.POSITIVE_INFINITY,
 });
 
 /**
- * The distinct words of a text in order of appearance: runs of Unicode letters, marks and digits after NFKC,
- * lower-cased (docs/reference/indexes-and-queries.md "Search"). Words that are too long for any search to match are left
- * out.
+ * The distinct words of a text in order of appearance (docs/reference/indexes-and-queries.md "Search"). A word is a run
+ * of Unicode letters, marks and digits after NFKC, lower-cased. Words that are too long for any search are left out.
  */
 export function wordsOf(text: string): string[] {
   const words = new Set<string>();
@@ -31,9 +33,9 @@ export function wordsOf(text: string): string[] {
   return [...words];
 }
 
-/** A large text is cut at spaces about so many units apart. */
+/** A large text is cut at spaces that are about this many units apart. */
 const pieceUnits = 16_384;
-/** What a character of a text takes to be read, in units of the pace. */
+/** The cost of reading a character of a text, in units of the pace. */
 const unitsPerUnit = 10;
 
 /** The distinct words of several texts, as `wordsOf`, in steps. */
@@ -51,7 +53,7 @@ export function* wordsOfAll(texts: readonly string[]): Steps<string[]> {
   return [...words];
 }
 
-/** In front of a space, which no word has and NFKC joins with nothing before it; the text's end where there is none. */
+/** The place of the next space, or the end of the text. No word has a space, and NFKC joins it with nothing before it. */
 function endOfPiece(text: string, from: number): number {
   const space = text.indexOf(' ', from + pieceUnits);
   return space < 0 ? text.length : space;
