@@ -47,3 +47,16 @@ test('a file that is imported for its types alone is not loaded, and a function 
   );
   assert.equal(await run(file), 'make 1\n');
 });
+
+test('tsx alone runs what the loader runs', async (context) => {
+  const dir = await folder(context);
+  const file = path.join(dir, 'user.ts');
+  const listed = path.resolve('src/contract/limit-list.ts');
+  await writeFile(
+    file,
+    `import { listLimits } from ${JSON.stringify(listed)};\nconsole.log(listLimits('').length);\n`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file]);
+  assert.equal(stdout, await run(file));
+  assert.equal(stdout, '0\n');
+});
