@@ -175,6 +175,21 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
+/** More than a reader takes in at a glance. */
+const folderFilesMax = 20;
+
+test(`no folder of src has more than ${folderFilesMax} files`, () => {
+  const counts = new Map<string, number>();
+  for (const entry of readdirSync(path.join(root, 'src'), { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+  }
+  assert.ok(counts.size > 40, 'folders are found at all');
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count > folderFilesMax),
+    [],
+  );
+});
+
 test('the top level holds what a newcomer expects and nothing else', () => {
   const ignored = readFileSync(path.join(root, '.gitignore'), 'utf8')
     .split('\n')
