@@ -34,7 +34,7 @@ export interface Tenant {
   readonly alias: string;
   readonly environments: readonly Environment[];
   readonly sourceGroups: ReadonlyMap<string, SourceGroup>;
-  /** By source id. */
+  /** Sources by their ids. */
   readonly sources: ReadonlyMap<string, Source>;
   readonly schemas: ReadonlyMap<string, FullSchema>;
   readonly partials: ReadonlyMap<string, PartialSchema>;
@@ -74,7 +74,7 @@ export interface Configuration {
   /** Digest of the documents. */
   readonly digest: string;
   readonly tenants: ReadonlyMap<string, Tenant>;
-  /** Of all tenants, with or without a key. */
+  /** Clients of all tenants, with or without a key. */
   readonly clients: readonly ClientPrincipal[];
   /** The caller of a key, found in constant time over the key's text; null when there is no such key. */
   authenticate(apiKey: string): Principal | null;

@@ -27,7 +27,7 @@ function itemsInOrder(items: Json[]): Json[] {
   return copy ?? items;
 }
 
-/** By name; names that are array indexes come first, where every engine puts them. */
+/** Members ordered by name; names that are array indexes come first, where every engine puts them. */
 function membersInOrder(members: JsonObject): JsonObject {
   const names = Object.keys(members);
   if (isInOrder(members, names)) return members;

@@ -1,6 +1,6 @@
 export interface CacheLimits<Value> {
   readonly entriesMax: number;
-  /** Of all entries together, in the unit of `weigh`; absent: entries alone are counted. */
+  /** Weight of all entries together, in the unit of `weigh`; absent: only entries are counted. */
   readonly weightMax?: number;
   /** Weight of an entry, in bytes or another unit. It must be the same each time for one value. */
   readonly weigh?: (value: Value) => number;
@@ -10,7 +10,7 @@ export interface CacheLimits<Value> {
 
 /**
  * A map with a bounded number of entries, and a bounded weight. The entry whose last use is longest ago is dropped first.
- * So a flood of keys that come once does not push out entries that are used in between, as clearing the map would.
+ * So a flood of keys that come once does not push out entries that are used again and again, as clearing the map would.
  */
 export class BoundedCache<Key, Value> {
   /** In the order of their last use: a Map keeps the order in which keys were set. */
@@ -28,7 +28,7 @@ export class BoundedCache<Key, Value> {
     return this.#entries.size;
   }
 
-  /** Of all entries together; 0 without `weigh`. */
+  /** Weight of all entries together; 0 without `weigh`. */
   get weight(): number {
     return this.#weight;
   }

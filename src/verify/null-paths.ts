@@ -13,7 +13,7 @@ interface PathUse {
   readonly path: string;
   readonly sourceId: string;
   readonly type: string;
-  /** Of the first entity that it was evaluated for. */
+  /** Id of the first entity that it was evaluated for. */
   readonly originId: string;
   hasValue: boolean;
 }

@@ -47,7 +47,7 @@ const nobodys: RankedClaim = {
   view: { sourceId: '', alias: '', originId: '' },
 };
 
-/** Derives anew what follows from the claims on a field: their order, what is served, its routes, whether it is a clash. */
+/** Derives again what follows from the claims on a field: their order, what is served, its routes, whether it is a clash. */
 async function repairRoutes(
   store: Store,
   { tenant, environmentId, field, urls }: RouteTarget,

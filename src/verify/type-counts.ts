@@ -9,7 +9,7 @@ interface TypeCount {
   readonly tenant: Tenant;
   readonly source: Source;
   readonly type: string;
-  /** Of the first entity. */
+  /** Id of the first entity. */
   readonly originId: string;
   count: number;
 }

@@ -27,7 +27,7 @@ export interface VerifyOptions {
   readonly configuration: Configuration;
   /** Null for all. */
   readonly tenant: string | null;
-  /** Owners write anew what differs. */
+  /** True: owners write again what differs. */
   readonly isRepair: boolean;
   onProgress(progress: VerifyProgress): void;
   onDifference(finding: Finding): void;
@@ -46,7 +46,7 @@ export interface VerifyResult extends Readonly<CheckCounts> {
   readonly unsettled: number;
   /** Differences that are gone after the repair. */
   readonly repaired: number;
-  /** Where a shorter way had to be taken. */
+  /** Says where a shorter way had to be taken. */
   readonly notes: readonly string[];
 }
 

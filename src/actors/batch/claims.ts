@@ -18,9 +18,9 @@ export function claimKey({ kind, host, field }: Pick<ProcessedClaim, 'kind' | 'h
 
 /** What the entity claimed in the environment when it was processed last. */
 export interface FormerClaims {
-  /** Of the same view, by `claimKey`. */
+  /** Claims of the same view, by `claimKey`. */
   readonly ofView: ReadonlyMap<string, ProcessedClaim>;
-  /** Of the entity's other views there; the oldest of equal ones. */
+  /** Claims of the entity's other views there; the oldest of equal ones. */
   readonly ofOtherViews: ReadonlyMap<string, ProcessedClaim>;
   /** What was processed last; null when that was before the entity was born, or nothing. */
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
@@ -74,7 +74,7 @@ function oldestClaims(views: readonly ProcessedOutput[]): Map<string, ProcessedC
 /**
  * The claims of a view. A claim that the entity made before keeps its age
  * (docs/reference/configuration.md "URLs and domains": a claim's age counts from when its entity began to make it). A
- * claim that the entity took up again, or made after being deleted, begins anew.
+ * claim that the entity took up again, or made after being deleted, begins with a new age.
  */
 export function claimsOf(
   entity: StoredEntity,

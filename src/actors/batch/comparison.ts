@@ -50,7 +50,7 @@ export class Comparison {
       if (turn.only === null || turn.only.has(dependentOf(former, turn))) this.#remove(turn, former);
       else recorded.push(former);
     }
-    // Those that were built stand in the order of their keys already.
+    // Outputs that were built are in the order of their keys already.
     if (recorded.length > built) recorded.sort(byKey);
     this.#record(turn, recorded);
   }

@@ -36,7 +36,7 @@ export class Intents {
     private readonly left: Map<string, Map<string, Intent>>,
   ) {}
 
-  /** With what a former owner left. @throws StoreUnavailableError */
+  /** Begins with the notes that a former owner left. @throws StoreUnavailableError */
   static async load(store: Store, lease: Lease): Promise<Intents> {
     const notes = await readIntents(store, lease.tag);
     return new Intents(store, lease, new Map([...notes].map(([field, note]) => [field, new Map(note)])));

@@ -21,7 +21,7 @@ export class ReplicationBarrier {
   private constructor(
     private readonly store: Store,
     private readonly lease: Lease,
-    /** Of all partitions, as of the beginning. */
+    /** Histories of all partitions at the beginning. */
     private readonly histories: Histories,
   ) {}
 

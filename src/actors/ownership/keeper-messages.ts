@@ -10,7 +10,7 @@ export interface KeeperStart {
   readonly address: RedisAddress;
   readonly channels: ProcessChannels;
   readonly leaseMs: number;
-  /** Of the `LeaseEnds`. */
+  /** Shared memory of the `LeaseEnds`. */
   readonly ends: SharedArrayBuffer;
   /** The main thread counts as dead when it has not turned for so long. */
   readonly stuckMs: number;

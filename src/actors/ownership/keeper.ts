@@ -12,7 +12,7 @@ export interface KeeperEvents {
   /** The lease is no longer ours. */
   lost(lease: Lease): void;
   trouble(message: string, error: unknown): void;
-  /** Of the worker, in Prometheus' text form. */
+  /** Metrics of the worker, in Prometheus' text form. */
   metrics(): Promise<string>;
 }
 

@@ -17,12 +17,12 @@ import type { LeaseNews } from './lease-news.ts';
 export interface OwnershipContext {
   readonly workerId: string;
   readonly leaseMs: number;
-  /** By this process' clock, a little before Redis ends the leases. */
+  /** Ends of the leases by this process' clock, a little before Redis ends them. */
   readonly ends: LeaseEnds;
   readonly configuration: ActiveConfiguration;
   readonly keeper: Keeper;
   readonly news: LeaseNews;
-  /** Of every actor. */
+  /** Context of every actor. */
   readonly actors: PartitionContext;
   onTrouble(message: string, error: unknown): void;
 }

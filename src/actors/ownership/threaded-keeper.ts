@@ -91,7 +91,7 @@ export class ThreadedKeeper implements Keeper {
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
     thread.on('message', (message: FromKeeper) => this.#hear(message));
-    // An error here would come back in every replacement: the worker ends, and its supervisor starts it anew.
+    // An error here would come back in every replacement: the worker ends, and its supervisor starts it again.
     thread.on('error', (error) => {
       throw error;
     });

@@ -32,7 +32,7 @@ interface History {
 export class RebuildQueue {
   /** Tenant -> dependent -> what waits; tenants in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Waiting>>();
-  /** Kept only while a dependent rests. */
+  /** Kept at least while a dependent rests. */
   readonly #history = new Map<string, History>();
   /** The last cost of each kind. Without it a portion could be filled with dependents that all take long. */
   readonly #kindCostsMs = new BoundedCache<string, number>({ entriesMax: kindsMax });

@@ -63,7 +63,7 @@ export class RebuildTurn {
     await this.#place;
   }
 
-  /** Until `wake` is called, or the time is over; null sets none. */
+  /** Waits until `wake` is called, or the time is over; null: no time. */
   async #sleep(waitMs: number | null): Promise<void> {
     let timer: NodeJS.Timeout | null = null;
     await new Promise<void>((resolve) => {

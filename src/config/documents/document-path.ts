@@ -16,7 +16,10 @@ export function isAlias(text: string): boolean {
   return text.length <= configNameCharactersMax && aliasPattern.test(text);
 }
 
-/** As an alias, and dots: ids of environments and sources, names of tenants. Ids stand in view ids, so never a slash. */
+/**
+ * The characters of an alias, and dots: for ids of environments and sources, and names of tenants. An id is a part of
+ * view ids, so it never has a slash.
+ */
 export function isId(text: string): boolean {
   return text.length <= configNameCharactersMax && idPattern.test(text);
 }

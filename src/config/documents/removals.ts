@@ -21,7 +21,7 @@ export interface Removal {
     | 'schema'
     | 'index'
     | 'auto-index';
-  /** As people wrote it: `blog`, `production`; empty for a tenant. */
+  /** The name that people wrote: `blog`, `production`; empty for a tenant. */
   readonly name: string;
   /** Ids of the sources whose entities nobody can reach any more. */
   readonly sourceIds: ReadonlySet<string>;

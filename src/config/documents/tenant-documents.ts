@@ -7,7 +7,7 @@ import { parseJsonText } from './json-text.ts';
 export interface TenantDocuments {
   /** Null: there is no such file. */
   tenantFile: Cursor | null;
-  /** By alias. */
+  /** Files of each folder by alias. */
   readonly folders: Readonly<Record<SchemaFolder, Map<string, Cursor>>>;
 }
 

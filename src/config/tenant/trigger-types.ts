@@ -21,7 +21,7 @@ export function warnOfLonelyTypes(roots: readonly Cursor[]): void {
   for (const ofGroup of groupBy(named, ({ group }) => group).values()) {
     const uses = groupBy(ofGroup, ({ type }) => type);
     const known: string[] = [];
-    // Of two that are alike the one that is named less is the slip; of two that are named once each, the later one.
+    // Of two types that are alike, the slip is the one that is named less often, or else the later one.
     const byUse = [...uses].sort(([, a], [, b]) => b.length - a.length);
     for (const [type, [first, ...others]] of byUse) {
       const nearest = nearestName(

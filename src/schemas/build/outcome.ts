@@ -6,7 +6,7 @@ import type { ViewBody } from './view-body.ts';
 export interface BuildOutcome {
   /** Lookups that were met. */
   readonly lookups: readonly LookupQuery[];
-  /** Those of them that `lookup` did not know; while there are any the rest of the outcome is provisional. */
+  /** The lookups among them that have no result yet. While there is one, the rest of the outcome is provisional. */
   readonly pending: readonly LookupQuery[];
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -3,7 +3,7 @@ import type { FilterNode } from './node.ts';
 /** Entity types, or null for all. */
 export type Types = readonly string[] | null;
 
-/** The types that an entity must have one of, as far as the condition says so without holes. */
+/** Types of which an entity must have one, as far as the condition says so without holes. */
 export function typesOf(node: FilterNode): Types {
   if (node.kind === 'and') return node.nodes.map(typesOf).reduce(both, null);
   if (node.kind === 'or') {
@@ -19,7 +19,7 @@ export function typesOf(node: FilterNode): Types {
   return types.includes(undefined) ? null : types.filter((type) => typeof type === 'string');
 }
 
-/** Those that both lists have. */
+/** The types that both lists have. */
 export function both(a: Types, b: Types): Types {
   if (a === null || b === null) return a ?? b;
   return a.filter((type) => b.includes(type));

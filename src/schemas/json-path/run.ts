@@ -18,7 +18,7 @@ export class PathRun {
     if (!this.frame.build.spend(steps)) throw new OutOfSteps();
   };
 
-  /** The value of a hole, the same for the whole run: a filter over many nodes must not put a long text together anew. */
+  /** The value of a hole, kept for the whole run: a filter over many nodes must not build a long text for each of them. */
   filled(hole: Evaluate): Json {
     const known = this.#filled.get(hole);
     if (known !== undefined) return known;

@@ -17,7 +17,7 @@ export interface LookupLayout {
   readonly projection: readonly PropertyPath[];
 }
 
-/** Changes whenever the same layout gives other keys or values than before, so that stored indexes are made anew. */
+/** Changes whenever the same layout gives other keys or values than before, so that stored indexes are made again. */
 const layoutVersion = 1;
 
 /** The indexes that one source must keep for the plans that read it. The order of the plans does not matter. */

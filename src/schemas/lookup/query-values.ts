@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import type { Operand } from '../filter/node.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 
-/** The values that a lookup is filled with, collected while it is compiled and read anew for each query. */
+/** The values that fill a lookup. They are collected while it is compiled, and read again for each query. */
 export class QueryValues {
   readonly #evaluate: Evaluate[] = [];
 

@@ -16,7 +16,7 @@ const endScript = new Script<0 | 1>('configuration/purged', 1);
 
 export interface Purge {
   readonly token: string;
-  /** Of the configuration that does not have the sources. */
+  /** Generation of a configuration that does not have the sources. */
   readonly generation: number;
   readonly sources: readonly SourcePlace[];
 }

@@ -14,12 +14,12 @@ export class StoredState {
     put(this.#fields, key, field, null);
   }
 
-  /** Of a set. */
+  /** Wants a member of a set. */
   wantMember(key: string, member: string): void {
     put(this.#members, key, member, false);
   }
 
-  /** Of a sorted set. */
+  /** Wants a member of a sorted set. */
   wantSortedMember(key: string, member: string): void {
     put(this.#sortedMembers, key, member, false);
   }

@@ -17,7 +17,7 @@ export type Suspect =
     }
   | { readonly kind: 'lookup'; readonly layoutId: string; readonly lookupKey: string };
 
-/** A dependent whose invalidation makes its entity's owner write everything anew, even what it believes to be there already. */
+/** A dependent whose invalidation makes the owner of its entity write everything again, even what it believes to be there. */
 export function repairOf(
   sourceId: string,
   originId: string,

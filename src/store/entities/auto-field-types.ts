@@ -16,7 +16,7 @@ export interface AutoFieldTypes {
 /** An entity type may hold anything, a line feed too. */
 const keyPattern = /^\{[^}]*\}:fields:([^:]*):([^:]*):(.*)$/s;
 
-/** Of every source, configured or not. As SCAN, one may come twice. @throws StoreUnavailableError */
+/** The types of every source, configured or not. As with SCAN, one may come twice. @throws StoreUnavailableError */
 export async function* scanAutoFieldTypes(store: Store): AsyncGenerator<AutoFieldTypes> {
   for await (const names of scanKeyNames(store, '{p*}:fields:*')) {
     for (const name of names) {

@@ -123,7 +123,7 @@ export class AutoFields {
 
   /**
    * Forgets in this process what it learnt of sources that came or went with a configuration: what was purged in between
-   * is decided anew.
+   * is decided again.
    */
   forgetChanged(current: Configuration, former: Configuration | null): void {
     const has = (configuration: Configuration | null, tenant: string, sourceId: string) =>

@@ -96,7 +96,7 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
 }
 
 /**
- * The record with nothing but the claims and their age. No bytes have its empty digests, so everything is written anew. No
+ * The record with nothing but the claims and their age. No bytes have its empty digests, so everything is written again. No
  * state of an entity has its stamp, which lies between two stamps, so the first turn counts as a change.
  */
 function withoutResults({ stamp, type, outputs }: ProcessedRecord): ProcessedRecord {

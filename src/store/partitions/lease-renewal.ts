@@ -70,7 +70,7 @@ export class LeaseRenewal {
     const askedMs = this.nowMs();
     try {
       const isOurs = await renewLease({ client: this.client }, kept.lease, this.leaseMs);
-      // It was given back, or taken anew, meanwhile.
+      // The lease was given back, or taken again, meanwhile.
       if (this.#kept.get(kept.lease.partition) !== kept) return;
       kept.askedMs = askedMs;
       if (isOurs) this.ends.set(kept.lease.partition, askedMs + this.leaseMs);

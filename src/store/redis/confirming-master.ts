@@ -24,7 +24,7 @@ export class ConfirmingMaster {
   readonly #client: Redis;
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Until then no replica is waited for. */
+  /** Until this time no replica is waited for, in ms of `performance.now()`. */
   #loneUntilMs = 0;
 
   /** @param onEnd called when the master answers no more */

@@ -104,7 +104,7 @@ export function connectBlocking(address: RedisAddress): RedisClient {
     retryStrategy,
     // Without it a read under way when the connection broke would never settle.
     autoResendUnfulfilledCommands: true,
-    // A failure of it would reach nobody, and so end the process. Callers subscribe anew at every `ready`.
+    // A failure of it would reach nobody, and so end the process. Callers subscribe again at every `ready`.
     autoResubscribe: false,
   };
   const client =

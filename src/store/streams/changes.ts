@@ -20,7 +20,7 @@ export interface Change {
 export interface ChangesListener {
   /** Changes of a partition, in order. */
   onChanges(partition: number, changes: readonly Change[]): void;
-  /** Until `onGap` nothing is heard of the partition: what is known of it may be taken back (a failover). */
+  /** The partition is not heard of until `onGap`: what is known of it may be taken back (a failover). */
   onLost(partition: number): void;
   /**
    * Changes were missed: nothing that was concluded from earlier ones holds. Reading goes on when the promise has settled.

@@ -66,7 +66,7 @@ export class PartitionProgress {
     this.#downstream.set(field, Math.max(sequence, this.#downstream.get(field) ?? 0));
   }
 
-  /** Reads the state anew, whatever was heard before. @throws what the client throws */
+  /** Reads the state again, whatever was heard before. @throws what the client throws */
   async load({ client }: Store, tag: string): Promise<void> {
     const [owner, downstream, announced] = await Promise.all([
       client.hgetallBuffer(keys.owner(tag)),

@@ -2,8 +2,8 @@
 -- routes, the counts of clashes and of hidden redirects. The cost of a claim does not depend on other claims on its field.
 --
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes,
--- ranks and hidden key, fields, digests (8 bytes each; none for a commit), displays, packed lists of the
--- one claim}. 'renew' derives anew what follows from a claim, if it is there.
+-- ranks and hidden key, fields, digests (8 bytes each; none for a commit), displays, packed lists of the one
+-- claim}. 'renew' derives again what follows from a claim, if the claim is there.
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 --
 -- In the hash of claims, a field that one view claims has the packed list of that claim. A contested field has what is
@@ -160,8 +160,8 @@ local function changeOnly(run, isUrl, claim, packed, record, other)
   return now
 end
 
--- A field with one claim becomes contested when another view claims it. Damage may have left
--- competing claims without their record. They are found when a claim is dropped or renewed that the record does not have.
+-- A field with one claim becomes contested when another view claims it. Damage may have left competing
+-- claims without their record. They are found when a claim is dropped or renewed that the record does not have.
 local function becomesContested(run, begin, claim, record, other)
   local isSame, isCompeting = other and sameClaim(other, claim), run.action == 'put'
   if isSame and run.action ~= 'renew' then return false end
@@ -183,7 +183,7 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
   local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
   -- By field that had claims: its record in the end, and the number of its claims. By URL: whether it is served.
   local changed, counts, served = {}, {}, {}
-  -- Contested fields, and whether their record is made anew. Most runs have none.
+  -- Contested fields, and whether their record is made again. Most runs have none.
   local run, contested = nil, nil
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
