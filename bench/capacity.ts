@@ -14,11 +14,11 @@ import { runBench } from './support/run.ts';
 
 /** Stores entities and makes nothing of them. */
 const bareTenant: BenchTenant = { alias: 'bare', schemas: {} };
-/** Requests at once; under more, calls share more of what they cost. */
+/** Requests at once. With more of them, calls would share more of their cost. */
 const lanes = 32;
 /** Queries asked before those that are counted. */
 const warmUps = 100;
-/** How long the platform is watched while nothing is asked of it. */
+/** How long the idle platform is watched. */
 const idleMs = 3_000;
 
 interface Cost {
@@ -32,10 +32,10 @@ await runBench({
   question:
     'How much of what? Processor time and memory for each entity, page and query: cities over HTTP, 50 a request, each with one view, a URL and an index item of 11 fields; then their pages, each asked for twice, and queries of four kinds, no two of them the same.',
   unfair: [
-    'Processor time is that of the process, whatever else the machine does; it says nothing of waiting. Nobody fills a machine to its last microsecond: plan with half.',
-    'Under full load calls share reads and writes, and each costs less than here.',
-    "From what pages and queries cost the idle processes' share is taken, so that a small figure is as good as none.",
-    'Bytes in Redis and in the worker are memory after less memory before, over the number of entities; the worker is started anew for both.',
+    'Processor time is that of the process, whatever else the machine does. It says nothing about waiting. Nobody fills a machine to its last microsecond, so plan with half.',
+    'Under full load, calls share reads and writes, and each costs less than here.',
+    'The share of the idle processes is subtracted from the cost of pages and queries, so a very small figure is as good as none.',
+    'Bytes in Redis and in the worker are the growth of memory divided by the number of entities. The worker is started again for both.',
   ],
   async run(context) {
     const entities = await cityEntities(context.quick ? 2_000 : 20_000);
@@ -55,7 +55,7 @@ await runBench({
     const asked = queries.slice(warmUps);
     const deliverAll = () => inLanes(urls, (url) => client.deliver(url));
     const ask = (query: JsonObject) => client.query(cityIndex, query);
-    // What nothing costs is not known before everything is compiled and at rest.
+    // The cost of the idle platform can be measured only when everything is compiled and quiet.
     const meter = await Meter.lessIdle(probe, context.quick ? idleMs / 10 : idleMs);
     const fromRedis = await meter.costOf(deliverAll);
     const fromCache = await meter.costOf(deliverAll);
@@ -95,7 +95,7 @@ await runBench({
   },
 });
 
-/** Until everything is delivered and found. */
+/** Loads entities, and waits until everything is delivered and found. */
 async function load(
   context: BenchContext,
   system: System,
@@ -119,7 +119,7 @@ async function inLanes<T>(things: readonly T[], act: (thing: T) => Promise<unkno
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** One word, a word with a typo, filter and sort, search and facet, in turn. */
+/** Queries in turn: one word, a word with a typo, filter and sort, search and facet. */
 function queriesFor(cities: readonly Entity[], count: number): JsonObject[] {
   const step = Math.max(1, Math.floor(cities.length / count));
   return Array.from({ length: count }, (_, number): JsonObject => {

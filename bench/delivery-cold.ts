@@ -20,10 +20,10 @@ const names = { ours: 'Millrace, cache off', node: 'node:http, prepared bytes' }
 await runBench({
   name: 'delivery-cold',
   question:
-    'What does a page cost that is in no cache? The pages of `delivery` with DELIVERY_CACHE_MB=0: each request reads the claim, the page and its 3 references from Redis.',
+    'What does a page cost when no cache has it? The pages of `delivery` with DELIVERY_CACHE_MB=0: each request reads the claim, the page and its 3 references from Redis.',
   unfair: [
-    'Against us: node:http does nothing but a look into a Map. Millrace asks Redis for five things for each page, and Redis needs processor time of its own.',
-    'Nothing is pinned: contenders share both cores with wrk.',
+    'Against us: node:http only looks into a Map. Millrace asks Redis for five things for each page, and Redis needs processor time too.',
+    'No process is pinned. Contenders share both cores with wrk.',
   ],
   async run(context) {
     const wrk = requireWrk(context);

@@ -11,9 +11,9 @@ import { ratioTarget, spreadsOf, throughputTable } from './support/report/throug
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** What is prepared; more is made as it is sent. */
+/** Seconds of changes that are made before a round. Further ones are made as they are sent. */
 const writtenSecondsPerRound = 7;
-/** Right after a start a quarter of what the worker takes goes into compiling what is new. */
+/** Right after a start the worker spends a quarter of its time on compiling new code. */
 const warmUpSeconds = 20;
 const names = { quiet: 'without writes', busy: '200 changes/s' };
 
@@ -25,9 +25,9 @@ await runBench({
   question:
     'Do readers notice writers? The load of `delivery` alone, and while 200 articles a second change, spread over all pages; each change makes its page and the pages that tease it stale.',
   unfair: [
-    'Changes come ten in a request every 50 ms, as from a system that gathers what its editors and importers change; one at a time they would cost more each. The requests are made before the rounds, like those of the load, so that the writer takes little from those that are measured.',
-    'Itself against itself, nothing to be unfair about; but writer, worker and Redis take processor time from wrk and the front while there are writes: nothing is pinned.',
-    `Under the same load ${warmUpSeconds} s of writes go before the rounds: what Node compiles then is of the start.`,
+    'Changes come ten in a request every 50 ms, as from a system that gathers the changes of its editors and importers. A change alone would cost more. The requests are made before the rounds, like those of the load, so that the writer takes little time from the processes that are measured.',
+    'Millrace is compared with itself. Writer, worker and Redis take processor time from wrk and the front while there are writes, because no process is pinned.',
+    `${warmUpSeconds} s of writes under the same load go before the rounds, while Node compiles its code.`,
     'After each round the pages are asked for with X-Service-Min-Version and must show the last revision that was written.',
   ],
   async run(context) {

@@ -19,7 +19,7 @@ import { figure, spreadFigure } from './support/report/table.ts';
 import { inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** Of all entities that are imported before the clock runs: one in this many. */
+/** One in this many of all entities is imported before the clock runs. */
 const warmUpShare = 14;
 const measuredRooms = ['front', 'worker', 'Redis'] as const;
 const quietMs = 4_000;
@@ -56,9 +56,9 @@ await runBench({
   question:
     'Does anybody wait behind an import? `npm run import` of the data set cities, 50 a request, 8 requests at once, alone and while another tenant and the same source save single entities and read them with their versions, and the other tenant asks for a page and a query every 20 ms.',
   unfair: [
-    'Itself against itself: the importer, the front, one worker, Redis and who measures share the two cores.',
-    'Each import is into a tenant of its own on one platform; which comes first changes with the rounds.',
-    'The rate is that of the whole command, the start of its process included, until every entity has its route and every city is in the index.',
+    'Millrace is compared with itself. The importer, the front, one worker, Redis and the measuring process share the two cores.',
+    'Each import goes into a tenant of its own on one platform. Which import comes first changes with the rounds.',
+    'The rate is that of the whole command with the start of its process, until every entity has its route and every city is in the index.',
   ],
   async run(context) {
     const entities = await cityEntities(context.quick ? 4_000 : Number.POSITIVE_INFINITY);
@@ -182,7 +182,7 @@ async function measured(
   return { alone, beside: rate, quiet: quiet.neighbour, neighbour: beside.neighbour, own: beside.own };
 }
 
-/** With the command itself. @returns entities per second, until all are delivered and found */
+/** Imports with the command itself. @returns entities per second, until all are delivered and found */
 async function importInto(
   context: BenchContext,
   baseUrl: string,

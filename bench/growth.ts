@@ -17,7 +17,7 @@ import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
 const portion = 2_000;
-/** What measuring at one size takes, and a little more. */
+/** Time for measuring at one size, and a little more. */
 const measuringMs = 60_000;
 
 interface Measurement {
@@ -33,10 +33,10 @@ await runBench({
   question:
     'What changes when an index grows from 10,000 to 1,000,000 items? Cities repeated with new ids and varied words; at each size five portions of 2,000 items more, and the same queries over one connection.',
   unfair: [
-    'Itself against itself. Sizes follow one another in one run, so a busy spell of the machine can hit one of them.',
-    'Every query is run: none is answered from what the front keeps.',
-    'A p50 over HTTP has a constant part, the way to the worker; the shard alone is in `query-overhead`.',
-    'Bytes an item are the resident memory of the worker less that of an empty one, garbage included.',
+    'Millrace is compared with itself. Sizes follow one another in one run, so other work on the machine can hit one of them.',
+    'Every query is run. The front answers none from its kept answers.',
+    'A p50 over HTTP has a constant part, the way to the worker. The shard alone is in `query-overhead`.',
+    'Bytes for each item are the resident memory of the worker less that of an empty one, garbage included.',
   ],
   async run(context) {
     const wrk = requireWrk(context);

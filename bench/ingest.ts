@@ -21,20 +21,20 @@ import { spreadFigure } from './support/report/table.ts';
 import { type Contender, inRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-/** Of all entities that both load before the clock runs: one in this many. */
+/** One in this many of all entities is loaded by both before the clock runs. */
 const warmUpShare = 14;
 const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 
 /** Entities per second. */
 interface IngestRates {
-  /** A part of the entities, right after the start; null where nothing was started. */
+  /** Rate of a part of the entities, right after the start; null where nothing was started. */
   readonly warmUp: number | null;
   readonly first: number;
   /** The same file once more; null where it was not tried. */
   readonly again: number | null;
 }
 
-/** The same questions to both, after each load. */
+/** The same questions are asked of both after each load. */
 const checks = [
   { ours: {}, sql: 'true' },
   {
@@ -56,11 +56,11 @@ await runBench({
   question:
     'How fast do entities come in? The data set cities as NDJSON over HTTP, 50 a request, 8 requests at once, until every entity has its route and every city is in the index; then the same file again.',
   unfair: [
-    'For PostgreSQL: it stores and indexes rows. Millrace also computes two views an entity, routes and redirects, and tells fronts what changed; and its requests are HTTP, checked name by name, with the rules for names of properties.',
-    `For us: PostgreSQL makes its data durable and visible in one step, Millrace accepts first and processes beside it; the clock runs until both are done. PostgreSQL: ${postgresSettingsText}; 8 connections, prepared statements.`,
-    'Both have taken one entity in 14 (another tenant, a table that is dropped) before the clock runs: PostgreSQL needs no time to get warm and runs through all rounds, Millrace is started anew in each, and what Node compiles then is of the start. The table shows its rate during that too.',
-    'Both clients are one Node process each that parses the same lines; ours passes bytes on, that of PostgreSQL must build parameters.',
-    "The appended file of Redis is written through at every call (appendfsync always), as is PostgreSQL's log.",
+    'For PostgreSQL: it stores and indexes rows. Millrace also computes two views for each entity, routes and redirects, and tells fronts what changed. Its requests are HTTP, and the names of all properties are checked.',
+    `For us: PostgreSQL makes its data durable and visible in one step. Millrace accepts first and processes at the same time. The clock runs until both are done. PostgreSQL: ${postgresSettingsText}; 8 connections, prepared statements.`,
+    'Both have taken one entity in 14 before the clock runs (into another tenant, and into a table that is dropped). PostgreSQL needs no time to get warm and runs through all rounds. Millrace is started in each round, and Node compiles its code then. The table shows its rate during that time too.',
+    'Each client is one Node process that parses the same lines. Ours passes bytes on. That of PostgreSQL must build parameters.',
+    'Redis writes its append-only file through to the disk at every call (appendfsync always), and PostgreSQL its log.',
   ],
   async run(context) {
     const entities = await cityEntities(context.quick ? 4_000 : Number.POSITIVE_INFINITY);
@@ -133,7 +133,7 @@ interface EntityFile {
 
 interface Load extends EntityFile {
   readonly warmUp: EntityFile;
-  /** Who -> what it answers after a load. */
+  /** Contender -> its answers after a load. */
   readonly answers: Map<string, readonly number[]>;
 }
 
@@ -143,12 +143,12 @@ function writeEntities({ folder }: BenchContext, name: string, entities: readonl
   return { file, entities };
 }
 
-/** In pieces as `npm run import` reads them. */
+/** Opens the file in pieces of the same size as `npm run import`. */
 function openFile({ file }: EntityFile): ReadStream {
   return createReadStream(file, { highWaterMark: 256 * 1024 });
 }
 
-/** Until every entity has its route and every city is in the index. */
+/** Loads entities until every one has its route and every city is in the index. */
 async function loadMillrace(client: Client, load: EntityFile): Promise<void> {
   const { entities } = load;
   await client.import(openFile(load));

@@ -28,9 +28,9 @@ await runBench({
     'What does the way to the shard cost? A mix of all four kinds of queries over the names of cities, no two of them the same: the shard called in a loop, and the same queries over HTTP through front and worker, one a request and several.',
   unfair: [
     `Several queries a request are a multi-query, which there is for source groups alone: an auto-indexed one with the same items, whose shard holds each text as a keyword too. Its rows stand beside a loop over such a shard. Its p50 and p99 are of requests, of ${queriesPerRequest} queries each.`,
-    '"Kept answers" is beside the comparison: 30 queries of each kind that come again and again, which a front answers from what it keeps.',
-    'Against HTTP: the loop in process neither parses nor checks a query, nor writes an answer; and its caches are its own, while wrk, front and worker follow one another on the same cores.',
-    'For HTTP: wrk, front and worker have two cores, the loop uses one.',
+    '"Kept answers" is not part of the comparison. It has 30 queries of each kind that come again and again, and the front answers them from its kept answers.',
+    "Against HTTP: the loop in process does not parse or check a query, and writes no answer. It has the processor's caches for itself, while wrk, front and worker take turns on the same cores.",
+    'For HTTP: wrk, front and worker have two cores. The loop uses one.',
     'A query with typos takes the shard a hundred times as long as the others, so the rates of the mix are mostly theirs.',
   ],
   async run(context) {

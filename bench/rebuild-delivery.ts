@@ -24,7 +24,7 @@ const asked = 100;
 /** Delivery latency stays within twice its quiet value. */
 const slowerMax = 2;
 
-/** Pages are rebuilt, signs stay as they are. */
+/** A tenant in which pages are rebuilt and signs stay as they are. */
 function tenantWith(round: number): BenchTenant {
   const properties = { title: '{p.title}', url: '{url}', text: '{p.text}' };
   return {
@@ -60,8 +60,8 @@ await runBench({
   question:
     'Do readers notice that a changed configuration is rebuilt? One reader asks for pages that are in the cache and for views that are computed for each request, alone and while `npm run apply` rebuilds 10,000 pages.',
   unfair: [
-    'Itself against itself. The command that applies, the jobs, the worker and Redis share the two cores with the front and the reader: nothing is pinned.',
-    'The reader waits 4 ms between two requests, so that it measures how long an answer takes and not how many there can be.',
+    'Millrace is compared with itself. The command that applies, the jobs, the worker and Redis share the two cores with the front and the reader. No process is pinned.',
+    'The reader waits 4 ms between two requests. So it measures how long an answer takes, and not how many there can be.',
   ],
   async run(context) {
     const pageCount = context.quick ? 500 : 10_000;
@@ -139,7 +139,7 @@ async function measured(
   };
 }
 
-/** Signs from the cache by URL; by POST, which no cache answers. */
+/** Requests for signs: by URL, from the cache; and by POST, which no cache answers. */
 function requests(): Map<string, HttpRequest[]> {
   const headers = { 'X-Api-Key': clientKeyOf({ alias: 'shop' }) };
   const numbers = Array.from({ length: asked }, (_, number) => number);

@@ -18,9 +18,9 @@ await runBench({
   question:
     'What does it cost that views follow what they look up? A parent whose page lists its children while they come in; a renamed entity that very many pages looked up; cities that no page shows.',
   unfair: [
-    'Itself against itself. Other products leave this work to their users, so there is no peer to measure.',
+    'Millrace is compared with itself. Other products leave this work to their users, so there is no peer to measure.',
     'A lookup gives at most 1,000 results, so the list of 10,000 children has the first 1,000 by rank.',
-    'The rename is measured until its version is visible, which covers every page that was rebuilt because of it; a sample of the pages is read to prove it.',
+    'The rename is measured until its version is visible, which covers every page that was rebuilt because of it. A sample of the pages is read to prove it.',
   ],
   async run(context) {
     const list = await listPart(context);

@@ -11,7 +11,7 @@ import { runBench } from './support/run.ts';
 
 interface Start {
   readonly seconds: number;
-  /** Of the new worker once it is ready, and the most it had on the way. */
+  /** Memory of the new worker once it is ready, and the most that it had before. */
   readonly memory: ProcessMemory | null;
 }
 
@@ -22,7 +22,7 @@ interface Measurement {
 }
 
 const pollMs = 20;
-/** Kept back for the restarts at the larger size. */
+/** Time that is left for the restarts at the larger size. */
 const restartsMs = 150_000;
 
 await runBench({
@@ -30,8 +30,8 @@ await runBench({
   question:
     'How long does a worker take to be ready? The only worker is stopped and started again, and /health/ready is asked until it says yes: all partitions owned, all index items loaded from Redis.',
   unfair: [
-    'Itself against itself. The start of Node and of the TypeScript loader is in the figure, and so are heartbeats: a ready worker is noticed up to a second later.',
-    'Redis runs all the time; loading its own file is not measured.',
+    'Millrace is compared with itself. The figure holds the start of Node and of the TypeScript loader. It also holds heartbeats: a ready worker is noticed up to a second later.',
+    'Redis runs all the time. Loading its own file is not measured.',
   ],
   async run(context) {
     const sizes = context.quick ? [2_000] : [139_000, 1_000_000];

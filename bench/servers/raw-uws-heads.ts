@@ -1,6 +1,6 @@
 /**
- * What our front would be if it decided nothing: uWebSockets.js taking the very requests that Millrace takes, sending the
- * very answers, heads included. `raw-uws-heads.ts PORT FOLDER HEADS`
+ * A front that decides nothing: uWebSockets.js takes the same requests as Millrace, and sends the same answers, heads
+ * included. `raw-uws-heads.ts PORT FOLDER HEADS`
  */
 
 import uws from 'uWebSockets.js';
@@ -15,7 +15,7 @@ const heads: AnswerHeads = JSON.parse(readFileSync(headsFile, 'utf8'));
 const pages = new Map(
   [...readStaticFiles(folder)].map(([url, bytes]) => {
     const [[name, value] = ['', ''], ...others] = heads[url] ?? [];
-    // All headers in one text, as our front hands them over.
+    // All headers are one text, as our front hands them over.
     const text = [value, ...others.map((header) => header.join(': '))].join('\r\n');
     return [deliveryPath(url), { name, text, bytes }];
   }),

@@ -1,4 +1,4 @@
-/** The limit of our front: uWebSockets.js sending prepared bytes, and nothing else. `raw-uws.ts PORT FOLDER` */
+/** The limit of our front: uWebSockets.js sends prepared bytes, and nothing else. `raw-uws.ts PORT FOLDER` */
 import uws from 'uWebSockets.js';
 import { readStaticFiles } from '../support/contenders/static-files.ts';
 import { host } from '../support/ports.ts';

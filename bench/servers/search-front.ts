@@ -1,5 +1,5 @@
 /**
- * A search engine behind uWebSockets.js, taking our query objects and answering in our shape, in one process.
+ * A search engine behind uWebSockets.js, in one process. It takes our query objects and answers in our shape.
  * `search-front.ts PORT ENGINE FILE`; FILE holds the items as JSON.
  */
 

@@ -1,4 +1,4 @@
-/** What a benchmark is, what it is given, and what it gives back. */
+/** A benchmark, its context and its result. */
 import type { BarChart } from './report/bar-chart.ts';
 import type { LineChart } from './report/line-chart.ts';
 import type { Table } from './report/table.ts';
@@ -13,16 +13,16 @@ export interface Bench {
 }
 
 export interface BenchContext {
-  /** A smoke run: does everything once, with little of everything; its figures say nothing. */
+  /** A smoke run. It does everything once, with little data, and its figures say nothing. */
   readonly quick: boolean;
   readonly rounds: number;
-  /** Gone after the run. */
+  /** A folder that is removed after the run. */
   readonly folder: string;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
   say(text: string): void;
   timeLeftMs(): number;
-  /** Called at the end of the run, last registered first. */
+  /** Registers a function for the end of the run. The last one is called first. */
   onEnd(cleanUp: () => Promise<void> | void): void;
 }
 

@@ -1,4 +1,7 @@
-/** What others notice of an import: single saves that are read with their versions, and a page and a query at a steady rate. */
+/**
+ * Measures what others notice of an import: single saves that are read with their versions, and a page and a query at a
+ * steady rate.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cityIndex } from './data/cities-tenant.ts';
 import type { Entity } from './data/sets.ts';
@@ -9,7 +12,7 @@ import { RequestLine } from './load/request-line.ts';
 /** Milliseconds. */
 export interface Noticed {
   readonly saved: number[];
-  /** From the beginning of the save until the answer of the read that was sent with its version. */
+  /** From the beginning of the save until the answer to the read with its version. */
   readonly seen: number[];
   readonly page: number[];
   readonly query: number[];
@@ -48,7 +51,7 @@ export async function probeSaves(
     requireGood('a single save', saved);
     const read = reads.getOf(deliveryPath(url), { 'X-Service-Min-Version': saved.version });
     let answer = await reads.send(read);
-    // A front waits five seconds for a version and then says so.
+    // A front waits five seconds for a version, then answers 503.
     while (answer.status === 503) answer = await reads.send(read);
     const seenMs = performance.now();
     requireGood('a read', answer);
@@ -62,7 +65,7 @@ export async function probeSaves(
   return noticed;
 }
 
-/** Asks for a page that nobody changes and for queries, no two of which are the same, until told to end. */
+/** Asks for a page that nobody changes, and for queries that all differ, until told to end. */
 export async function probeReads(
   baseUrl: string,
   tenant: Pick<BenchTenant, 'alias'>,

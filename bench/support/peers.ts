@@ -1,4 +1,4 @@
-/** npm packages that only benchmarks need, in a folder that git ignores. */
+/** Installs npm packages that only benchmarks need, in a folder that git ignores. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ const peersDir = fileURLToPath(new URL('../.peers/', import.meta.url));
 const dependencies = { '@orama/orama': '3.1.18', minisearch: '7.2.0', pg: '8.23.1' };
 const manifest = `${JSON.stringify({ name: 'millrace-bench-peers', private: true, dependencies }, null, 2)}\n`;
 
-/** Loads a package of the folder; its caller says what it is. */
+/** Loads a package of the folder. The caller gives it a type. */
 export const requirePeer = createRequire(path.join(peersDir, 'index.js'));
 
 /** Makes sure that the packages are there in these versions. @throws CommandStop when npm cannot get them */

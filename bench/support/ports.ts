@@ -1,4 +1,4 @@
-/** Where everything listens, on the loopback address alone: figures of a network would be the network's. */
+/** The addresses of all processes. They listen on the loopback address alone, so that no network is measured. */
 export const host = '127.0.0.1';
 
 export const ports = {

@@ -1,4 +1,4 @@
-/** Interleaved rounds: every contender has its turn in every round, so that a busy spell of the machine hits all of them. */
+/** Interleaved rounds: every contender has a turn in every round, so that other work on the machine hits all of them. */
 import type { BenchContext } from './bench.ts';
 
 export interface Contender<T> {
@@ -7,8 +7,8 @@ export interface Contender<T> {
 }
 
 /**
- * Runs the rounds of the context; each begins with another contender. When the time of the run would not suffice for
- * one more round it ends early and says so.
+ * Runs the rounds of the context. Each round begins with another contender. When the time does not suffice for one more
+ * round, the run ends early and says so.
  * @returns the measurements of each contender, in the order of the rounds
  */
 export async function inRounds<T>(
@@ -35,7 +35,10 @@ export async function inRounds<T>(
   return results;
 }
 
-/** As `inRounds`, of loads that leave each other's answers as they are: a smoke run, whose figures say nothing, has all at once. */
+/**
+ * As `inRounds`, for loads that do not touch each other's answers. A smoke run, whose figures say nothing, runs all at
+ * once.
+ */
 export async function loadsInRounds<T>(
   context: BenchContext,
   contenders: readonly Contender<T>[],

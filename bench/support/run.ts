@@ -1,4 +1,7 @@
-/** Runs one benchmark: its arguments, its folder, its time limit, what it prints and what it leaves in `bench/`. */
+/**
+ * Runs one benchmark: reads its arguments, makes its folder, limits its time, prints its results and writes them to
+ * `bench/`.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,11 +12,14 @@ import { dataNote } from './data/sets.ts';
 import { printReport, writeReport } from './report/section.ts';
 
 const runMsMax = 8 * 60_000;
-/** What is kept back for the end of a run: stopping everything, writing charts. */
+/** Time that is left for the end of a run, to stop everything and write charts. */
 const reserveMs = 15_000;
 const fullRounds = 5;
 
-/** Exit code 0 when it ran through, whatever the figures; 1 when contenders disagree or something broke; 130 when stopped. */
+/**
+ * Runs a benchmark and ends the process. The exit code is 0 when it ran through, whatever the figures; 1 when
+ * contenders disagree or something broke; 130 when stopped.
+ */
 export async function runBench(bench: Bench): Promise<void> {
   const isQuick = readArguments('bench').values.quick === true;
   const startedMs = performance.now();
@@ -52,7 +58,7 @@ export async function runBench(bench: Bench): Promise<void> {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
     rmSync(folder, { recursive: true, force: true });
   }
-  // What was broken off may still hold sockets; everything of ours has ended.
+  // Work that was broken off may still hold sockets. All our processes have ended.
   process.exit();
 }
 

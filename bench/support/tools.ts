@@ -1,15 +1,15 @@
-/** Programs of the operating system that benchmarks compare with or measure with. */
+/** Finds programs of the operating system with which benchmarks compare or measure. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Where Debian keeps what is not on a user's PATH. */
+/** Folders of Debian that are not on a user's PATH. */
 const extraFolders = ['/usr/sbin', '/usr/local/sbin', ...postgresFolders()];
 const policyFile = '/usr/sbin/policy-rc.d';
 
 /**
- * Path of a program, installed from the packages of the operating system if need be; null, with one line that says
- * why and what to do, when it cannot be had.
+ * Path of a program, which is installed from the packages of the operating system if it is missing. Null when that
+ * fails, after a line that says why and what to do.
  */
 export function findTool(program: string, packageName: string, say: (text: string) => void): string | null {
   const found = pathOf(program);
@@ -21,13 +21,13 @@ export function findTool(program: string, packageName: string, say: (text: strin
   return null;
 }
 
-/** Words that pin a command to one core, where the system can do so. */
+/** Words that pin a command to one core, if the system can do so; else none. */
 export function pinnedTo(core: number): string[] {
   const taskset = pathOf('taskset');
   return taskset === null ? [] : [taskset, '-c', String(core)];
 }
 
-/** Pins this process, and so what it starts from now on. */
+/** Pins this process, and so every process that it starts from now on. */
 export function pinSelfTo(core: number): void {
   const taskset = pathOf('taskset');
   if (taskset !== null)
@@ -48,7 +48,7 @@ function postgresFolders(): string[] {
     .map((version) => path.join(root, version, 'bin'));
 }
 
-/** Null when it went well, else the reason. */
+/** Installs a package. @returns null when it went well, else the reason */
 function install(packageName: string, say: (text: string) => void): string | null {
   const byHand = `install it by hand: apt-get install ${packageName}`;
   if (pathOf('apt-get') === null) return `it is not installed, and this system has no apt-get; ${byHand}`;
@@ -56,7 +56,7 @@ function install(packageName: string, say: (text: string) => void): string | nul
   if (prefix.length > 0 && !succeeds([...prefix, 'true']))
     return `it is not installed, and that needs root; ${byHand}`;
   say(`installing ${packageName} from the packages of this system`);
-  // Debian starts a service as soon as it is installed; nobody asked for that.
+  // Debian starts a service as soon as it is installed, which nobody asked for.
   const guarded = prefix.length === 0 && !existsSync(policyFile);
   if (guarded) writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {

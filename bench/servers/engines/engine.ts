@@ -1,4 +1,4 @@
-/** What a search engine must do to answer the queries of the benchmarks behind the common front. */
+/** The interface of a search engine that answers the queries of the benchmarks behind the common front. */
 
 import type { Item } from '../../support/data/items.ts';
 import type { BenchQuery } from '../../support/query/kinds.ts';
@@ -15,7 +15,7 @@ export interface Engine {
   answer(query: BenchQuery): EngineAnswer | Promise<EngineAnswer>;
 }
 
-/** An item as it is sent. */
+/** An item as it is sent to clients. */
 export function rowText({ id, ...fields }: Item): string {
   return JSON.stringify({ _originId: id, ...fields });
 }

@@ -1,4 +1,4 @@
-/** Orama 3 with our words. Its tolerance is one for all words of a query; whole words are asked for with `exact`. */
+/** Orama 3 with our words. It has one tolerance for all words of a query. Whole words are asked for with `exact`. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
@@ -36,7 +36,7 @@ export class OramaEngine implements Engine {
 
   async load(items: readonly Item[]): Promise<void> {
     this.rows = new Map(items.map((item) => [item.id, rowText(item)]));
-    // `exact` looks the asked word up in the text as it is written, so that must be our words, too.
+    // `exact` looks up the asked word in the text as it is written, so the text must consist of our words too.
     const documents = items.map(({ id, text, category, size }) => ({
       id,
       text: wordsOf(text).join(' '),

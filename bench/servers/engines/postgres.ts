@@ -25,7 +25,7 @@ const indexes = [
   'vacuum analyze vocabulary',
 ];
 
-/** Hits of a tsquery `asked.query`, its total, and the best of them, as many as a page holds (`asked.size`). */
+/** The hits of a tsquery `asked.query`, their number, and the best of them, up to a page (`asked.size`). */
 const best = `hits as materialized (select id, category, row, ts_rank(words, asked.query) as rank from items, asked where words @@ asked.query)`;
 const page = `select (select count(*) from hits)::int as total, array(select row from hits order by rank desc, id limit (select size from asked)) as rows`;
 const literal = `with asked as (select quote_literal($1)::tsquery as query, $2::int as size), ${best} ${page}`;

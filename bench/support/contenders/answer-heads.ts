@@ -1,4 +1,4 @@
-/** The heads that our front answers pages with, for a contender that sends the same. */
+/** The heads of our front's answers, for a contender that sends the same. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BenchContext } from '../bench.ts';
@@ -10,7 +10,7 @@ import { host, ports } from '../ports.ts';
 /** URL of a page -> its headers. */
 export type AnswerHeads = Readonly<Record<string, readonly (readonly [name: string, value: string])[]>>;
 
-/** What every server of uWebSockets.js writes by itself, and what fetch asks for beyond what the load does. */
+/** Headers that uWebSockets.js writes by itself, and headers that only fetch causes. */
 const unsaid = new Set(['content-length', 'date', 'uwebsockets', 'connection', 'keep-alive']);
 
 /** @returns the file that they were written to */

@@ -1,4 +1,7 @@
-/** The entities of `cities` in PostgreSQL: jsonb, found by id, URL, redirect, words, and by what our index filters and sorts by. */
+/**
+ * The entities of `cities` in PostgreSQL: jsonb, with indexes on id, URL, redirect, words, and the fields that our
+ * index filters and sorts by.
+ */
 import type { Entity } from '../data/sets.ts';
 import type { SqlConnection } from './postgres.ts';
 
@@ -45,7 +48,7 @@ export async function createEntitiesTable(connection: SqlConnection): Promise<vo
   await connection.query({ text: 'checkpoint' });
 }
 
-/** Reads NDJSON lines and inserts 50 rows a statement, each statement a commit, over all the connections at once. */
+/** Reads NDJSON lines and inserts them over all connections at once. A statement has 50 rows and is a commit. */
 export async function loadEntities(
   connections: readonly SqlConnection[],
   lines: AsyncIterator<string>,

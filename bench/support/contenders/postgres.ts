@@ -1,4 +1,4 @@
-/** A PostgreSQL of a benchmark's own, as durable as our default setting: every commit is on the disk before its answer. */
+/** Runs a PostgreSQL for a benchmark. It is as durable as our default: every commit is on the disk before its answer. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -10,7 +10,7 @@ import { findTool } from '../tools.ts';
 import { startServer } from './server-process.ts';
 
 export interface SqlQuery {
-  /** Prepared once on a connection under this name. */
+  /** Name under which the statement is prepared once on a connection. */
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -27,7 +27,7 @@ interface PgModule {
   readonly Client: new (options: Readonly<Record<string, unknown>>) => SqlConnection;
 }
 
-/** Where the rest is PostgreSQL's default; each of these is in its favour or needed for a fair comparison. */
+/** Each of these settings is in favour of PostgreSQL or needed for a fair comparison. All others are its defaults. */
 const settings = {
   listen_addresses: host,
   unix_socket_directories: '',
@@ -39,13 +39,13 @@ const settings = {
   jit: 'off',
 };
 
-/** Words for the reader of a comparison. */
+/** The settings in words, for the reader of a comparison. */
 export const postgresSettingsText = Object.entries(settings)
   .filter(([name]) => !name.startsWith('listen') && !name.startsWith('unix'))
   .map(([name, value]) => `${name} ${value}`)
   .join(', ');
 
-/** The version that runs now; null, with a line that says why, when there is no PostgreSQL. */
+/** Starts PostgreSQL. @returns its version; null when there is none, after a line that says why */
 export async function startPostgres(context: BenchContext): Promise<string | null> {
   const initdb = findTool('initdb', 'postgresql', context.say);
   const postgres = initdb === null ? null : path.join(path.dirname(initdb), 'postgres');
@@ -83,7 +83,7 @@ export async function connectPostgres(): Promise<SqlConnection> {
       await connection.connect();
       return connection;
     } catch (error) {
-      // It takes connections a moment before it answers them.
+      // PostgreSQL takes connections shortly before it answers them.
       if (attempt === 50) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

@@ -1,4 +1,4 @@
-/** The process of a contender: started, waited for, ended with the run. */
+/** Starts the process of a contender, waits for it, and ends it with the run. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,7 +13,7 @@ export interface ServerCommand {
   readonly program: string;
   readonly words: readonly string[];
   readonly port: number;
-  /** Words before the command, to pin it to a core. */
+  /** Words before the command, which pin it to a core. */
   readonly prefix?: readonly string[];
   /** Some programs refuse to run as root. */
   readonly user?: { readonly uid: number; readonly gid: number } | null;
@@ -24,7 +24,7 @@ const pollMs = 50;
 const stopGraceMs = 5_000;
 const serversDir = fileURLToPath(new URL('../../servers/', import.meta.url));
 
-/** Resolves once its port takes connections. @throws Error with its last words when it ends before */
+/** Starts a process. Resolves once its port takes connections. @throws Error with its last words when it ends before */
 export async function startServer(context: BenchContext, command: ServerCommand): Promise<ChildProcess> {
   const { port, prefix = [], user = null, readyTimeoutMs = 120_000 } = command;
   await requireFreePort(host, port);

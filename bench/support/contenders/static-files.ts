@@ -1,4 +1,4 @@
-/** The delivered bytes of pages as files, for contenders that serve them as they are. */
+/** Writes and reads the delivered bytes of pages as files, for contenders that serve them as they are. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,7 +11,7 @@ export function writeStaticFiles(folder: string, pages: ReadonlyMap<string, stri
   }
 }
 
-/** URL path -> bytes, of every file in the folder. */
+/** Reads every file in the folder. @returns URL path -> bytes */
 export function readStaticFiles(folder: string): Map<string, Buffer> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

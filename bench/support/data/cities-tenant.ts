@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
 
-/** Fields of the index by type, as far as queries filter, sort or count by them. */
+/** Types of the fields of the index by which queries filter, sort or count. */
 export const cityFields = {
   name: 'text',
   names: 'text[]',

@@ -1,4 +1,4 @@
-/** The items that query benchmarks ask for, the same for every contender: a name, a text, a category and a size. */
+/** The items of the query benchmarks: a name, a text, a category and a size. They are the same for every contender. */
 import { cityEntities, type Entity, numberOf, packageEntities, textOf, textsOf } from './sets.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
 

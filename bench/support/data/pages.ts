@@ -47,14 +47,14 @@ export function articleUrl(number: number): string {
   return `/articles/${number}`;
 }
 
-/** Everything the pages are made of, the referred-to first. */
+/** All entities of the pages. Entities that others refer to come first. */
 export function* pageEntities(): Generator<Entity> {
   for (let number = 0; number < authorCount; number += 1) yield named('author', number);
   for (let number = 0; number < categoryCount; number += 1) yield named('category', number);
   for (let number = 0; number < articleCount; number += 1) yield article(number, 0);
 }
 
-/** An article in its n-th revision: the same size, another text. */
+/** An article in its n-th revision, of the same size with another text. */
 export function article(number: number, revision: number): Entity {
   const next = random(number * 31 + revision * 17 + 7);
   return {

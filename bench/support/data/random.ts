@@ -25,7 +25,7 @@ export function sample<T>(items: readonly T[], count: number, next: () => number
 const syllables =
   'ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu'.split(' ');
 
-/** Pronounceable words, parted by spaces. */
+/** Pronounceable words, separated by spaces. */
 export function wordsFrom(next: () => number, count: number): string {
   return Array.from({ length: count }, () => word(next)).join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * The entities that benchmarks use: `cities` and `debian-small` where the folder with the real data sets is, else those of the
- * demo tenant, so that every benchmark runs in a fresh clone.
+ * The entities that benchmarks use: `cities` and `debian-small` if the folder with the real data sets is there, else
+ * those of the demo tenant. So every benchmark runs in a fresh clone.
  */
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
@@ -26,20 +26,20 @@ const dataDir =
 
 let isDemoData = false;
 
-/** For the report, when the figures are not of the real data sets; null when they are, or none was needed. */
+/** A note for the report when the figures are not of the real data sets; null when they are, or when none was needed. */
 export function dataNote(): string | null {
   return isDemoData
     ? 'Of the cities of the demo: MILLRACE_BENCH_DATA names no folder with `cities.ndjson.gz`. Figures of the real data set differ.'
     : null;
 }
 
-/** Continents, countries, regions, then cities; cities have `country` (a code) and `altitude`, whatever they come from. */
+/** Continents, countries, regions, then cities. A city has `country` (a code) and `altitude`, whatever its source is. */
 export async function cityEntities(citiesMax = Number.POSITIVE_INFINITY): Promise<Entity[]> {
   const file = path.join(dataDir, 'cities.ndjson.gz');
   const entities: Entity[] = [];
   let cities = 0;
   for await (const entity of existsSync(file) ? readNdjson(file) : demoCities()) {
-    // What comes behind the cities asked for are more cities.
+    // Only more cities follow.
     if (entity.type === 'city' && ++cities > citiesMax) break;
     entities.push(entity);
   }
@@ -77,7 +77,7 @@ async function* demoCities(): AsyncGenerator<Entity> {
   }
 }
 
-/** The demo tenant names some properties in another way than the data set. */
+/** Renames properties: the demo tenant names some in another way than the data set. */
 function asCity(properties: JsonObject): JsonObject {
   const countryId = String(getOwn(properties, 'countryId'));
   return {

@@ -8,7 +8,7 @@ export interface BenchTenant {
   readonly alias: string;
   readonly schemas: Readonly<Record<string, JsonObject>>;
   readonly indexes?: Readonly<Record<string, JsonObject>>;
-  /** Entities are indexed as they are, too; absent: not. */
+  /** The source group is auto-indexed too; absent: it is not. */
   readonly autoIndex?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the delivery benchmarks share: the platform with its pages, the same bytes as files, the load on them. */
+/** Shared by the delivery benchmarks: the platform with its pages, the same bytes as files, and the load. */
 import path from 'node:path';
 import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
 import type { BenchContext } from '../bench.ts';
@@ -12,7 +12,7 @@ import { host, ports } from '../ports.ts';
 
 export const connections = 32;
 
-/** A platform that delivers every page. */
+/** Starts a platform that delivers every page. */
 export async function startPages(
   context: BenchContext,
   options: Omit<SystemOptions, 'tenants'>,
@@ -25,7 +25,7 @@ export async function startPages(
   return { client, system };
 }
 
-/** URLs of every page, of fewer in a smoke run, in an order without a pattern. */
+/** The URLs of all pages, in an order without a pattern. A smoke run has fewer. */
 export function pageUrls({ quick }: BenchContext): string[] {
   const count = quick ? 100 : articleCount;
   return Array.from({ length: count }, (_, index) => articleUrl((index * 617) % articleCount));
@@ -89,7 +89,7 @@ export async function requireSamePages(
   }
 }
 
-/** A short run beforehand fills caches and lets compilers finish. */
+/** Measures a load. A short run before it fills caches and lets compilers finish. */
 export async function measureLoad(
   wrk: string,
   { warmUpSeconds, ...options }: LoadOptions & DeliveryLoad,

@@ -1,7 +1,8 @@
 /**
- * A steady stream of changes over all pages: 200 a second, ten in a request every 50 ms, as a system pushes them that gathers
- * what its editors and importers change. Requests are made before they are timed, like those of the load, and sent with
- * as little as Node can: what the writer takes is taken from those that are measured.
+ * A steady stream of changes over all pages: 200 a second, ten in a request every 50 ms. A system that gathers the
+ * changes of its editors and importers pushes them so. Requests are made before they are timed, like those of the load.
+ * They are sent with as little work as possible in Node, because the writer takes processor time from the processes
+ * that are measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn } from '../../../src/contract/json.ts';
@@ -29,7 +30,7 @@ export class PageWriter {
   private readonly revisions = new Map<number, number>();
   private readonly line: RequestLine;
 
-  /** @param seconds of writing in all, that is made ready */
+  /** @param seconds of writing for which changes are made before */
   constructor(
     private readonly client: Client,
     seconds: number,
@@ -52,7 +53,7 @@ export class PageWriter {
     let isOver = false;
     const startedMs = performance.now();
     const writing = this.writeUntil(() => isOver);
-    // A writer that fails is told about below, after the load.
+    // The failure of the writer is thrown below, after the load.
     writing.catch(() => {});
     try {
       return await act();

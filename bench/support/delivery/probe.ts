@@ -1,4 +1,4 @@
-/** Asks for pages at a steady, low rate and notes how long each answer took: what one reader among few feels. */
+/** Asks for pages at a steady, low rate and notes how long each answer took, as for one reader among few. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpRequest } from '../load/wrk.ts';
@@ -11,13 +11,16 @@ const everyMs = 4;
 export class DeliveryProbe {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  /** @param kinds name -> requests that are sent in turn; kinds take turns too */
+  /** @param kinds name -> requests, which are sent in turn. Kinds take turns too */
   constructor(
     private readonly baseUrl: string,
     private readonly kinds: ReadonlyMap<string, readonly HttpRequest[]>,
   ) {}
 
-  /** Asks until `over` settles, one request after the other. @throws what `over` rejects with, and for any other status than 200 */
+  /**
+   * Asks until `over` settles, one request after the other.
+   * @throws what `over` rejects with; Error for any status but 200
+   */
   async during(over: Promise<unknown>): Promise<Latencies> {
     let isOver = false;
     const ended = over.finally(() => {

@@ -1,4 +1,4 @@
-/** The calls of a client that benchmarks make beside the load. */
+/** The calls that benchmarks make beside the load, as any client. */
 import { Readable } from 'node:stream';
 import { FailureFile } from '../../../src/cli/import/failure-file.ts';
 import { Importer, retryTotalMsDefault } from '../../../src/cli/import/importer.ts';
@@ -8,7 +8,7 @@ import type { Entity } from '../data/sets.ts';
 import { type BenchTenant, clientKeyOf, sourceKeyOf } from '../data/tenant.ts';
 import { RequestLine } from './request-line.ts';
 
-/** As `npm run import` has it by default. */
+/** The default of `npm run import`. */
 export const importConcurrency = 8;
 
 export class Client {
@@ -48,7 +48,7 @@ export class Client {
     return this.import(Readable.from(ndjsonOf(entities)));
   }
 
-  /** Saves up to 50 entities in one request. @returns the version from which on they can be seen */
+  /** Saves up to 50 entities in one request. @returns the version that shows them */
   async save(entities: readonly Entity[]): Promise<string> {
     const { address, headers } = this.saving;
     const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(entities) });
@@ -56,7 +56,7 @@ export class Client {
     return response.headers.get('x-service-version') ?? '';
   }
 
-  /** As `save`, with as little work as Node can. @param line from `saveLine`. @param request that it made */
+  /** As `save`, with as little work as possible in Node. @param line from `saveLine` @param request made by the line */
   async saveOn(line: RequestLine, request: Buffer): Promise<string> {
     const { status, version, body } = await line.send(request);
     requireSaved(status, body);
@@ -83,14 +83,14 @@ export class Client {
       const response = await fetch(`${this.baseUrl}${deliveryPath(url)}`, { headers });
       const text = await response.text();
       if (response.status === 200) return text;
-      // A front waits five seconds for a version and then says so.
+      // A front waits five seconds for a version, then answers 503.
       if (response.status !== 503 || minVersion === undefined) {
         throw new Error(`delivery answered ${response.status}: ${text}`);
       }
     }
   }
 
-  /** The page of a URL; null when it has none. */
+  /** The page of a URL; null when there is none. */
   async page(url: string, minVersion?: string): Promise<JsonObject | null> {
     const { route }: { route: JsonObject | null } = JSON.parse(await this.deliver(url, minVersion));
     return route;
@@ -112,7 +112,7 @@ export class Client {
       });
       const text = await response.text();
       if (response.status === 200) return JSON.parse(text);
-      // A worker that is busy with what was just loaded may not answer in time.
+      // A worker that is busy with entities that were just loaded may not answer in time.
       if (response.status !== 503) throw new Error(`the query answered ${response.status}: ${text}`);
     }
   }
@@ -126,9 +126,9 @@ export class Client {
   }
 
   /**
-   * Waits until everything that was saved before is visible, with all that was rebuilt because of it: an entity that is
-   * saved again as it is brings the version of its partition, and this many entities lie in every partition.
-   * @param entities as they are; at least some hundred
+   * Waits until everything that was saved before is visible, with all rebuilds that it caused. An entity that is saved
+   * again unchanged gives the version of its partition. So many entities lie in every partition.
+   * @param entities unchanged ones, at least some hundred
    */
   async settle(entities: readonly Entity[]): Promise<void> {
     const url = entities.find((entity) => entity.url !== null)?.url ?? '/';

@@ -1,6 +1,6 @@
 /**
- * A connection for requests beside a load, with far less work than that of the HTTP clients of Node, which would be taken from
- * those that are measured: a request is made ready as bytes, and of an answer only what is needed is read.
+ * A connection for requests beside a load. The HTTP clients of Node would take processor time from the processes that
+ * are measured. Here a request is bytes that are made before, and only the needed parts of an answer are read.
  */
 import { once } from 'node:events';
 import net from 'node:net';
@@ -37,9 +37,9 @@ export class RequestLine {
     return Buffer.from(`${target} HTTP/1.1\r\n${head}\r\n${body}`);
   }
 
-  /** One at a time. @throws Error when the connection breaks */
+  /** Sends one request at a time. @throws Error when the connection breaks */
   async send(request: Buffer): Promise<Answer> {
-    // The front closes a connection that rests for long.
+    // The front closes a connection that is idle for long.
     const socket = this.#socket ?? (await this.#connect());
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };

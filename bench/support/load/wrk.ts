@@ -16,11 +16,11 @@ export interface HttpRequest {
 
 export interface LoadOptions {
   readonly port: number;
-  /** What `prepareRequests` returned. */
+  /** From `prepareRequests`. */
   readonly requestFile: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests of the file to begin behind; absent: none. */
+  /** Number of requests at the beginning of the file that are left out; absent: none. */
   readonly skipped?: number;
 }
 
@@ -28,21 +28,21 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Connections, reads, writes and statuses that went wrong. */
+  /** Number of connections, reads, writes and statuses that failed. */
   readonly failed: number;
 }
 
 const script = fileURLToPath(new URL('replay.lua', import.meta.url));
 const host = '127.0.0.1';
 
-/** @throws CommandStop without `wrk`: nothing can be measured then */
+/** Path of `wrk`. @throws CommandStop without it, because nothing can be measured then */
 export function requireWrk(context: BenchContext): string {
   const wrk = findTool('wrk', 'wrk', context.say);
   if (wrk === null) throw new CommandStop('This benchmark measures with wrk, which is not here.');
   return wrk;
 }
 
-/** Writes requests where the load generator finds them. */
+/** Writes requests into a file for the load generator. @returns the file */
 export function prepareRequests(
   context: BenchContext,
   name: string,
@@ -68,7 +68,7 @@ function rawRequest({ method, path: target, headers = {}, body }: HttpRequest): 
   return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
 }
 
-/** @throws Error when a request failed: figures of errors are no figures */
+/** Runs a load. @throws Error when a request failed, because rates of errors say nothing */
 export async function load(wrk: string, options: LoadOptions): Promise<LoadResult> {
   const { port, requestFile, connections, seconds, skipped = 0 } = options;
   const words = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script];

@@ -1,4 +1,4 @@
-/** Memory of a process as Linux tells it. */
+/** Memory of a process as Linux shows it. */
 import { readFileSync } from 'node:fs';
 
 export interface ProcessMemory {
@@ -6,7 +6,7 @@ export interface ProcessMemory {
   readonly peakBytes: number;
 }
 
-/** Null where the system does not tell. */
+/** The memory of a process; null where the system does not show it. */
 export function memoryOf(pid: number | undefined): ProcessMemory | null {
   if (pid === undefined) return null;
   try {

@@ -1,9 +1,12 @@
-/** Who goes first on busy cores: what readers notice is measured with the defaults and with those that the settings offer. */
+/**
+ * Priorities on busy cores. Benchmarks about readers are run with the default priority and with those that the settings
+ * offer.
+ */
 import type { BenchContext, BenchResult } from '../bench.ts';
 
 export interface Priority {
   readonly name: string;
-  /** Of the names of its files. */
+  /** Ending of the names of its files. */
   readonly suffix: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -13,7 +16,10 @@ const priorities: readonly Priority[] = [
   { name: 'WORKER_NICENESS=idle', suffix: '-idle', env: { WORKER_NICENESS: 'idle' } },
 ];
 
-/** One after the other, each on a platform of its own; a smoke run has the first alone. @returns everything, in that order */
+/**
+ * Runs a benchmark with one priority after the other, each on a platform of its own. A smoke run has only the first.
+ * @returns all results, in this order
+ */
 export async function withEachPriority(
   { quick }: Pick<BenchContext, 'quick'>,
   measure: (priority: Priority) => Promise<BenchResult>,

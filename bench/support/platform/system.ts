@@ -1,4 +1,4 @@
-/** The real platform for a benchmark: private Redis, fronts, workers and jobs, started by the code of `npm start`. */
+/** Runs the real platform for a benchmark: private Redis, fronts, workers and jobs, started by the code of `npm start`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface SystemOptions {
   readonly tenants: readonly BenchTenant[];
   /** Settings other than the defaults. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Words before the command of the front, to pin it to a core. */
+  /** Words before the command of the front, which pin it to a core. */
   readonly frontPrefix?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
 const stopGraceMs = 8_000;
 const watchMs = 100;
 const redisTimeoutMs = 5_000;
-/** Whatever the shell of the reader has set, the benchmark runs with the defaults. */
+/** Settings that are taken out of the environment, so that the benchmark runs with the defaults. */
 const settingNames = [
   'REDIS_URL',
   'REDIS_CLUSTER',
@@ -113,12 +113,12 @@ export class System {
     return { address: { kind: 'single', url: this.redisUrl }, partitionCount: partitions };
   }
 
-  /** Of the Redis that queries travel through. */
+  /** URL of the Redis for messages between processes. */
   get messagesUrl(): string {
     return this.environment.MESSAGES_URL ?? '';
   }
 
-  /** @throws CommandStop when one of the processes ends instead */
+  /** Waits until the platform is ready. @throws CommandStop when one of the processes ends instead */
   async ready(): Promise<void> {
     const broken = new AbortController();
     const watch = setInterval(() => {
@@ -145,7 +145,10 @@ export class System {
     this.worker = this.startEntry('worker');
   }
 
-  /** `npm run apply` of other tenant files, until everything is rebuilt. @throws Error with what it said when it fails */
+  /**
+   * Runs `npm run apply` with other tenant files until everything is rebuilt.
+   * @throws Error with its output when it fails
+   */
   async apply(tenants: readonly BenchTenant[]): Promise<void> {
     writeTenants(readSettings(this.environment).configDir, tenants);
     const child = spawn(process.execPath, wordsOfScript('apply'), {
@@ -172,7 +175,7 @@ export class System {
   }
 }
 
-/** Not kept running: a process that dies is a broken benchmark, not one to start again. */
+/** Starts a process that is not kept running: if it dies, the benchmark is broken. */
 function startProcess(
   supervisor: Supervisor,
   name: string,
@@ -189,7 +192,7 @@ function startProcess(
   });
 }
 
-/** What npm would run, without npm. */
+/** The words of an npm script, to run it without npm. */
 function wordsOfScript(name: string): string[] {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(
     readFileSync(path.join(root, 'package.json'), 'utf8'),

@@ -1,4 +1,7 @@
-/** Processor time that the platform's processes have used, and memory of Redis: what other work hardly disturbs. */
+/**
+ * Measures processor time of the platform's processes and memory of Redis. Other work on the machine hardly disturbs
+ * these figures.
+ */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -13,7 +16,7 @@ export interface Usage {
   readonly redisBytes: number;
 }
 
-/** Of the kernel's clock in `/proc`, the same on every Linux. */
+/** Length of a tick of the kernel's clock in `/proc`. It is the same on every Linux. */
 const microsecondsPerTick = 10_000;
 
 export class UsageProbe {
@@ -44,7 +47,7 @@ export class UsageProbe {
   }
 }
 
-/** Not a number where the system does not tell. */
+/** Processor time of a process; NaN where the system does not show it. */
 function processorUs(pid: number | undefined): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -63,7 +66,7 @@ function numberOf(info: string, name: string): number {
   return Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? Number.NaN);
 }
 
-/** Tells what something costs. */
+/** Measures the cost of work. */
 export class Meter {
   private constructor(
     private readonly probe: UsageProbe,
@@ -75,7 +78,7 @@ export class Meter {
     return new Meter(probe, nothing);
   }
 
-  /** Beyond what the processes use while nothing is asked of them, as they do now. */
+  /** A meter that subtracts the cost of the idle platform, which it measures now. */
   static async lessIdle(probe: UsageProbe, idleMs: number): Promise<Meter> {
     const { processorUs } = await Meter.plain(probe).costOf(() => sleep(idleMs));
     const idleUsPerMs = ofRooms((room) => processorUs[room] / idleMs);

@@ -1,4 +1,4 @@
-/** What a worker counts, as it tells when it is asked. */
+/** Reads the counters of a worker. */
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import type { BenchContext } from '../bench.ts';
@@ -14,7 +14,7 @@ export class WorkerFigures {
     return new WorkerFigures(context, await openStore(system.storeOptions));
   }
 
-  /** Everything that the worker has counted up to the call is in it. @returns in the order of the names */
+  /** Reads counters as they are at the call or later. @returns values in the order of the names */
   async read(names: readonly string[]): Promise<number[]> {
     this.context.signal.throwIfAborted();
     const worker = (await liveProcesses(this.store)).find(({ role }) => role === 'worker');

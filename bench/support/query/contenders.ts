@@ -1,4 +1,4 @@
-/** Who is asked, how each one's answers are checked, and how each is put under load. */
+/** The contenders of the query benchmarks: how their answers are checked, and how they are put under load. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { groupBy } from '../../../src/lib/group-by.ts';
@@ -16,12 +16,12 @@ import type { BenchQuery, ExpectedAnswer, ExpectedQuery, QueryKind } from './kin
 export interface QueryContender {
   readonly name: string;
   readonly port: number;
-  /** Kinds whose answers are right, and come soon enough to be put under load. */
+  /** Kinds that the contender answers correctly, and fast enough to be put under load. */
   readonly kinds: Set<QueryKind>;
-  /** Of other kinds: why they are not timed, for the table. */
+  /** Why the other kinds are not timed, for the table. */
   readonly untimed: Map<QueryKind, string>;
   request(query: BenchQuery): HttpRequest;
-  /** Lets go of what it keeps of earlier queries, as far as a client can make it. */
+  /** Makes it drop what it keeps of earlier queries, as far as a client can. */
   forget(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ const peers = [
   { name: 'Orama 3', engine: 'orama', port: ports.orama },
 ];
 
-/** The platform with the items in its index. */
+/** Starts the platform with the items in its index. */
 export async function startOurs(
   context: BenchContext,
   { items }: ItemSet,
@@ -61,18 +61,18 @@ export async function startOurs(
 
 let changes = 0;
 
-/** A change of an item drops what fronts keep of its index. No query finds this one. */
+/** Drops kept answers by a change of an item of the index. No query finds this item. */
 async function dropKeptAnswers(client: Client): Promise<void> {
   changes += 1;
   const item = { id: 'changed', name: `changed ${changes}`, text: '', category: '', size: 0 };
-  // On a connection of its own: one that rested while a load ran may just have been closed by the front.
+  // It uses a new connection, because the front may have closed one that was idle during a load.
   const line = client.saveLine();
   const version = await client.saveOn(line, line.postOf(JSON.stringify([itemEntity(item)])));
   line.close();
   await client.query(itemIndex, { pagination: { pageSize: 0 } }, version);
 }
 
-/** A query that asks for a version, if only one that was there long ago, is not answered by a kept answer. */
+/** Headers with which every query is run. A query that asks for a version, even an old one, gets no kept answer. */
 export async function headersToRun(
   client: Client,
   items: readonly Item[],
@@ -80,7 +80,7 @@ export async function headersToRun(
   return { 'X-Service-Min-Version': await client.save(items.slice(0, 1).map(itemEntity)) };
 }
 
-/** The others, each with the same items, behind the same front. @param postgres what `startPostgres` said */
+/** Starts the other contenders, each with the same items behind the same front. @param postgres from `startPostgres` */
 export async function startPeers(
   context: BenchContext,
   { name: setName, items }: ItemSet,
@@ -113,10 +113,13 @@ export async function startPeers(
   return contenders;
 }
 
-/** Who needs longer for a query, asked alone, would spend the whole run on one load and what it leaves in its queue. */
+/** A contender that needs longer for a single query would spend the whole run on one load and the queue behind it. */
 const slowestQueryMs = 1_000;
 
-/** Asks every query once and notes the kinds that were answered as expected; says which were not, or came too late. */
+/**
+ * Asks every query once and notes the kinds that were answered as expected.
+ * @returns words about those that were not, or came too late
+ */
 export async function checkAnswers(
   context: BenchContext,
   contender: QueryContender,
@@ -155,7 +158,7 @@ async function mistakeIn(
   return { short: 'wrong answers', text: `${wrong} of ${queries.length} answers are wrong.` };
 }
 
-/** Its answer in the form of the expected one. */
+/** Asks a query. @returns the answer in the form of the expected one */
 async function ask(
   contender: QueryContender,
   query: BenchQuery,
@@ -165,7 +168,7 @@ async function ask(
   return inFormOf(expected, answer);
 }
 
-/** @throws Error when it is not answered with 200 */
+/** The text of an answer. @throws Error when the status is not 200 */
 export async function answerText(
   { name, port }: Pick<QueryContender, 'name' | 'port'>,
   { method, path: target, headers = {}, body = '' }: HttpRequest,
@@ -180,7 +183,7 @@ export async function answerText(
   return text;
 }
 
-/** What of an answer can be compared with the expected one. */
+/** The parts of an answer that can be compared with the expected one. */
 export function inFormOf(expected: ExpectedAnswer, answer: QueryAnswer): ExpectedAnswer {
   return {
     total: answer.totalResults,

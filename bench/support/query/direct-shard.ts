@@ -9,7 +9,7 @@ import type { LoadResult } from '../load/wrk.ts';
 import { quantile } from '../report/statistics.ts';
 import type { BenchQuery, ExpectedQuery } from './kinds.ts';
 
-/** Fields of the items as the index schema has them. */
+/** Types of the items' fields in the index schema. */
 export const schemaFields: ReadonlyMap<string, FieldType> = new Map([
   ['name', 'keyword'],
   ['text', 'text'],
@@ -17,7 +17,7 @@ export const schemaFields: ReadonlyMap<string, FieldType> = new Map([
   ['size', 'long'],
 ]);
 
-/** As auto-indexing decides them (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). */
+/** Types as auto-indexing decides them (docs/reference/indexes-and-queries.md "Auto-indexed source groups"). */
 export const autoFields: ReadonlyMap<string, FieldType> = new Map([
   ['name', 'keywordText'],
   ['text', 'keywordText'],
@@ -56,7 +56,7 @@ export class DirectShard {
     this.queries = asked.map(read);
   }
 
-  /** Runs the queries in turn, one after the other. @param skipped queries to begin behind */
+  /** Runs the queries one after the other. @param skipped number of queries at the beginning that are left out */
   measure(seconds: number, skipped: number): LoadResult {
     const latenciesMs: number[] = [];
     const startedMs = performance.now();

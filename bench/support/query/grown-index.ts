@@ -1,4 +1,4 @@
-/** An index that grows: cities again and again, with new ids and, in every repetition, other words. */
+/** An index that grows by the same cities again and again, with new ids and, in every repetition, other words. */
 
 import type { BenchContext } from '../bench.ts';
 import { cityItems, type Item, itemEntity, itemIndex, itemsTenant } from '../data/items.ts';
@@ -7,9 +7,9 @@ import { Client } from '../load/client.ts';
 import { memoryOf, type ProcessMemory } from '../platform/memory.ts';
 import { System } from '../platform/system.ts';
 
-/** Items of one portion of a fill, after which the time is looked at. */
+/** Items of one portion of a fill. The time is checked after each portion. */
 const portionItems = 20_000;
-/** Of a smoke run; what grows beyond is repeated. */
+/** Cities of a smoke run. They repeat when the index grows beyond them. */
 const quickCities = 2_000;
 
 export class GrownIndex {

@@ -1,4 +1,4 @@
-/** The kinds of queries that benchmarks ask, and what they are made of. */
+/** The kinds of queries that benchmarks ask, and their parts. */
 
 export type QueryKind = 'one word' | 'two words, typos' | 'filter + sort' | 'search + facet';
 
@@ -32,7 +32,7 @@ export function pageSizeOf({ pagination }: BenchQuery): number {
 
 export interface ExpectedAnswer {
   readonly total: number;
-  /** Ids of the first page, where its order is the same for everybody. */
+  /** Ids of the first page, if its order is the same for all contenders; else null. */
   readonly ids: readonly string[] | null;
   readonly facet: readonly (readonly [value: string, count: number])[] | null;
 }

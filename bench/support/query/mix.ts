@@ -1,32 +1,32 @@
-/** The queries of the benchmarks, made from the items themselves: no two of them the same, and the same ones in every run. */
+/** The queries of the benchmarks, made from the items themselves. They all differ, and are the same in every run. */
 import { groupBy } from '../../../src/lib/group-by.ts';
 import type { Item } from '../data/items.ts';
 import { random, sample } from '../data/random.ts';
 import { type BenchQuery, type ExpectedQuery, type QueryKind, queryKinds } from './kinds.ts';
 import { PlainScan, type Postings } from './plain-scan.ts';
 
-/** Of each kind: a load of a second asks fewer. */
+/** Queries of each kind. A load of a second asks fewer. */
 const differingPerKind = 40_000;
 const quickPerKind = 500;
-/** Of each kind, those whose answers are compared with the plain scan. */
+/** Queries of each kind whose answers are compared with the plain scan. */
 const checkedPerKind = 75;
-/** Of each kind, those that are asked again and again. */
+/** Queries of each kind that are asked again and again. */
 const repeatedPerKind = 30;
-/** Loads that begin at different places. */
+/** Number of rounds that begin at different places. */
 const roundsApart = 5;
-/** Words so common that nobody searches for them, and so rare that nothing is measured, are left out. */
+/** Words are left out if they are too rare to measure anything, or so common that nobody searches for them. */
 const documentsMin = 3;
 const documentsMaxShare = 0.05;
-/** Smaller categories have hardly a page above a bound. */
+/** A smaller category has hardly a page of items above a bound. */
 const categoryItemsMin = 50;
-/** Where there are fewer words than queries, each word is asked for with one page size after the other. */
+/** If there are fewer words than queries, each word is asked for with one page size after the other. */
 const pageSizes = [10, 9, 11, 8, 12, 7, 13, 6, 14, 5, 15];
 
 export interface QueryMix {
   readonly differing: ReadonlyMap<QueryKind, readonly BenchQuery[]>;
-  /** The first of the differing ones whose answer is the same for everybody. */
+  /** The first of the differing queries whose answers are the same for all contenders. */
   readonly checked: readonly ExpectedQuery[];
-  /** The first of the checked ones. */
+  /** The first of the checked queries. */
   readonly repeated: readonly ExpectedQuery[];
 }
 
@@ -48,12 +48,12 @@ export function queryMix(items: readonly Item[], { quick }: { readonly quick: bo
   return { differing, checked, repeated };
 }
 
-/** Queries that a load begins behind, so that each round asks others first. */
+/** Number of queries that a load leaves out at the beginning, so that each round asks others first. */
 export function skippedIn(round: number, queries: number): number {
   return Math.floor((round * queries) / roundsApart);
 }
 
-/** Kinds in turn, so that every stretch of the load is the same mix. */
+/** Mixes the kinds in turn, so that every part of the load has the same mix. */
 export function interleaved<T>(ofKinds: readonly (readonly T[])[]): T[] {
   const longest = Math.max(...ofKinds.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) =>
@@ -96,7 +96,7 @@ function withFacet(query: BenchQuery): BenchQuery {
   return { ...query, facets: [{ field: 'category' }] };
 }
 
-/** Two words, a letter of each replaced. */
+/** Queries of two words, each with one letter replaced. */
 function typoQueries(words: readonly string[], count: number, next: () => number): BenchQuery[] {
   const long = words.filter((word) => word.length >= 6);
   return distinct(count, () => {
@@ -111,7 +111,7 @@ function withTypo(word: string, next: () => number): string {
   return word.slice(0, at) + letter + word.slice(at + 1);
 }
 
-/** One category, sizes above a bound that leaves a quarter to three quarters of it, largest first. */
+/** Queries for one category, with sizes above a bound that leaves a quarter to three quarters of it, largest first. */
 function filterQueries(items: readonly Item[], count: number, next: () => number): BenchQuery[] {
   const categories = [...groupBy(items, ({ category }) => category)]
     .filter(([, ofCategory]) => ofCategory.length >= categoryItemsMin)
@@ -142,7 +142,7 @@ function pick<T>(choices: readonly T[], next: () => number): T {
   return choice;
 }
 
-/** Up to `count` different ones; fewer where hardly any new one comes up. */
+/** Makes up to `count` different queries; fewer when hardly any new one comes up. */
 function distinct(count: number, make: () => BenchQuery): BenchQuery[] {
   const byText = new Map<string, BenchQuery>();
   for (let tries = 0; byText.size < count && tries < count * 10; tries += 1) {

@@ -1,5 +1,5 @@
 /**
- * The mix of queries, several in a request: a multi-query over the auto-indexed source group
+ * Sends the mix of queries with several in a request: multi-queries over the auto-indexed source group
  * (docs/reference/indexes-and-queries.md "The answer").
  */
 import { queriesPerRequestMax } from '../../../src/contract/limits.ts';
@@ -11,7 +11,7 @@ import type { BenchQuery, ExpectedQuery } from './kinds.ts';
 
 export const queriesPerRequest = queriesPerRequestMax;
 
-/** The requests of a contender with a tenant that is auto-indexed. */
+/** Requests for a contender whose tenant is auto-indexed. */
 export function multiQueries(contender: QueryContender, queries: readonly BenchQuery[]): HttpRequest[] {
   return portionsOf(queries).map((portion) => multiRequest(contender, portion));
 }
@@ -50,7 +50,7 @@ function multiRequest(contender: QueryContender, queries: readonly BenchQuery[])
   return { method: 'POST', path: '/v1/source', headers, body };
 }
 
-/** Its rate is that of the queries, its latencies are those of requests. */
+/** Runs a load. Its rate counts queries, and its latencies are those of requests. */
 export async function loadOfQueries(
   wrk: string,
   { port }: QueryContender,

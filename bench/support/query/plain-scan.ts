@@ -1,4 +1,4 @@
-/** The right answer to a query of the benchmarks, found by looking at every item and every word. */
+/** Finds the right answer to a query of the benchmarks by looking at every item and every word. */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import type { Item } from '../data/items.ts';
 import { type BenchQuery, type ExpectedAnswer, pageSizeOf } from './kinds.ts';
@@ -17,7 +17,10 @@ export class PlainScan {
     this.vocabulary = [...this.postings.keys()].map((word) => ({ word, letters: lettersOf(word) }));
   }
 
-  /** Null where contenders may rightly differ, or nothing is found: such a query is of no use for comparing them. */
+  /**
+   * The right answer; null when contenders may rightly differ, or nothing is found. Such a query cannot be used for a
+   * comparison.
+   */
   answer(query: BenchQuery): ExpectedAnswer | null {
     const { search, filters, facets } = query;
     if (filters !== undefined) return this.filtered(query);
@@ -33,8 +36,8 @@ export class PlainScan {
   }
 
   /**
-   * Peers do not count a swap of neighbours as one edit as Millrace does. @returns null where both ways of counting find
-   * different words
+   * The items with words near each asked word. Millrace counts a swap of neighbours as one edit, and its peers do not.
+   * @returns null when the two ways find different words
    */
   private withNearWords(text: string): ReadonlySet<number> | null {
     const found = new Set<number>();
@@ -42,7 +45,7 @@ export class PlainScan {
       const allowed = allowedDistance(word);
       const asked = lettersOf(word);
       for (const { word: candidate, letters } of this.vocabulary) {
-        // An edit makes one letter come and another go at most.
+        // An edit adds at most one letter and removes at most one.
         if (bitsOf(asked ^ letters) > 2 * allowed) continue;
         if (!isNear(word, candidate, allowed, true)) continue;
         if (!isNear(word, candidate, allowed, false)) return null;
@@ -52,7 +55,7 @@ export class PlainScan {
     return found;
   }
 
-  /** @returns null where the order of the first page would hang on equal sizes */
+  /** @returns null when equal sizes would make the order of the first page uncertain */
   private filtered(query: BenchQuery): ExpectedAnswer | null {
     const [category, size] = query.filters?.and ?? [];
     const pageSize = pageSizeOf(query);
@@ -74,7 +77,7 @@ export class PlainScan {
   }
 }
 
-/** Highest count first, equal counts by value. */
+/** The first groups: the highest count first, equal counts by value. */
 export function topGroups(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).slice(0, facetSize);
 }
@@ -91,7 +94,7 @@ function postingsOf(items: readonly Item[]): Postings {
   return postings;
 }
 
-/** A bit for each letter of a word; letters may share one. */
+/** The letters of a word as bits. Letters may share a bit. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) % 32);
@@ -105,8 +108,8 @@ function bitsOf(bits: number): number {
 }
 
 /**
- * Insert, delete and replace cost 1; a swap of neighbours too, where it counts. The plain table, left as soon as two rows
- * in turn have nothing within the bound.
+ * True when the edit distance is within a bound. Insert, delete and replace cost 1, and so does a swap of neighbours if
+ * it counts. It is the plain table, which ends as soon as two rows in turn have nothing within the bound.
  */
 function isNear(a: string, b: string, bound: number, swapsCount: boolean): boolean {
   if (Math.abs(a.length - b.length) > bound) return false;

@@ -1,4 +1,4 @@
-/** Part 1 of the rebuild benchmark: children come in one after the other below a parent whose page lists them. */
+/** Part 1 of the rebuild benchmark: children come in below a parent whose page lists them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOwn, type JsonObject } from '../../../src/contract/json.ts';
 import type { BenchContext } from '../bench.ts';
@@ -8,9 +8,9 @@ import { Client } from '../load/client.ts';
 import { System } from '../platform/system.ts';
 
 export interface ListMeasurement {
-  /** From the first request until every child has its page, and the parent's page lists them where it does. */
+  /** From the first request until every child has its page, and the parent's page lists them if it has a list. */
   readonly seconds: number;
-  /** From the moment that every child had its page until the list was right; null without a list. */
+  /** From the time when every child had its page until the list was right; null without a list. */
   readonly listLagMs: number | null;
 }
 
@@ -49,7 +49,7 @@ async function listOf(client: Client, url: string) {
   return page === null ? null : getOwn(page, 'children');
 }
 
-/** The first thousand by rank. */
+/** Titles of the first thousand children by rank. */
 function titles(childCount: number): string[] {
   return Array.from({ length: Math.min(listed, childCount) }, (_, index) => titleOf(index + 1));
 }

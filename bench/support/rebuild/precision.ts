@@ -1,4 +1,4 @@
-/** Part 3 of the rebuild benchmark: what is recomputed when a city changes that no page shows. */
+/** Part 3 of the rebuild benchmark: pages that are recomputed when cities change that no page shows. */
 import type { BenchContext } from '../bench.ts';
 import { random, sample } from '../data/random.ts';
 import { cityEntities, type Entity, numberOf, textOf } from '../data/sets.ts';
@@ -9,9 +9,9 @@ import { WorkerFigures } from '../platform/worker-figures.ts';
 
 export interface PrecisionMeasurement {
   readonly changes: number;
-  /** Pages recomputed because of them. */
+  /** Pages that were recomputed because of the changes. */
   readonly recomputed: number;
-  /** Those of them whose bytes changed. */
+  /** Recomputed pages whose bytes changed. */
   readonly rewritten: number;
 }
 
@@ -44,7 +44,7 @@ const countriesTenant: BenchTenant = {
   },
 };
 
-/** Changes cities outside the ten largest of their country, then as many inside; in each case one of a country. */
+/** Changes cities outside the ten largest of their country, then as many inside, with one city for each country. */
 export async function measurePrecision(
   context: BenchContext,
   citiesMax: number,
@@ -105,7 +105,7 @@ function citiesByCountry(entities: readonly Entity[]): Map<string, Entity[]> {
   }
   for (const cities of groups.values())
     cities.sort((a, b) => numberOf(b, 'population') - numberOf(a, 'population'));
-  // Equal populations at the border are ordered by id there; such countries prove nothing here.
+  // The lookup orders equal populations by id. Countries with equal ones at the border are left out.
   return new Map([...groups].filter(([, cities]) => isClearCut(cities)));
 }
 

@@ -10,9 +10,9 @@ import { System } from '../platform/system.ts';
 export interface RenameMeasurement {
   /** From the rename until every page has the new name. */
   readonly seconds: number;
-  /** How long another tenant's changes, one after the other, took meanwhile from request to visible page. */
+  /** How long another tenant's changes took meanwhile, one after the other, from request to visible page. */
   readonly otherTenantMs: readonly number[];
-  /** The worker's, at the end. */
+  /** Memory of the worker at the end. */
   readonly memory: ProcessMemory | null;
 }
 
@@ -54,7 +54,7 @@ const otherTenant: BenchTenant = {
   },
 };
 
-/** A platform where `count` pages look one country up. */
+/** A platform where `count` pages look up one country. */
 export class RenameScene {
   private names = 0;
   private notes = 0;
@@ -81,7 +81,7 @@ export class RenameScene {
     return memoryOf(this.system.workerPid);
   }
 
-  /** How long a change takes to be visible while nothing else goes on. */
+  /** Time until a change is visible while nothing else goes on. */
   async quietChangeMs(): Promise<number> {
     return await this.changeNote();
   }

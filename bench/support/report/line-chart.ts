@@ -1,4 +1,4 @@
-/** A chart of lines over a logarithmic x and y, as SVG: straight lines are powers. */
+/** A chart of lines over logarithmic axes, as SVG. A power is a straight line. */
 import { escapeXml, svgDocument, textAt } from './svg.ts';
 import { figure } from './table.ts';
 

@@ -1,9 +1,9 @@
-/** What the figures were taken on, as far as it matters for them. */
+/** Describes the machine on which the figures were taken. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 
-/** One line: cores, memory, system, and the versions of what runs in every benchmark. */
+/** One line with cores, memory, system, and the versions of Node and Redis. */
 export function machineLine(): string {
   const [cpu] = os.cpus();
   const memoryGb = Math.round(os.totalmem() / 1024 ** 3);
@@ -21,7 +21,7 @@ function systemName(): string {
     const name = /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'));
     if (name?.[1] !== undefined) return name[1];
   } catch {
-    // Systems without that file name themselves.
+    // Other systems do not have this file.
   }
   return `${os.type()} ${os.release()}`;
 }

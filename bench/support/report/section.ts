@@ -1,4 +1,4 @@
-/** What a run leaves: tables on the terminal, charts and a section of `bench/README.md`. */
+/** Writes the results of a run: tables on the terminal, charts and a section of `bench/README.md`. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** What is said about repeated measurements: medians and quartiles, never means, for these machines have outliers. */
+/** Summaries of repeated measurements: medians and quartiles. Means are not used, because measurements have outliers. */
 
 export interface Spread {
   readonly median: number;
@@ -27,7 +27,7 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Each round's value of one contender over the other's of the same round: what drifts between rounds drops out. */
+/** For each round the ratio of one contender's value to the other's. So a drift between rounds does not matter. */
 export function ratiosOf(values: readonly number[], others: readonly number[]): number[] {
   const rounds = Math.min(values.length, others.length);
   return Array.from({ length: rounds }, (_, round) => (values[round] ?? 0) / (others[round] ?? 1));

@@ -1,9 +1,9 @@
-/** The little of SVG that the charts need. */
+/** The parts of SVG that the charts need. */
 
 export interface SvgFrame {
   readonly width: number;
   readonly height: number;
-  /** What a screen reader says; escaped. */
+  /** Text for screen readers; it is escaped. */
   readonly label: string;
 }
 

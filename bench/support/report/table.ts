@@ -7,7 +7,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The first column is text, the others are figures and stand to the right. */
+/** Text of a table for the terminal. The first column is text. The others are figures, aligned to the right. */
 export function tableText({ title, columns, rows }: Table): string {
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...rows.map((row) => (row[index] ?? '').length)),
@@ -38,7 +38,7 @@ function aligned(cell: string, width: number, column: number): string {
   return column === 0 ? cell.padEnd(width) : cell.padStart(width);
 }
 
-/** Three significant digits, thousands set apart: `123,000`, `4.56`. */
+/** A figure with three significant digits and separated thousands: `123,000`, `4.56`. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');

@@ -1,4 +1,4 @@
-/** Tables, bars and targets of contenders that were put under the same load. */
+/** Tables, bars and targets for contenders that were put under the same load. */
 
 import type { Target } from '../bench.ts';
 import type { LoadResult } from '../load/wrk.ts';
@@ -8,7 +8,10 @@ import { figure, spreadFigure, type Table } from './table.ts';
 
 type Results = ReadonlyMap<string, readonly LoadResult[]>;
 
-/** One row a contender; the last column is ours over theirs, within each round. @param rate what is counted */
+/**
+ * One row for each contender. The last column is the ratio of ours to theirs, within each round.
+ * @param rate what is counted
+ */
 export function throughputTable(title: string, results: Results, ours: string, rate = 'requests/s'): Table {
   return {
     title,
@@ -35,7 +38,10 @@ export function spreadsOf<T>(
   }));
 }
 
-/** Requests per second of the first over the second, at least `least`; null when one of them was not measured. */
+/**
+ * A target: requests per second of the first over the second must be at least `least`; null when one of them was not
+ * measured.
+ */
 export function ratioTarget(
   text: string,
   results: Results,
