@@ -30,9 +30,17 @@ function itemsInOrder(items: Json[]): Json[] {
 /** Members ordered by name; names that are array indexes come first, where every engine puts them. */
 function membersInOrder(members: JsonObject): JsonObject {
   const names = Object.keys(members);
-  if (isInOrder(members, names)) return members;
+  const ordered = sorted(names);
+  let isSame = true;
+  const values = ordered.map((name, at) => {
+    const member = members[name] ?? null;
+    const value = inOrder(member);
+    if (value !== member || name !== names[at]) isSame = false;
+    return value;
+  });
+  if (isSame) return members;
   const copy: JsonObject = {};
-  for (const name of sorted(names)) setOwn(copy, name, inOrder(members[name] ?? null));
+  for (const [at, name] of ordered.entries()) setOwn(copy, name, values[at] ?? null);
   return copy;
 }
 
@@ -46,15 +54,4 @@ function sorted(names: readonly string[]): readonly string[] {
     lastSorted = [...names].sort();
   }
   return lastSorted;
-}
-
-function isInOrder(members: JsonObject, names: readonly string[]): boolean {
-  let before = '';
-  for (const name of names) {
-    if (name < before) return false;
-    before = name;
-    const member = members[name];
-    if (typeof member === 'object' && member !== null && inOrder(member) !== member) return false;
-  }
-  return true;
 }

@@ -69,3 +69,20 @@ test('things are grouped by key, in the order in which they come', () => {
     ],
   );
 });
+
+test('each member is looked at a few times, however deep it lies', () => {
+  let reads = 0;
+  const inside = (value: Json): JsonObject =>
+    Object.defineProperty({}, 'a', {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return value;
+      },
+    }) as JsonObject;
+  const levels = 16;
+  let value: Json = { b: 1, a: 2 };
+  for (let level = 0; level < levels; level += 1) value = inside(value);
+  assert.equal(canonicalJson(value), `${'{"a":'.repeat(levels)}{"a":2,"b":1}${'}'.repeat(levels)}`);
+  assert.ok(reads <= 3 * levels, `${reads} reads`);
+});
