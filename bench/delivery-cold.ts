@@ -55,7 +55,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes (a profile of the front): more than a quarter of its processor time is handing answers to their sockets, a seventh handing the reads of a turn to the socket of Redis, all of that in the kernel; decoding, putting together and tagging a page a sixth; the rest is spread over many small things. Redis and wrk share the other core.',
+        'Where the time goes (a profile of the front): more than a quarter of its processor time hands answers to their sockets, and a seventh hands the reads of a turn to the socket of Redis. All of that is in the kernel. A sixth decodes, puts together and tags pages. The rest is spread over many small things. Redis and wrk share the other core.',
       ],
       targets: [ratioTarget('half of node:http', results, [names.ours, names.node], 0.5)].filter(
         (target) => target !== null,

@@ -70,7 +70,7 @@ await runBench({
         },
       ],
       notes: [
-        'Where the time goes (a profile of the worker): a third is putting words into the inverted index, a sixth collecting garbage, a tenth each cutting texts into words, the columns of ids and names, and parsing the stored items; Redis sends the next portion meanwhile.',
+        'Where the time goes (a profile of the worker): a third puts words into the inverted index, and a sixth collects garbage. Cutting texts into words, the columns of ids and names, and parsing the stored items take a tenth each. Redis sends the next portion meanwhile.',
       ],
       targets: measured.map(
         ({ size, seconds }, at): Target => ({

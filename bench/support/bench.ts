@@ -7,7 +7,7 @@ export interface Bench {
   /** As in `npm run bench -- NAME`. */
   readonly name: string;
   readonly question: string;
-  /** What a fair reader must know about the comparison. */
+  /** Remarks that a reader needs for a fair comparison. */
   readonly unfair: readonly string[];
   run(context: BenchContext): Promise<BenchResult>;
 }

@@ -53,7 +53,7 @@ export function helpText(name) {
 }
 
 /**
- * What is wrong with the words of a command line, in one line that says where to look; null when nothing is.
+ * The mistake in the words of a command line, in one line that says where to look; null when there is none.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
  * @returns {string | null}
@@ -72,7 +72,7 @@ export function wordsMistake(name, words) {
 }
 
 /**
- * Where the words of a command are told.
+ * The line that says where to find help for a command.
  * @param {import('./commands.mjs').CommandName} name
  */
 export function seeHelp(name) {

@@ -1,4 +1,4 @@
-/** What a handler gives back; the server writes it down. */
+/** The result of a handler. The server writes it to the connection. */
 
 export type HeaderField = readonly [name: string, value: string];
 

@@ -1,4 +1,4 @@
-/** What the handlers work with. `workers/web.ts` puts it together. */
+/** Everything that the handlers work with. `workers/web.ts` puts it together. */
 import type { Configuration } from '../config/configuration.ts';
 import type { FrontLimits } from '../contract/front-limits.ts';
 import type { QueryService } from '../query/query-service.ts';

@@ -5,7 +5,7 @@ import type { ScopedIndex } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { indexName } from '../store/keys.ts';
 
-/** Where the field types of an index come from. */
+/** The origin of the field types of an index. */
 export type IndexDefinition =
   | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType> }
   | { readonly kind: 'auto'; readonly tenant: string; readonly sourceId: string; readonly type: string };

@@ -83,8 +83,8 @@ function redisConfig(folder: string, appendFsync: AppendFsync): string[] {
     `appendfsync ${appendFsync}`,
     // The append-only file holds everything. Snapshots would only cost time.
     'save ""',
-    // Without this Redis would rewrite the file at every doubling while a store fills, in a child process that copies
-    // memory.
+    // Without this line Redis would rewrite the file at every doubling while a store fills, in a child process that
+    // copies memory.
     'auto-aof-rewrite-min-size 512mb',
   ];
 }

@@ -13,7 +13,7 @@ import { AskedBefore } from './asked-before.ts';
 import { HeardChanges } from './heard-changes.ts';
 import { SubjectIndex } from './subject-index.ts';
 
-/** What decides an answer. */
+/** Everything that decides an answer. */
 export interface AnswerKey {
   readonly kind: 'delivery' | 'query';
   readonly principal: ClientPrincipal;
@@ -54,7 +54,7 @@ interface Kept {
 /** The answers of one client, by `AnswerKey.text`. */
 type Answers = Map<string, Kept | Flight>;
 
-/** What a kept answer takes besides its body and its text, roughly. */
+/** Bytes that a kept answer takes besides its body and its text, roughly. */
 const keptBytes = 800;
 const subjectBytes = 120;
 /** One answer may take this much of the whole. */

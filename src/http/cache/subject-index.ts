@@ -1,4 +1,4 @@
-/** Knows who has read each subject, and so whom a change of it concerns. */
+/** Knows the readers of each subject: a change of the subject concerns them. */
 export class SubjectIndex<Reader extends object> {
   /**
    * Most subjects have one reader, which stands here without a Set: such Sets would be made and dropped with every

@@ -21,9 +21,9 @@ export class SplitError extends Error {
   }
 }
 
-/** What may come next. */
+/** The part of the array that may come next. */
 type Expecting = 'array' | 'firstElement' | 'element' | 'separator' | 'end';
-/** What the current element is. */
+/** The kind of the current element. */
 type Inside = 'nothing' | 'container' | 'string' | 'scalar';
 
 const quote = 0x22;

@@ -45,7 +45,7 @@ export interface ReadEntity {
 export type EntityReading =
   | ReadEntity
   | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
-  /** Not JSON at all. */
+  /** The bytes are not JSON. */
   | { readonly kind: 'broken' };
 
 /** Reads one entity from JSON text in UTF-8. @param known of an auto-indexed source group; null for any other */

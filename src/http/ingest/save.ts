@@ -19,7 +19,7 @@ const portionBytes = 4 * 1024 * 1024;
 const bytesOfWork = 4096;
 
 interface Saved {
-  /** In the order of the entities. */
+  /** Outcomes in the order of the entities. */
   readonly outcomes: readonly AcceptOutcome[];
   /** Token of the state that shows the entities. */
   readonly version: VersionVector;

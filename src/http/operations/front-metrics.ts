@@ -35,12 +35,12 @@ export class FrontMetrics extends ProcessMetrics {
     return times;
   }
 
-  /** What this process measures. */
+  /** The metrics of this process, as Prometheus text. */
   override async text(): Promise<string> {
     return `${requestText(this.#routes)}${await super.text()}`;
   }
 
-  /** What all processes measure. */
+  /** The metrics of all processes, as one Prometheus text. */
   async textOfAll(): Promise<string> {
     const others = await Promise.all(this.#collectors.map((collect) => collect()));
     const own = { process: this.process, role: 'web', text: await this.text() };

@@ -22,7 +22,7 @@ export interface Readiness {
    * loaded.
    */
   readonly waitingFor: readonly string[];
-  /** What is wrong while requests are answered; empty when nothing is. */
+  /** Shortages while requests are answered; empty when there are none. */
   readonly degraded: readonly string[];
 }
 

@@ -94,7 +94,8 @@ export class OpenRateLimit {
    * @returns 0 when it may go on, else the whole seconds after which the next one may
    */
   take(address: ArrayBuffer, nowMs: number): number {
-    // Beyond this number all addresses are counted anew. So memory is bounded, and an address gets one more burst.
+    // Beyond this number counting begins again for all addresses. So memory is bounded, and an address gets one more
+    // burst.
     if (this.#buckets.size >= countedAddressesMax) this.#buckets.clear();
     return this.#buckets.take(networkOf(Buffer.from(address)), nowMs);
   }

@@ -9,13 +9,13 @@ export interface ShardSnapshot {
   readonly covers: Coverage;
   /** Partition -> number of the last commit that the answers can show. */
   readonly applied: ReadonlyMap<number, number>;
-  /** Digest of the configuration that all shards follow; null while one is being built anew. */
+  /** Digest of the configuration that all shards follow; null while one is being built again. */
   readonly configuration: string | null;
 }
 
 export interface ShardReply {
   readonly snapshot: ShardSnapshot;
-  /** In the order of the queries, each in the form of its question; null: the worker cannot answer now. */
+  /** Answers in the order of the queries, each in the form of its question; null: the worker cannot answer now. */
   readonly answers: readonly MessageBody[] | null;
 }
 

@@ -9,7 +9,7 @@ import { isScored, type RowText, rowText } from './row-text.ts';
 
 export interface PageRows {
   readonly texts: readonly RowText[];
-  /** Of all texts. */
+  /** Bytes of all texts. */
   readonly bytes: number;
 }
 

@@ -18,7 +18,7 @@ export interface RowValues {
 export interface RowText {
   /** The text in pieces, in order. They are part of the shard's memory and must not be changed. */
   readonly pieces: readonly Uint8Array[];
-  /** Of all pieces. */
+  /** Bytes of all pieces. */
   readonly bytes: number;
 }
 

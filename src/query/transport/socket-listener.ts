@@ -14,7 +14,7 @@ export class SocketListener implements Listener {
 
   constructor(private readonly onRequest: (request: InboundRequest) => void) {}
 
-  /** Where fronts connect to, for the heartbeat; null when there are no sockets here. */
+  /** Path of the socket, for the heartbeat; null when there are no sockets here. */
   get path(): string | null {
     return this.#path;
   }

@@ -18,7 +18,7 @@ export interface Transport {
   /**
    * Sends a request to a worker.
    * @param onEnd called once with the reply, or with a loss when the time is over at the latest
-   * @returns false, with nothing sent, when this transport does not reach the worker at the moment
+   * @returns false when this transport does not reach the worker now; nothing is sent then
    */
   send(worker: LiveWorker, body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean;
   /** Ends all requests under way as lost. */

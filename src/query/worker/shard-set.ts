@@ -35,7 +35,7 @@ export interface PartitionLoad {
 }
 
 export class ShardSet implements ItemSink {
-  /** By `itemIndexField`. */
+  /** Shards by `itemIndexField`. */
   readonly #shards = new Map<string, LiveShard>();
   /** Shards that take the place of those in `#shards` once they are filled. */
   readonly #rebuilding = new Map<string, LiveShard>();
@@ -75,7 +75,7 @@ export class ShardSet implements ItemSink {
     return held?.loaded ? held.commits : null;
   }
 
-  /** Digest of the configuration that all shards follow; null while one of them is being built anew. */
+  /** Digest of the configuration that all shards follow; null while one of them is being built again. */
   get followed(): string | null {
     return this.#followed?.digest ?? null;
   }
@@ -140,8 +140,8 @@ export class ShardSet implements ItemSink {
   }
 
   /**
-   * Follows a changed configuration: drops indexes that are gone, and builds those with other fields anew from Redis
-   * while their last state goes on answering. Goes on when Redis comes back after it did not answer.
+   * Follows a changed configuration. It drops indexes that are gone, and builds those with other fields again from
+   * Redis, while their last state goes on answering. If Redis does not answer, it goes on when Redis is back.
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;

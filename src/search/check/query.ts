@@ -23,7 +23,7 @@ export type QueryCheck =
       readonly ok: true;
       /** `after` is null: the caller fills in the place of the token. `offset` is 0 when there is a token. */
       readonly query: CheckedQuery;
-      /** Without repetition; null when the query asks for none. */
+      /** Aliases without repetition; null when the query asks for none. */
       readonly aliases: readonly string[] | null;
       /** The token as it was sent. It is not verified. */
       readonly nextPageToken: string | null;

@@ -88,7 +88,7 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
   };
 }
 
-/** What all parts of one document share. */
+/** Shared by all parts of one document. */
 interface DocumentParts {
   readonly prefixes: readonly string[];
   readonly components: OpenapiComponents;

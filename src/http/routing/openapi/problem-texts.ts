@@ -1,4 +1,4 @@
-/** What each error status means, for the OpenAPI document. */
+/** The meaning of each error status, for the OpenAPI document. */
 export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
   [400, 'Query is not valid; every mistake is listed'],
   [401, 'X-Api-Key is missing or unknown'],
