@@ -9,6 +9,7 @@ const misnamed = [
 ];
 const prefix = 'millrace_';
 
+/** Adds the metrics to a registry, under names that begin with `millrace_`. */
 export function collectProcessFigures(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix });
   for (const name of misnamed) registry.removeSingleMetric(prefix + name);

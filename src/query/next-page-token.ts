@@ -25,6 +25,7 @@ export interface TokenUse extends ScopedIndex {
   readonly identity: string;
 }
 
+/** The use of the tokens in answers to a query. */
 export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): TokenUse {
   return { scope, index, identity: queryIdentity(query) };
 }

@@ -68,6 +68,7 @@ export type BackupLine = HeaderLine | DocumentLine | EntityLine | FieldsLine | E
 /** Every entity's line begins with it, so entities are counted without being parsed. */
 export const entityLineStart = Buffer.from('{"kind":"entity"');
 
+/** The line of an entity, with the claims of its processed record. */
 export function entityLine(tenant: string, { entity, processed }: EntitySnapshot): EntityLine {
   return { kind: 'entity', tenant, ...entity, processed: processed && processedOf(processed) };
 }
@@ -83,6 +84,7 @@ function processedOf({ stamp, type, outputs }: ProcessedRecord): EntityLine['pro
   return { stamp, type, views };
 }
 
+/** The entity of a line, and a processed record that holds only its claims. */
 export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: EntityLine): EntitySnapshot {
   return { entity, processed: processed && recordOf(processed) };
 }
@@ -104,6 +106,7 @@ function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>):
   return { stamp, type, lookups: [], outputs };
 }
 
+/** The line of an auto-indexed entity type. */
 export function fieldsLine({ tenant, sourceId, type, fields }: AutoFieldTypes): FieldsLine {
   return { kind: 'fields', tenant, sourceId, type, fields: [...fields] };
 }

@@ -51,6 +51,7 @@ export class ImportClock {
   }
 }
 
+/** `59 s`, `2 min 3 s` or `1 h 4 min`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -55,6 +55,7 @@ export async function newLogin(): Promise<RedisLogin> {
   return { port: await freePort(redisHost), password: randomBytes(24).toString('hex') };
 }
 
+/** The URL of a private Redis, with its password. */
 export function urlOf({ port, password }: RedisLogin): string {
   return `redis://:${password}@${redisHost}:${port}`;
 }

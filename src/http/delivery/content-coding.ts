@@ -15,6 +15,7 @@ export function codingFor(body: Uint8Array, acceptEncoding: string): Coding {
   return body.length > compressionBytesMin ? chooseCoding(acceptEncoding) : 'identity';
 }
 
+/** Compresses a body, on a helper thread of Node. */
 export function compressed(body: Uint8Array, coding: 'br' | 'gzip'): Promise<Uint8Array> {
   if (coding === 'gzip') return compressGzip(body, { level: gzipLevel });
   return compressBrotli(body, {

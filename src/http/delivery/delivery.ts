@@ -21,6 +21,7 @@ const tooLarge = new ProblemError(
   problems.deliveryBodyInvalid([`It may have at most ${smallBodyBytesMax} bytes`]),
 );
 
+/** `GET /v2`. @throws ProblemError 422, `answerTooLarge`, `tooManyReferences`, `versionNotReached`; StoreUnavailableError */
 export function deliverByQuery(services: Services): Handler {
   return (call) => {
     const version = askedVersion(call, 422);
@@ -91,6 +92,7 @@ async function deliveredOnceHeard(
   return delivered;
 }
 
+/** `POST /v2`. @throws as `deliverByQuery` */
 export function deliverByBody(services: Services): Handler {
   return async (call) => {
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);

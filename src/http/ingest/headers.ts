@@ -9,6 +9,7 @@ import { percentDecoded } from '../uws/text-decoding.ts';
 /** Exactly these values (docs/reference/http.md "Changing the type"). */
 const trueTexts = new Set(['true', 'TRUE', '1']);
 
+/** True when the request lets entities change their type. */
 export function forcesType(call: Call): boolean {
   return trueTexts.has(call.prefixedHeader('force-type'));
 }

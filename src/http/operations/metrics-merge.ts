@@ -21,6 +21,7 @@ const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
 /** A sample of a histogram or summary has one of these endings behind the name of its metric. */
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
+/** Prometheus text of all parts; empty when they have no metrics. */
 export function mergeMetrics(parts: readonly LabelledMetrics[]): string {
   const families = new Map<string, Family>();
   for (const part of parts) addText(families, part);

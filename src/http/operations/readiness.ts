@@ -26,6 +26,7 @@ export interface Readiness {
   readonly degraded: readonly string[];
 }
 
+/** Asks the registry and Redis. It never throws: a Redis that does not answer is one of the reasons. */
 export async function readinessOf({
   store,
   configuration,

@@ -5,6 +5,7 @@ import { type Answer, type HeaderField, jsonAnswer } from '../answer.ts';
 /** `plain` is for errors of no interface: unknown paths, wrong methods, missing lengths. */
 export type ProblemStyle = 'plain' | 'ingest' | 'delivery' | 'query' | 'multiQuery';
 
+/** The answer that tells of a problem: JSON, but for internal errors of ingest, which are plain text. */
 export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   const headers = headersOf(problem);
   if (style === 'ingest' && problem.status === 500) {

@@ -21,6 +21,7 @@ export interface ShardReply {
 
 const numbersPerPartition = 3;
 
+/** Packs the partitions into one list: partition, epoch and commit number of each. */
 export function encodeReply({ snapshot, answers }: ShardReply): MessageBody {
   const { covers, applied, configuration } = snapshot;
   const partitions: number[] = [];

@@ -27,6 +27,7 @@ export function isScored(index: string): boolean {
   return !index.startsWith('auto:');
 }
 
+/** @param isWithScore from `isScored` */
 export function rowText(
   { originId, sourceId, updatedAtMs, score, fieldsBytes }: RowValues,
   isWithScore: boolean,

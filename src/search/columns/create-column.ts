@@ -18,6 +18,7 @@ export function createColumn(type: FieldType, capacity: number): Column {
   return shape === 'list' ? new NumberListColumn(capacity, kind) : new NumberColumn(capacity, kind);
 }
 
+/** Makes a column of codes, for one value or for lists of values. */
 export function createCodeColumn(
   shape: FieldTraits['shape'],
   capacity: number,

@@ -59,6 +59,7 @@ function readTraits(type: FieldType): FieldTraits {
   return { shape: isList ? 'list' : 'scalar', kind, isSearchable };
 }
 
+/** True for kinds that are compared as numbers, dates among them. */
 export function isNumeric(kind: ValueKind): boolean {
   return kind !== 'text' && kind !== 'boolean' && kind !== 'json';
 }

@@ -11,6 +11,7 @@ import type { Order, PlaceValue } from '../sort/order.ts';
  */
 export const wordWeight = 65536;
 
+/** The `_score` of a packed score; 0 for none. */
 export function scoreOf(packed: number): number {
   if (packed === 0) return 0;
   const words = Math.ceil(packed / wordWeight);
