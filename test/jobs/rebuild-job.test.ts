@@ -231,12 +231,18 @@ test('as many jobs as there are partitions wait at once without a warning of lea
   context.after(() => process.off('warning', onWarning));
   const platform = await Platform.start(context, redisUrl, 32);
   await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
-  // Without a worker all of them wait.
+  const worker = await platform.startWorker();
+  // Every partition has some of them, and so something to rebuild.
+  await platform.ingest(pages);
+  await platform.settle();
+  await worker.stop();
+  // Without a worker all jobs wait.
+  const generation = await platform.publish(siteFiles({ schemas: { page: pageSchema('new {p.name}') } }));
   await platform.startJobs();
   const queue = rebuildJobs(platform.store);
   context.after(() => queue.close());
   await until('all jobs run', async () => (await queue.counts()).active === 32);
   await platform.startWorker();
-  await platform.rebuilt(1);
+  await platform.rebuilt(generation);
   assert.deepEqual(warnings, []);
 });

@@ -35,7 +35,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
       503: {
         description: 'Not yet; waitingFor says why',
         shape: waitingShape,
-        example: { status: 503, waitingFor: ['partition 3 has no owner'] },
+        example: { status: 503, waitingFor: ['an owner of partition 3'] },
       },
     },
     problemStatuses: [429],
