@@ -8,6 +8,7 @@
  */
 
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { SyntaxMistake } from '../language/syntax-mistake.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
@@ -25,18 +26,12 @@ export interface Pattern {
 }
 
 const cachedPatternsMax = 256;
-const cache = new Map<string, Pattern | null>();
+const cache = new BoundedCache<string, Pattern | null>({ entriesMax: cachedPatternsMax });
 
 /** The compiled pattern, or null when the text is none or would need too many states. */
 export function compilePattern(text: string): Pattern | null {
   if (text.length > languageTextCharactersMax) return null;
-  const known = cache.get(text);
-  if (known !== undefined) return known;
-  const pattern = compileNew(text);
-  const [oldest] = cache.keys();
-  if (cache.size >= cachedPatternsMax && oldest !== undefined) cache.delete(oldest);
-  cache.set(text, pattern);
-  return pattern;
+  return cache.getOrMake(text, () => compileNew(text));
 }
 
 function compileNew(text: string): Pattern | null {

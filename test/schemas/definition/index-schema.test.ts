@@ -2,7 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { buildWith, compileValid, compileWithIssues, entityOf, inputOf, runs } from '../support/fixtures.ts';
+import {
+  buildWith,
+  compileValid,
+  compileWithIssues,
+  entityOf,
+  inputOf,
+  runs,
+  type SchemaTexts,
+} from '../support/fixtures.ts';
+
+const indexed = (fields: Json, properties: JsonObject): SchemaTexts => ({
+  indexes: { i: { triggers: { cms: ['article'] }, index: { fields }, properties } },
+});
+
+function places(texts: SchemaTexts): string[] {
+  return compileWithIssues(texts).issues.map(({ file, path }) => `${file} ${path}`);
+}
 
 const triggers = { cms: ['article'] };
 
@@ -49,10 +65,37 @@ test('an item has the values that a view of the same properties has', () => {
   );
 });
 
-test('a bare hole is the value itself for a field that holds no text', () => {
-  const fields = { count: { type: 'integer' }, name: { type: 'text' } };
-  const item = itemOf({ count: '{p.n}', name: '{p.n}' }, { n: 7 }, fields);
-  assert.deepEqual(item.fields, { count: 7, name: '7' });
+test('a bare hole fills a field that holds no text with the value itself, and a text field with its text', () => {
+  const texts = indexed(
+    { n: { type: 'double' }, list: { type: 'keyword[]' }, k: { type: 'keyword' }, t: { type: 'double' } },
+    { n: '{p.n}', list: '{p.list}', k: '{p.n}', t: '{p.n} m' },
+  );
+  const schema = compileValid(texts).indexes.get('i');
+  const item = schema?.build(inputOf(entityOf({ n: 1.5, list: ['a'] })));
+  assert.equal(JSON.stringify(item?.fields), '{"n":1.5,"list":["a"],"k":"1.5","t":"1.5 m"}');
+});
+
+test('an index item holds the mapped values', () => {
+  const texts = indexed(
+    { a: { type: 'keyword[]', metadata: { any: 1 } }, n: { type: 'double' }, o: { type: 'object' } },
+    {
+      a: { type: 'array', input: '{p.tags}' },
+      n: { type: 'number', value: '{p.n}', precision: 1 },
+      o: { '*': 'p.o' },
+    },
+  );
+  const schema = compileValid(texts).indexes.get('i');
+  const entity = entityOf(JSON.parse('{"tags": ["x", null], "n": "1.25", "o": {"__proto__": 1}}'));
+  const item = schema?.build(inputOf(entity));
+  assert.equal(JSON.stringify(item?.fields), '{"a":["x",null],"n":1.2,"o":{"__proto__":1}}');
+  assert.deepEqual(
+    [...(schema?.fields ?? [])],
+    [
+      ['a', 'keyword[]'],
+      ['n', 'double'],
+      ['o', 'object'],
+    ],
+  );
 });
 
 test('an item that outgrows its limit is cut and says so', () => {
@@ -65,21 +108,25 @@ test('an item that outgrows its limit is cut and says so', () => {
   );
 });
 
-test('an index item cannot hold a reference, nor a partial that has one', () => {
-  const reference = { type: 'reference', id: '{p.id}', alias: 'card' };
-  const { issues } = compileWithIssues({
-    partials: { card: { properties: { of: reference } } },
-    indexes: {
-      own: { triggers, index: { fields: {} }, properties: { of: reference } },
-      through: {
-        triggers,
-        index: { fields: {} },
-        properties: { of: { type: 'partial', input: '{root}', alias: 'card' } },
-      },
-    },
-  });
-  assert.deepEqual(
-    issues.map(({ file, path }) => `${file} ${path}`),
-    ['indexes/own.json $.properties.of', 'indexes/through.json $.properties'],
+test('an index schema has known field types and no references, not even through a partial; fields need no property', () => {
+  assert.deepEqual(places(indexed({ a: { type: 'keywrd' } }, { a: '1' })), [
+    'indexes/i.json $.index.fields.a.type',
+  ]);
+  assert.deepEqual(places(indexed({ a: { type: 'keyword' } }, {})), []);
+  assert.deepEqual(places(indexed({}, { a: '1' })), []);
+  assert.deepEqual(places(indexed({ a: { type: 'long[]' } }, { '*': 'p' })), []);
+  assert.deepEqual(places(indexed({ _score: { type: 'float' } }, { _score: '1' })), [
+    'indexes/i.json $.index.fields._score',
+  ]);
+  const reference = { type: 'reference', alias: 'a', id: '{id}' };
+  assert.deepEqual(places(indexed({ a: { type: 'object' } }, { a: reference })), [
+    'indexes/i.json $.properties.a',
+  ]);
+  const viaPartial = indexed(
+    { a: { type: 'object' } },
+    { a: { type: 'partial', input: '{root}', alias: 'c' } },
   );
+  assert.deepEqual(places({ ...viaPartial, partials: { c: { properties: { r: reference } } } }), [
+    'indexes/i.json $.properties',
+  ]);
 });

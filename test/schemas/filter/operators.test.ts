@@ -7,7 +7,6 @@ import {
   propertyMatches,
   textFunctions,
 } from '../../../src/schemas/filter/operators.ts';
-import { inValues, ValueSet } from '../../../src/schemas/filter/value-set.ts';
 
 test('equality is deep and typed', () => {
   assert.ok(comparisons.eq({ a: [1], b: 2 }, { b: 2, a: [1] }));
@@ -48,12 +47,4 @@ test('no name of a prototype is an operator', () => {
   for (const name of ['constructor', 'toString', '__proto__', 3, null]) {
     assert.equal(isOperator(comparisons, name), false);
   }
-});
-
-test('the values of `in` are those of its operands, or the items of its one hole', () => {
-  assert.deepEqual(inValues(['a', ['b', 'c']], [0, 1], false), ['a', ['b', 'c']]);
-  assert.deepEqual(inValues([['b', 'c']], [0], true), ['b', 'c']);
-  const set = new ValueSet([9, { a: 1 }]);
-  assert.ok(set.has(9) && set.has({ a: 1 }));
-  assert.ok(!set.has('9') && !set.has({ a: 2 }));
 });

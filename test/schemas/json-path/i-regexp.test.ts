@@ -70,6 +70,17 @@ test('small patterns take what the engine of the language takes', () => {
   );
 });
 
+test('a flood of patterns that come once does not push out one that is used', () => {
+  const used = compilePattern('kept-[0-9]+');
+  const once = compilePattern('once');
+  for (let i = 0; i < 1_000; i++) {
+    compilePattern(`flood-${i}`);
+    if (i % 100 === 0) assert.equal(compilePattern('kept-[0-9]+'), used);
+  }
+  assert.equal(compilePattern('kept-[0-9]+'), used);
+  assert.notEqual(compilePattern('once'), once, 'what nobody used is gone, so the cache is bounded');
+});
+
 test('a pattern that drives backtracking engines mad takes a moment', () => {
   const started = spentMs();
   assert.equal(takes('(a+)+', `${'a'.repeat(5_000)}!`, 'whole'), false);

@@ -5,9 +5,8 @@ import fc from 'fast-check';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
-import type { FullSchema } from '../../../src/schemas/schema.ts';
-import { answer, compileValid, entityOf, inputOf, runs, schemaOf } from '../support/fixtures.ts';
+import { answer, entityOf, runs } from '../support/fixtures.ts';
+import { compiledLookup, queryOf } from '../support/lookups.ts';
 
 /* Conditions as a tree of their own, written out for the code under test and judged here by the plainest means. */
 
@@ -201,28 +200,15 @@ function compared(a: Json, operator: string, b: Json): boolean {
   return { gt: order > 0, ge: order >= 0, lt: order < 0, le: order <= 0 }[operator] ?? false;
 }
 
-function schemaWith(lookup: Json): FullSchema {
-  const properties = { found: { type: 'array', input: { $lookup: lookup }, items: '{item.originId}' } };
-  const schema = compileValid({ schemas: { view: schemaOf(properties) } }).schemas.get('view');
-  assert.ok(schema);
-  return schema;
-}
-
-function queryOf(schema: FullSchema, asking: StoredEntity): LookupQuery {
-  const [query] = schema.build(inputOf(asking)).lookups;
-  assert.ok(query);
-  return query;
-}
-
 const supersetPlans = [
   { filter: "properties.a eq 'q' and type eq 'article' or contains(properties.b, 'z')" },
   { operator: 'contains', sourceEntityProperty: 'list', matchValue: 'x', orderBy: { property: 'b' } },
-].flatMap((lookup) => schemaWith(lookup).lookupPlans);
+].flatMap((lookup) => compiledLookup(lookup).lookupPlans);
 
 test('a filter finds through its keys what judging every entity finds, in any layout that has its indexes', () => {
   fc.assert(
     fc.property(conditions(entityPaths, 3), entities, someProperties, (condition, stored, asking) => {
-      const schema = schemaWith({ filter: write(condition) });
+      const schema = compiledLookup({ filter: write(condition) });
       const query = queryOf(schema, entityOf(asking));
       const wanted = stored.filter((entity) => holds(condition, entity, asking, {}));
       for (const layout of [
@@ -278,7 +264,7 @@ test('a property match finds what judging every entity finds, ordered and cut', 
           ...(orderBy === null ? {} : { orderBy }),
           ...(top === null ? {} : { top }),
         };
-        const schema = schemaWith(lookup);
+        const schema = compiledLookup(lookup);
         const query = queryOf(schema, entityOf(asking));
         const wantedText = text(asking[hole] ?? null);
         const wantedType =

@@ -1,41 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredEntity } from '../../../src/contract/entity.ts';
-import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { entriesOf, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
-import type { FullSchema } from '../../../src/schemas/schema.ts';
-import {
-  answer,
-  candidates,
-  compileValid,
-  compileWithIssues,
-  entityOf,
-  inputOf,
-  schemaOf,
-} from '../support/fixtures.ts';
-
-function lookupSchema(lookup: Json): Json {
-  return schemaOf({ found: { type: 'array', input: { $lookup: lookup }, items: '{item.originId}' } });
-}
-
-function compiled(lookup: Json): FullSchema {
-  const schema = compileValid({ schemas: { view: lookupSchema(lookup) } }).schemas.get('view');
-  assert.ok(schema);
-  return schema;
-}
-
-function queryOf(schema: FullSchema, asking: StoredEntity): LookupQuery {
-  const [query] = schema.build(inputOf(asking)).lookups;
-  assert.ok(query);
-  return query;
-}
-
-function find(lookup: Json, stored: readonly StoredEntity[], asking: JsonObject = {}): string[] {
-  const schema = compiled(lookup);
-  const query = queryOf(schema, entityOf(asking));
-  return answer(query, layoutOf(schema.lookupPlans), stored).map((entity) => entity.originId);
-}
+import type { Json } from '../../../src/contract/json.ts';
+import { compileWithIssues, entityOf } from '../support/fixtures.ts';
+import { find, lookupSchema } from '../support/lookups.ts';
 
 function issuesOf(lookup: Json): string[] {
   const { issues } = compileWithIssues({ schemas: { view: lookupSchema(lookup) } });
@@ -43,28 +10,6 @@ function issuesOf(lookup: Json): string[] {
     ({ path, message }) => `${path.replace('$.properties.found.input.$lookup', '')} ${message}`,
   );
 }
-
-const mixed = [null, 2, 10, '10', '9', 'a', '\uffff', '😀', true, false, [1], undefined];
-const ranked = mixed.map((value, i) => {
-  return entityOf(value === undefined ? {} : { v: value }, { originId: `${String.fromCharCode(109 - i)}` });
-});
-
-test('numbers come before texts before booleans, null last in both directions, ties by originId', () => {
-  const valuesOf = (ids: string[]) =>
-    ids.map((id) => ranked.find((entity) => entity.originId === id)?.properties.v ?? null);
-  const ordered = (sort: string) => find({ filter: "type ne 'x'", orderBy: { property: 'v', sort } }, ranked);
-  const ascending = [2, 10, '10', '9', 'a', '\uffff', '😀', false, true];
-  assert.deepEqual(valuesOf(ordered('asc')).slice(0, 9), ascending);
-  assert.deepEqual(valuesOf(ordered('desc')).slice(0, 9), ascending.toReversed());
-  assert.deepEqual(ordered('asc').slice(9), ['b', 'c', 'm']);
-  assert.deepEqual(ordered('desc').slice(9), ['b', 'c', 'm']);
-});
-
-test('ties are ordered by the code points of the originId', () => {
-  const ids = ['\uffff', '😀', 'b', 'a', 'B'];
-  const stored = ids.map((originId) => entityOf({}, { originId }));
-  assert.deepEqual(find({ filter: "type eq 'article'" }, stored), ['B', 'a', 'b', '\uffff', '😀']);
-});
 
 test('property match compares scalars by their text, and null matches nothing', () => {
   const stored = [9, '9', '09', null, ['9'], true, 'true'].map((v, i) =>
@@ -119,100 +64,6 @@ test('no value of an entity changes what a filter means', () => {
   }
   assert.deepEqual(find({ filter: "properties.v eq '{{p.q}}'" }, [entityOf({ v: '{p.q}' })]), ['origin-1']);
   assert.deepEqual(find({ filter: "properties.v eq '{p.q}'" }, [entityOf({})], { q: null }), []);
-});
-
-test('the narrowest key is chosen, and it knows the type', () => {
-  const indexes = (filter: string) => compiled({ filter }).lookupPlans[0]?.indexes;
-  const value = (path: string[], type = 'page') => ({ type, kind: 'value', path });
-  assert.deepEqual(indexes("type eq 'page' and properties.a eq 1 and properties.b gt 2"), [
-    value(['properties', 'a']),
-  ]);
-  assert.deepEqual(indexes("properties.a eq 1 or properties.b in ('x', 'y')"), [
-    value(['properties', 'a'], '*'),
-    value(['properties', 'b'], '*'),
-  ]);
-  assert.deepEqual(indexes('properties.tags/any(t: t.id eq 3 and t.x ne 1)'), [
-    value(['properties', 'tags', 'id'], '*'),
-  ]);
-  assert.deepEqual(indexes("type eq 'page' and startswith(url, '/x')"), [
-    { type: 'page', kind: 'text', path: ['url'] },
-  ]);
-  assert.deepEqual(indexes("type eq 'page' and not (properties.a eq 1)"), [
-    { type: 'page', kind: 'all', path: [] },
-  ]);
-  assert.deepEqual(indexes('properties.a eq null'), [{ type: '*', kind: 'all', path: [] }]);
-  assert.deepEqual(indexes("type eq 'a' and type eq 'b'"), []);
-});
-
-test('an entity with too many values is found by whoever asks for one of them', () => {
-  const many = entityOf({ tags: Array.from({ length: 5_000 }, (_, i) => `t${i}`) }, { originId: 'many' });
-  const few = entityOf({ tags: ['t4000'] }, { originId: 'few' });
-  const lookup = { operator: 'contains', sourceEntityProperty: 'tags', matchValue: 't4000' };
-  assert.deepEqual(find(lookup, [many, few]), ['few', 'many']);
-  assert.deepEqual(find({ filter: "properties.tags/any(t: t eq 't4000')" }, [many, few]), ['few', 'many']);
-  const layout = layoutOf(compiled(lookup).lookupPlans);
-  assert.ok(entriesOf(layout, many).length < 10);
-});
-
-test('keys are bounded, and long values are still found by them', () => {
-  const long = 'x'.repeat(100_000);
-  const stored = [entityOf({ v: long }), entityOf({ v: `${long}y` }, { originId: 'o2' })];
-  const schema = compiled({ filter: 'properties.v eq {p.q}' });
-  const query = queryOf(schema, entityOf({ q: long }));
-  const layout = layoutOf(schema.lookupPlans);
-  assert.ok(query.id.length < 300);
-  for (const key of [...query.keys, ...stored.flatMap((entity) => entriesOf(layout, entity))])
-    assert.ok(key.length <= 160);
-  assert.equal(candidates(query, layout, stored).length, 1);
-});
-
-test('a thousand results at most, and the cut is told unless `top` hides it', () => {
-  const stored = Array.from({ length: 1_200 }, (_, i) => entityOf({}, { originId: `${i}` }));
-  const selected = (more: JsonObject) => {
-    const schema = compiled({ filter: "type eq 'article'", ...more });
-    const layout = layoutOf(schema.lookupPlans);
-    const query = queryOf(schema, entityOf({}));
-    const { originIds, cut } = query.select(layout, candidates(query, layout, stored));
-    return [originIds.length, cut];
-  };
-  assert.deepEqual(selected({}), [1_000, true]);
-  assert.deepEqual(selected({ top: 1_100 }), [1_000, true]);
-  assert.deepEqual(selected({ top: 1_000 }), [1_000, false]);
-  assert.deepEqual(selected({ top: '7' }), [7, false]);
-  assert.deepEqual(selected({ top: 0 }), [0, false]);
-  assert.deepEqual(selected({ top: '{p.none}' }), [1_000, true]);
-});
-
-test('queries of equal text are equal, others are not, wherever they stand', () => {
-  const schema = compiled({ filter: 'properties.v eq {p.q}' });
-  const id = (q: Json) => queryOf(schema, entityOf({ q })).id;
-  assert.equal(id(1), id(1));
-  assert.notEqual(id(1), id('1'));
-  assert.notEqual(
-    queryOf(compiled({ filter: 'properties.v eq {p.q}', top: 3 }), entityOf({ q: 1 })).id,
-    id(1),
-  );
-  assert.notEqual(
-    queryOf(compiled({ filter: 'properties.v eq {p.q}', source: 'x' }), entityOf({ q: 1 })).id,
-    id(1),
-  );
-});
-
-test('candidates may repeat and come in any order; projections follow the layout', () => {
-  const schema = compiled({ filter: 'properties.a.b eq 1', orderBy: { property: 'n' } });
-  const stored = [2, 1].map((n) => entityOf({ a: { b: 1 }, n }, { originId: `o${n}` }));
-  const layout = layoutOf([...schema.lookupPlans, ...schema.lookupPlans]);
-  const query = queryOf(schema, entityOf({}));
-  const rows = stored.map((entity) => ({ originId: entity.originId, values: project(layout, entity) }));
-  assert.deepEqual(query.select(layout, [...rows, ...rows]), { originIds: ['o1', 'o2'], cut: false });
-});
-
-test('equal layouts have equal ids, whatever the order of the plans', () => {
-  const plans = ['properties.a eq 1', 'properties.b eq 1'].flatMap(
-    (filter) => compiled({ filter }).lookupPlans,
-  );
-  assert.deepEqual(layoutOf(plans), layoutOf(plans.toReversed()));
-  assert.notEqual(layoutOf(plans).id, layoutOf(plans.slice(1)).id);
 });
 
 test('mistakes in a lookup are told with their place', () => {

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/contract/json.ts';
+import { compileFullSchema } from '../../../src/schemas/definition/full-schema.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { cursorOver } from '../support/cursor.ts';
+import { entityOf, inputOf } from '../support/fixtures.ts';
+
+function compile(json: Json) {
+  const { at, places } = cursorOver(json);
+  return { schema: compileFullSchema('view', at, new Map(), Scope.entity), places: places() };
+}
+
+const triggers = { cms: ['article'] };
+
+test('the least schema has triggers and properties, claims nothing and asks for nothing', () => {
+  const { schema, places } = compile({ triggers, properties: { title: '{p.title}' } });
+  assert.deepEqual(places, []);
+  const input = inputOf(entityOf({ title: 'T' }));
+  assert.deepEqual(schema.build(input).body.texts, ['{"title":"T"}']);
+  assert.deepEqual(schema.claims(input), { url: null, handles: [] });
+  assert.deepEqual(schema.actions(input), []);
+  assert.deepEqual(schema.triggers, new Map([['cms', new Set(['article'])]]));
+});
+
+test('it says whether its views should have a url', () => {
+  const claimsUrl = (route: Json) => compile({ triggers, properties: {}, route }).schema.claimsUrl;
+  assert.equal(claimsUrl({ url: '{url}' }), true);
+  assert.equal(claimsUrl({ handles: ['a'] }), false);
+});
+
+test('a build does not remember the one before it', () => {
+  const { schema } = compile({ triggers, properties: { a: '{p.a}' } });
+  const texts = ['x', 'y', 'x'].map((a) => schema.build(inputOf(entityOf({ a }))).body.texts);
+  assert.deepEqual(texts, [['{"a":"x"}'], ['{"a":"y"}'], ['{"a":"x"}']]);
+});
+
+test('triggers and properties are required, and no other keys are known', () => {
+  assert.deepEqual(compile({}).places.sort(), ['$.properties', '$.triggers']);
+  assert.deepEqual(compile({ triggers, properties: {}, index: {} }).places, ['$.index']);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { builtInFields } from '../../../src/contract/built-in-fields.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { fieldTypes, readIndexFields } from '../../../src/schemas/definition/index-fields.ts';
+import { cursorOver } from '../support/cursor.ts';
+
+function read(json: Json | undefined) {
+  const { at, places } = cursorOver(json);
+  return { fields: readIndexFields(at), places: places() };
+}
+
+test('every field type may be given, in the order of the file and with any metadata', () => {
+  const fields = Object.fromEntries(fieldTypes.map((type, i) => [`f${i}`, { type, metadata: [i] }]));
+  const found = read({ fields, metadata: { any: 1 } });
+  assert.deepEqual(
+    [...found.fields],
+    fieldTypes.map((type, i) => [`f${i}`, type]),
+  );
+  assert.deepEqual(found.places, []);
+});
+
+test('lists are of scalars alone', () => {
+  for (const type of ['object[]', 'dateRange[]', 'keyword[][]', 'Keyword', 'constructor']) {
+    const { fields, places } = read({ fields: { a: { type } } });
+    assert.deepEqual([[...fields], places], [[], ['$.fields.a.type']], type);
+  }
+});
+
+test('no field has the name of one that every item has', () => {
+  for (const name of builtInFields) {
+    assert.equal(read({ fields: { [name]: { type: 'text' } } }).places.length, 1, name);
+  }
+});
+
+test('what is no index is a mistake at its place', () => {
+  assert.deepEqual(read(undefined).places, ['$']);
+  assert.deepEqual(read({}).places, ['$.fields']);
+  assert.deepEqual(read({ fields: { a: 'text', b: {}, c: { type: 'text', x: 1 } }, x: 1 }).places, [
+    '$.x',
+    '$.fields.a',
+    '$.fields.b.type',
+    '$.fields.c.x',
+  ]);
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { urlCharactersMax } from '../../../src/contract/limits.ts';
+import { compileRoute } from '../../../src/schemas/definition/route-claims.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { cursorOver } from '../support/cursor.ts';
+import { entityOf, frameOf } from '../support/fixtures.ts';
+
+function claims(route: Json | undefined, properties: JsonObject = {}) {
+  const { at, places } = cursorOver(route);
+  const claimsOf = compileRoute(at, Scope.entity);
+  assert.deepEqual(places(), []);
+  return claimsOf(frameOf(entityOf(properties)));
+}
+
+test('without a route, or with an empty one, nothing is claimed', () => {
+  for (const route of [undefined, {}]) assert.deepEqual(claims(route), { url: null, handles: [] });
+});
+
+test('a url that is absolute or begins with `/` is claimed as it is, any other claims nothing', () => {
+  assert.deepEqual(claims({ url: '{url}' }), { url: '/one', handles: [] });
+  for (const url of ['/', '/ä b', 'https://x.y/z', 'HTTP://x', `/${'x'.repeat(urlCharactersMax - 1)}`]) {
+    assert.equal(claims({ url: '{p.u}' }, { u: url }).url, url);
+  }
+  for (const url of ['', 'x', ' /x', 'ftp://x', 'https:/x', null, 9, `/${'x'.repeat(urlCharactersMax)}`]) {
+    assert.equal(claims({ url: '{p.u}' }, { u: url }).url, null, String(url));
+  }
+});
+
+test('handles come in the order of the schema, without empty ones and repetition, arrays item by item', () => {
+  const handles = ['a', '{p.n}', '{p.none}', '{p.e}', 'a', '{p.list}', { $exp: '{p.n}' }, 'x{p.none}'];
+  assert.deepEqual(claims({ handles }, { n: 9, e: '', list: ['l', null, 2] }).handles, [
+    'a',
+    '9',
+    'l',
+    '2',
+    'x',
+  ]);
+});
+
+test('what is no route is a mistake at its place', () => {
+  for (const [route, place] of [
+    [{ path: '/x' }, '$.path'],
+    [{ url: '{p.x' }, '$.url'],
+    [{ handles: 'x' }, '$.handles'],
+    [{ handles: ['a', {}] }, '$.handles[1]'],
+    ['/x', '$'],
+  ] as const) {
+    const { at, places } = cursorOver(route as Json);
+    compileRoute(at, Scope.entity);
+    assert.ok(
+      places().some((found) => found.startsWith(place)),
+      JSON.stringify([route, places()]),
+    );
+  }
+});

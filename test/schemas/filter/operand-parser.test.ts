@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { OperandParser } from '../../../src/schemas/filter/operand-parser.ts';
+import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
+import { frameOver, runs } from '../support/fixtures.ts';
+
+function take(text: string) {
+  const reader = new Reader(text);
+  const values = new QueryValues();
+  const operand = new OperandParser(reader, Scope.partial, values).take();
+  return {
+    operand,
+    rest: text.slice(reader.position),
+    value: (root: Json) => values.values(frameOver(root))[0],
+  };
+}
+
+test('numbers, words and texts are written out', () => {
+  const written: [string, Json][] = [
+    ['12', 12],
+    ['-1.5e1', -15],
+    ['true', true],
+    ['false', false],
+    ['null', null],
+    ["''", ''],
+    ["'it''s'", "it's"],
+    ["'{{x}}'", '{x}'],
+  ];
+  for (const [text, value] of written) {
+    const { operand, rest } = take(`${text} and`);
+    assert.deepEqual([operand.constant, rest], [value, ' and'], text);
+  }
+});
+
+test('any text is itself when its quotes and braces are doubled', () => {
+  const unit = fc.oneof(
+    fc.constantFrom("'", '{', '}', '\\', '😀'),
+    fc.string({ unit: 'binary', maxLength: 2 }),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(unit).map((units) => units.join('')),
+      (text) => {
+        const quoted = `'${text.replace(/['{}]/g, '$&$&')}'`;
+        assert.equal(take(quoted).operand.constant, text);
+      },
+    ),
+    { numRuns: 300 * runs },
+  );
+});
+
+test('a hole alone keeps the type of its value, within text it is text', () => {
+  const { operand, value } = take('{v}');
+  assert.equal(operand.constant, undefined);
+  assert.deepEqual(value({ v: [9] }), [9]);
+  assert.equal(take("'{v}'").value({ v: 9 }), '9');
+  assert.equal(take("'a{v}''{v}'").value({ v: "'" }), "a''" + "'");
+  assert.equal(take("'a{v}'").value({}), 'a');
+});
+
+test('what is no value is a mistake at its place', () => {
+  for (const text of ['x', 'True', '"x"', '', "'x", "'{v", "'{v'"]) {
+    assert.throws(() => take(text), SyntaxMistake, text);
+  }
+  assert.throws(() => take('nul'), { position: 0 });
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { inValues, ValueSet } from '../../../src/schemas/filter/value-set.ts';
+import { runs } from '../support/fixtures.ts';
+
+test('the values of `in` are those of its operands, or the items of its one hole', () => {
+  assert.deepEqual(inValues(['a', ['b', 'c']], [0, 1], false), ['a', ['b', 'c']]);
+  assert.deepEqual(inValues(['a', ['b', 'c']], [1], true), ['b', 'c']);
+  assert.deepEqual(inValues(['a'], [0], true), ['a']);
+  assert.deepEqual(inValues([null], [0], true), [null]);
+});
+
+test('a set has the values that equal one of it by type and content', () => {
+  const scalar = fc.constantFrom<Json>(null, 0, 9, '9', '', true, 'true');
+  const value = fc.oneof(
+    scalar,
+    fc.array(scalar, { maxLength: 2 }),
+    fc
+      .array(fc.tuple(fc.constantFrom('a', 'b'), scalar), { maxLength: 2 })
+      .map((m): Json => Object.fromEntries(m)),
+  );
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 6 }), value, (values, asked) => {
+      const naive = values.some((one) => isDeepStrictEqual(one, asked));
+      assert.equal(new ValueSet(values).has(asked), naive);
+    }),
+    { numRuns: 500 * runs },
+  );
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { JSONPathNode, JSONPathNodeList, Nothing } from 'json-p3';
+import type { Json } from '../../../src/contract/json.ts';
+import { compareValues, operandValue } from '../../../src/schemas/json-path/compare.ts';
+import { runs } from '../support/fixtures.ts';
+
+function codePoints(text: string): number[] {
+  return Array.from(text, (character) => character.codePointAt(0) ?? 0);
+}
+
+function isLess(a: Json | undefined, b: Json | undefined): boolean {
+  if (typeof a === 'number' && typeof b === 'number') return a < b;
+  if (typeof a !== 'string' || typeof b !== 'string') return false;
+  const [left, right] = [codePoints(a), codePoints(b)];
+  const at = left.findIndex((codePoint, i) => codePoint !== right[i]);
+  return at < 0 ? left.length < right.length : (left[at] ?? 0) < (right[at] ?? -1);
+}
+
+test('every operator is what RFC 9535 says', () => {
+  const scalar = fc.constantFrom<Json>(
+    null,
+    0,
+    1,
+    -2.5,
+    '',
+    'a',
+    'ab',
+    '1',
+    '\uffff',
+    '😀',
+    '😁',
+    true,
+    false,
+  );
+  const value = fc.oneof(
+    { weight: 3, arbitrary: scalar },
+    fc.constant(undefined),
+    fc.array(scalar, { maxLength: 2 }),
+    fc
+      .array(fc.tuple(fc.constantFrom('a', 'b'), scalar), { maxLength: 2 })
+      .map((m): Json => Object.fromEntries(m)),
+  );
+  fc.assert(
+    fc.property(value, value, (a, b) => {
+      const holds = (operator: string) => compareValues(a, operator, b, () => {});
+      const equal = isDeepStrictEqual(a, b);
+      assert.deepEqual(['==', '!=', '<', '>', '<=', '>='].map(holds), [
+        equal,
+        !equal,
+        isLess(a, b),
+        isLess(b, a),
+        isLess(a, b) || equal,
+        isLess(b, a) || equal,
+      ]);
+    }),
+    { numRuns: 1_000 * runs },
+  );
+});
+
+test('members of a prototype are no members', () => {
+  assert.equal(
+    compareValues(JSON.parse('{"__proto__": {}}'), '==', { x: {} }, () => {}),
+    false,
+  );
+  assert.equal(
+    compareValues({ constructor: 1 }, '==', { x: 1 }, () => {}),
+    false,
+  );
+});
+
+test('a comparison pays for what it compares, and stops when it cannot', () => {
+  const spent = (a: Json, operator: string, b: Json) => {
+    let steps = 0;
+    compareValues(a, operator, b, (more) => {
+      steps += more;
+    });
+    return steps;
+  };
+  const wide = Array.from({ length: 1_000 }, (_, i) => i);
+  assert.ok(spent(wide, '==', [...wide]) >= 1_000);
+  assert.ok(spent('x'.repeat(100_000), '<', 'x'.repeat(100_000)) >= 1_000);
+  assert.ok(spent(wide, '==', [1]) < 10, 'what differs at once costs little');
+  const refuse = () => {
+    throw new Error('no steps left');
+  };
+  assert.throws(() => compareValues(1, '==', 1, refuse), /no steps left/);
+});
+
+test('an operand is the value of its one node, and Nothing is undefined', () => {
+  assert.equal(operandValue(new JSONPathNodeList([new JSONPathNode(7, [], null)])), 7);
+  assert.equal(operandValue(new JSONPathNodeList([])), undefined);
+  assert.equal(operandValue(Nothing), undefined);
+  assert.equal(operandValue('text'), 'text');
+  assert.equal(operandValue(null), null);
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type PatternNode, parsePattern } from '../../../src/schemas/json-path/i-regexp-parser.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { runs } from '../support/fixtures.ts';
+
+/** A pattern with every group written; `_` takes a character. */
+function shape(node: PatternNode): string {
+  switch (node.kind) {
+    case 'take':
+      return '_';
+    case 'start':
+      return '^';
+    case 'end':
+      return '$';
+    case 'sequence':
+      return node.nodes.map(shape).join('');
+    case 'choice':
+      return `(${node.nodes.map(shape).join('|')})`;
+    case 'repeat':
+      return `${shape(node.node)}{${node.min},${node.max}}`;
+  }
+}
+
+/** The one place of a pattern that takes one character. */
+function takesOne(pattern: string): (character: string) => boolean {
+  const node = parsePattern(pattern);
+  const sequence = node.kind === 'choice' ? node.nodes[0] : undefined;
+  const only = sequence?.kind === 'sequence' ? sequence.nodes[0] : undefined;
+  assert.ok(only?.kind === 'take', pattern);
+  return (character) => only.takes(character.codePointAt(0) ?? 0);
+}
+
+test('a quantifier binds the atom before it, a choice the sequences around it', () => {
+  assert.equal(shape(parsePattern('ab*|c')), '(__{0,Infinity}|_)');
+  assert.equal(shape(parsePattern('(ab)+c?')), '((__){1,Infinity}_{0,1})');
+  assert.equal(shape(parsePattern('a{2}b{2,}c{0,3}')), '(_{2,2}_{2,Infinity}_{0,3})');
+  assert.equal(shape(parsePattern('^|a$|')), '(^|_$|)');
+});
+
+test('a character of any plane is one place', () => {
+  assert.equal(shape(parsePattern('😀+')), '(_{1,Infinity})');
+  assert.equal(takesOne('[😀-😂]')('😁'), true);
+});
+
+test('a class takes what the engine of the language takes', () => {
+  const classes = fc.constantFrom(
+    ...[
+      '.',
+      '[a-c]',
+      '[^a-c]',
+      '[-a]',
+      '[a-]',
+      '[^^]',
+      '[a^]',
+      '[$.]',
+      '[\\]\\\\]',
+      '[\\n-\\r]',
+      '\\t',
+      '\\-',
+    ],
+    ...['\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '[\\d_]', '[^\\s\\d]', '\\p{L}', '\\P{Lu}', '[\\p{Nd}x]'],
+  );
+  const character = fc.oneof(
+    fc.constantFrom(...'abcd^$-.]\\_09 \t\n\r\u2028Éé😀'),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  );
+  fc.assert(
+    fc.property(classes, character, (source, text) => {
+      // The two differ in `.` alone: of the line ends, I-Regexp leaves out \n and \r.
+      const engine = source === '.' ? /[^\n\r]/u : new RegExp(source === '\\-' ? '-' : source, 'u');
+      assert.equal(takesOne(source)(text), engine.test(text), `${source} ${JSON.stringify(text)}`);
+    }),
+    { numRuns: 1_000 * runs },
+  );
+});
+
+test('what JavaScript has beyond I-Regexp is a mistake', () => {
+  for (const pattern of [
+    '(?:a)',
+    '(?=a)',
+    'a*?',
+    'a++',
+    '\\b',
+    '\\1',
+    '\\u0041',
+    '\\p{Script=Greek}',
+    '[]',
+    '[^]',
+  ]) {
+    assert.throws(() => parsePattern(pattern), SyntaxMistake, pattern);
+  }
+});
+
+test('what does not end or has nothing to repeat is a mistake', () => {
+  for (const pattern of [
+    '(',
+    ')',
+    '(a',
+    '[a',
+    '[a-',
+    'a{',
+    'a{1',
+    'a{,2}',
+    'a{2,1}',
+    '*',
+    '|+',
+    '\\',
+    '[b-a]',
+    '}',
+  ]) {
+    assert.throws(() => parsePattern(pattern), SyntaxMistake, pattern);
+  }
+});
+
+test('no depth of groups overflows the stack', () => {
+  assert.throws(() => parsePattern('('.repeat(50_000)), SyntaxMistake);
+});

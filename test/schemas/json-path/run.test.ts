@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildStepsMax } from '../../../src/contract/limits.ts';
+import { OutOfSteps, PathRun } from '../../../src/schemas/json-path/run.ts';
+import { frameOver } from '../support/fixtures.ts';
+
+test('a run spends the steps of its build and stops when there are none', () => {
+  const frame = frameOver(null);
+  new PathRun(frame).spend(buildStepsMax - 1);
+  const next = new PathRun(frame);
+  next.spend(1);
+  assert.throws(() => next.spend(1), OutOfSteps);
+  assert.deepEqual(
+    frame.build.outcome().diagnostics.map(({ kind }) => kind),
+    ['limitReached'],
+  );
+});
+
+test('a hole is evaluated once in a run, whatever it gives, and anew in the next', () => {
+  const frame = frameOver(null);
+  for (const value of [null, '', 0, [1]]) {
+    let evaluated = 0;
+    const hole = () => {
+      evaluated += 1;
+      return value;
+    };
+    const run = new PathRun(frame);
+    assert.deepEqual([run.filled(hole), run.filled(hole), evaluated], [value, value, 1]);
+    new PathRun(frame).filled(hole);
+    assert.equal(evaluated, 2);
+  }
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { pathMarksMax, pathNestingMax } from '../../../src/contract/limits.ts';
+import { filledLiteral, readPathText, withoutHoleMarks } from '../../../src/schemas/json-path/text.ts';
+import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { frameOver, runs } from '../support/fixtures.ts';
+
+function read(text: string) {
+  return readPathText(new Reader(text), Scope.partial);
+}
+
+test('the leading `$.` is put in front where it is left out', () => {
+  assert.equal(read('p.a').jsonPath, '$.p.a');
+  assert.equal(read("['p']").jsonPath, "$['p']");
+  assert.equal(read('..a').jsonPath, '$..a');
+  assert.equal(read('$.p').jsonPath, '$.p');
+});
+
+test('a text without holes, braces and control escapes stays as it is', () => {
+  const unit = fc.constantFrom(...'ab.*?@=<>!&|, 09()', '[', ']', "'it\\'s'", '"x"', '😀');
+  const plain = fc.array(unit, { maxLength: 20 }).map((units) => `$${units.join('')}`);
+  fc.assert(
+    fc.property(plain, (text) => {
+      const { jsonPath, holes, writtenPlace } = read(text);
+      assert.deepEqual([jsonPath, holes], [text, []]);
+      for (let place = 0; place <= text.length; place++) assert.equal(writtenPlace(place), place);
+    }),
+    { numRuns: 200 * runs },
+  );
+});
+
+test('a hole becomes a literal that stays the same whatever it holds', () => {
+  const { jsonPath, holes } = read("$.a[?@ == {x} && @ != 'y{x}']");
+  assert.equal(holes.length, 2);
+  assert.equal(withoutHoleMarks(jsonPath), "$.a[?@ == '{…}' && @ != 'y{…}']");
+});
+
+test('a place in the JSONPath is found again in the written text', () => {
+  const text = "a[{some.long.path}]['{{x}}{y}'].end";
+  const { jsonPath, writtenPlace } = read(text);
+  assert.equal(writtenPlace(jsonPath.indexOf('end')), text.indexOf('end'));
+  assert.equal(writtenPlace(jsonPath.indexOf('a')), 0);
+  assert.equal(writtenPlace(jsonPath.length), text.length);
+});
+
+test('a literal is its own text, or filled: alone with the scalar itself, else with text', () => {
+  const fill = (literal: string, root: Json) => {
+    const { jsonPath, holes } = read(literal);
+    return filledLiteral(jsonPath.slice(3, -2), holes)?.(frameOver(root));
+  };
+  assert.equal(filledLiteral('plain', []), null);
+  assert.equal(fill("['{v}']", { v: 'x' }), 'x');
+  assert.equal(fill("['a{v}{w}']", { v: 9, w: null }), 'a9');
+  const { jsonPath, holes } = read('[{v}]');
+  const alone = filledLiteral(jsonPath.slice(3, -2), holes);
+  assert.equal(alone?.(frameOver({ v: 9 })), 9);
+  assert.equal(alone?.(frameOver({ v: [9] })), '[9]');
+  assert.equal(alone?.(frameOver({})), null);
+});
+
+test('half a character is refused, for no text of a path may look like the mark of a hole', () => {
+  for (const text of ["$['\udc00'0\udc00]", '$.\ud83d', "$['\ud83d']"]) {
+    assert.throws(() => read(text), { name: 'SyntaxMistake', position: text.search(/\p{Surrogate}/u) });
+  }
+});
+
+test('dots and brackets are counted and nesting bounded, but not within quotes', () => {
+  const steps = (count: number) => `$${'.a'.repeat(count)}`;
+  assert.equal(read(steps(pathMarksMax)).jsonPath, steps(pathMarksMax));
+  assert.throws(() => read(steps(pathMarksMax + 1)), SyntaxMistake);
+  assert.equal(read(`$${'['.repeat(pathNestingMax)}`).holes.length, 0);
+  assert.throws(() => read(`$${'['.repeat(pathNestingMax + 1)}`), SyntaxMistake);
+  const quoted = `$['${'.(['.repeat(1_000)}']`;
+  assert.equal(read(quoted).jsonPath, quoted);
+});
+
+test('a text in quotes that does not end is a mistake at its beginning', () => {
+  for (const text of ["$['a", '$["a\'', "$['a\\'"]) {
+    assert.throws(() => read(text), { name: 'SyntaxMistake', position: 2 }, text);
+  }
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import type { StoredEntity } from '../../../src/contract/entity.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { FilterNode } from '../../../src/schemas/filter/node.ts';
+import { FilterParser } from '../../../src/schemas/filter/parser.ts';
+import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
+import type { FullSchema } from '../../../src/schemas/schema.ts';
+import { answer, compileValid, entityOf, inputOf, schemaOf } from './fixtures.ts';
+
+export function lookupSchema(lookup: Json): Json {
+  return schemaOf({ found: { type: 'array', input: { $lookup: lookup }, items: '{item.originId}' } });
+}
+
+/** A schema of one `$lookup`. */
+export function compiledLookup(lookup: Json): FullSchema {
+  const schema = compileValid({ schemas: { view: lookupSchema(lookup) } }).schemas.get('view');
+  assert.ok(schema);
+  return schema;
+}
+
+/** The query that the schema makes for an entity that asks. */
+export function queryOf(schema: FullSchema, asking: StoredEntity): LookupQuery {
+  const [query] = schema.build(inputOf(asking)).lookups;
+  assert.ok(query);
+  return query;
+}
+
+/** The originIds that a lookup finds among `stored`, by way of the index. */
+export function find(lookup: Json, stored: readonly StoredEntity[], asking: JsonObject = {}): string[] {
+  const schema = compiledLookup(lookup);
+  const query = queryOf(schema, entityOf(asking));
+  return answer(query, layoutOf(schema.lookupPlans), stored).map((entity) => entity.originId);
+}
+
+/** A filter's condition, and the values that its operands name. */
+export function parseFilter(text: string): { node: FilterNode; values: QueryValues } {
+  const values = new QueryValues();
+  return { node: new FilterParser(new Reader(text), Scope.entity, values).parseWhole(), values };
+}
