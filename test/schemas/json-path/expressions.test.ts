@@ -37,3 +37,8 @@ test('`$` within filters within filters is what it is everywhere', () => {
   const path = compilePath('p.a[?@.b[?@.c == $.p.wanted]].b[*].c', Scope.entity);
   assert.deepEqual(path.list(frameOf(nested)), [1]);
 });
+
+test('`$` in a condition has the elements and members of the root', () => {
+  assert.deepEqual(list('$[?@ == $[1]]', [1, 2, 2]), [2, 2]);
+  assert.deepEqual(list('$.a[?count($.*) == 2]', { a: [1], b: 1 }), [1]);
+});
