@@ -1,11 +1,17 @@
 import { Cursor, type Findings } from '../../../src/contract/config-cursor.ts';
+import type { ConfigIssue } from '../../../src/contract/diagnostic.ts';
 import type { Json } from '../../../src/contract/json.ts';
 
-/** A value as the root of a file, and the places of the mistakes found in it so far. */
-export function cursorOver(json: Json | undefined): { at: Cursor; places: () => string[] } {
+/** A value as the root of a file, the mistakes found in it so far, and their places. */
+export function cursorOver(json: Json | undefined): {
+  at: Cursor;
+  mistakes: readonly ConfigIssue[];
+  places: () => string[];
+} {
   const findings: Findings = { mistakes: [], warnings: [] };
   return {
     at: new Cursor('file.json', '$', json, findings),
+    mistakes: findings.mistakes,
     places: () => findings.mistakes.map(({ path }) => path),
   };
 }

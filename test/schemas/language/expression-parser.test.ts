@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { parseHole } from '../../../src/schemas/language/expression-parser.ts';
+import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Scope } from '../../../src/schemas/language/scope.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { frameOver, runs } from '../support/fixtures.ts';
+
+/** What a hole gives where `given` is the root. */
+function valueIn(given: Json, hole: string): Json {
+  return parseHole(new Reader(hole), Scope.partial)(frameOver(given));
+}
+
+test('a text in either kind of quotes is the text that was quoted', () => {
+  const texts = fc.string({
+    unit: fc.oneof(fc.constantFrom("'", '"', '\\', '\n', '{', '}', 'u'), fc.string()),
+  });
+  fc.assert(
+    fc.property(texts, fc.constantFrom("'", '"'), (text, quote) => {
+      const doubled = text.replaceAll('\\', '\\\\').replaceAll(quote, quote + quote);
+      assert.equal(valueIn(null, `{${quote}${doubled}${quote}}`), text);
+      const behind = text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`);
+      assert.equal(valueIn(null, `{${quote}${behind}${quote}}`), text);
+      assert.equal(valueIn(null, `{${JSON.stringify(text)}}`), text);
+    }),
+    { numRuns: 500 * runs },
+  );
+});
+
+test('a JSON number is that number, and the three words are what they are in JSON', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+      assert.equal(valueIn(null, `{${JSON.stringify(number)}}`), number === 0 ? 0 : number);
+    }),
+    { numRuns: 200 * runs },
+  );
+  for (const word of ['null', 'true', 'false']) {
+    assert.equal(valueIn({ [word]: 'a member' }, `{${word}}`), JSON.parse(word));
+  }
+});
+
+test('steps lead to what JavaScript would find, whichever way they are written', () => {
+  const names = ['a', 'b', 'a b', "it's"];
+  const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<Json>(null, 1, 'text'),
+      fc.array(tie('tree'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...names), tie('tree'), { maxKeys: 3 }),
+    ),
+  }));
+  const step = fc.oneof(
+    fc.constantFrom('a', 'b').map((name) => ({ at: name, written: `.${name}` })),
+    fc.constantFrom('a', 'b').map((name) => ({ at: name, written: `?.${name}` })),
+    fc.constantFrom(...names).map((name) => ({ at: name, written: `[${JSON.stringify(name)}]` })),
+    fc.constantFrom(...names).map((name) => ({ at: name, written: `?.[ '${name.replaceAll("'", "''")}' ]` })),
+    fc.nat(2).map((index) => ({ at: index, written: `[${index}]` })),
+  );
+  fc.assert(
+    fc.property(tree, fc.array(step, { maxLength: 4 }), (root, steps) => {
+      const hole = `{root${steps.map(({ written }) => written).join('')}}`;
+      assert.deepEqual(
+        valueIn(root, hole),
+        walk(
+          root,
+          steps.map(({ at }) => at),
+        ),
+        hole,
+      );
+    }),
+    { numRuns: 1_000 * runs },
+  );
+});
+
+function walk(root: Json, steps: readonly (string | number)[]): Json {
+  let here: Json = root;
+  for (const step of steps) {
+    const isFitting = typeof step === 'number' ? Array.isArray(here) : !Array.isArray(here);
+    const members = new Map(isFitting && typeof here === 'object' ? Object.entries(here ?? {}) : []);
+    here = members.get(String(step)) ?? null;
+  }
+  return here;
+}
+
+test('`??` gives the first operand that is not null', () => {
+  const operands = fc.array(fc.constantFrom<Json>(null, 0, '', false, 'x', 7), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  fc.assert(
+    fc.property(operands, (given) => {
+      const hole = `{${given.map((_, at) => `root[${at}]`).join(' ?? ')}}`;
+      assert.equal(valueIn(given, hole), given.find((value) => value !== null) ?? null);
+    }),
+    { numRuns: 200 * runs },
+  );
+  assert.equal(valueIn({}, '{ a??(b ?? "c") }'), 'c');
+  assert.deepEqual(valueIn({ b: { c: [5] } }, '{(a ?? b).c[0]}'), 5);
+});
+
+test('the reader stands behind the hole', () => {
+  const reader = new Reader("x{'}'}y");
+  reader.position = 1;
+  parseHole(reader, Scope.partial);
+  assert.equal(reader.position, 6);
+});
+
+test('any text is a hole or a mistake whose place is in the text', () => {
+  const tokens = ['{', '}', '(', ')', '[', ']', '.', '?.', '??', "'", '"', '\\', 'a', '0', '-', ' ', 'null'];
+  const texts = fc.array(fc.constantFrom(...tokens), { maxLength: 12 }).map((parts) => `{${parts.join('')}`);
+  fc.assert(
+    fc.property(texts, (text) => {
+      try {
+        parseHole(new Reader(text), Scope.partial);
+      } catch (error) {
+        assert.ok(error instanceof SyntaxMistake, String(error));
+        assert.ok(error.position >= 0 && error.position <= text.length);
+      }
+    }),
+    { numRuns: 2_000 * runs },
+  );
+});

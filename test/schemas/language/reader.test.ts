@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Reader } from '../../../src/schemas/language/reader.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { runs } from '../support/fixtures.ts';
+
+/** A reader that stands at `|` in the text, which is no part of it. */
+function readerAt(marked: string): Reader {
+  const position = marked.indexOf('|');
+  const reader = new Reader(marked.replace('|', ''));
+  reader.position = position;
+  return reader;
+}
+
+test('a token is taken only where it stands, and what does not stand leaves the reader where it is', () => {
+  const reader = readerAt('a|??b');
+  assert.equal(reader.take('b'), false);
+  assert.equal(reader.take('???'), false);
+  assert.equal(reader.position, 1);
+  assert.equal(reader.take('??'), true);
+  assert.equal(reader.next, 'b');
+  assert.equal(reader.take('b'), true);
+  assert.equal(reader.atEnd, true);
+  assert.equal(reader.next, '');
+});
+
+test('an identifier has letters, digits, _ and $, and begins with no digit', () => {
+  const cases: [string, string | null][] = [
+    ['|abc.d', 'abc'],
+    ['x|_a1$ b', '_a1$'],
+    ['|größe-x', 'größe'],
+    ['|1a', null],
+    ['|-a', null],
+    ['a|', null],
+  ];
+  for (const [marked, wanted] of cases) {
+    const reader = readerAt(marked);
+    const start = reader.position;
+    assert.equal(reader.peekIdentifier(), wanted, marked);
+    assert.equal(reader.position, start, marked);
+    assert.equal(reader.takeIdentifier(), wanted, marked);
+    assert.equal(reader.position, start + (wanted?.length ?? 0), marked);
+  }
+});
+
+test('a word is taken only as a whole identifier', () => {
+  assert.equal(readerAt('|and b').takeWord('and'), true);
+  assert.equal(readerAt('|and(').takeWord('and'), true);
+  assert.equal(readerAt('|android').takeWord('and'), false);
+  assert.equal(readerAt('|an').takeWord('and'), false);
+});
+
+test('white space is that of JSON', () => {
+  const reader = readerAt('| \t\r\n\u00a0x');
+  reader.skipSpace();
+  assert.equal(reader.position, 4);
+  reader.skipSpace();
+  assert.equal(reader.position, 4);
+});
+
+test('a number is the longest JSON number that stands here', () => {
+  /** Whether the whole text is a number, as JSON itself says. */
+  const isNumber = (text: string): boolean => {
+    try {
+      return text.trim() === text && typeof JSON.parse(text) === 'number';
+    } catch {
+      return false;
+    }
+  };
+  const texts = fc.string({ unit: fc.constantFrom(...'-+01.eE9 x'), maxLength: 8 });
+  fc.assert(
+    fc.property(texts, (text) => {
+      const lengths = Array.from({ length: text.length }, (_, at) => text.length - at);
+      const wanted = lengths.map((length) => text.slice(0, length)).find(isNumber) ?? null;
+      const reader = new Reader(text);
+      assert.equal(reader.takeNumber(), wanted);
+      assert.equal(reader.position, wanted?.length ?? 0);
+    }),
+    { numRuns: 2_000 * runs },
+  );
+});
+
+test('a mistake names its place as people count, and what stands there', () => {
+  const cases: [SyntaxMistake, number, string][] = [
+    [readerAt('ab|cd').expected('`x`'), 2, 'at character 3: `x` expected, but `cd` stands there'],
+    [readerAt('ab|').expected('`x`'), 2, 'at character 3: `x` expected, but the text ends there'],
+    [
+      readerAt(`|${'y'.repeat(100)}`).expected('`x`'),
+      0,
+      `at character 1: \`x\` expected, but \`${'y'.repeat(12)}…\` stands there`,
+    ],
+    [readerAt('ab|cd').mistake('wrong', 'advice', 0), 0, 'at character 1: wrong'],
+  ];
+  for (const [mistake, position, message] of cases) {
+    assert.equal(mistake.position, position);
+    assert.equal(mistake.message, message);
+  }
+  assert.throws(() => readerAt('|a').expect('b'), SyntaxMistake);
+});
+
+test('nesting has an end, which counts levels and not how often one is entered', () => {
+  const reader = new Reader('');
+  const deep = (levels: number): number => (levels === 0 ? 0 : 1 + reader.nested(() => deep(levels - 1)));
+  assert.equal(deep(64), 64);
+  for (let times = 0; times < 100; times++) assert.equal(deep(2), 2);
+  assert.throws(() => deep(65), SyntaxMistake);
+});

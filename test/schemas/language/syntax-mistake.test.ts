@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseAt, SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { cursorOver } from '../support/cursor.ts';
+
+test('what parses is given, and nothing is reported', () => {
+  const { at, mistakes } = cursorOver('text');
+  assert.equal(
+    parseAt(at, () => 7),
+    7,
+  );
+  assert.deepEqual(mistakes, []);
+});
+
+test('a mistake of the text becomes an issue at its place, and the result null', () => {
+  const { at, mistakes } = cursorOver({ a: 'text' });
+  const result = parseAt(at.member('a'), () => {
+    throw new SyntaxMistake('at character 3: wrong', 2, 'Write it right.');
+  });
+  assert.equal(result, null);
+  assert.deepEqual(mistakes, [
+    { file: 'file.json', path: '$.a', message: 'at character 3: wrong', advice: 'Write it right.' },
+  ]);
+});
+
+test('any other error is a fault of the program and goes on', () => {
+  const { at, mistakes } = cursorOver('text');
+  const fault = new TypeError('a fault');
+  const parse = () => {
+    throw fault;
+  };
+  assert.throws(() => parseAt(at, parse), fault);
+  assert.deepEqual(mistakes, []);
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/contract/json.ts';
+import { definitionDepthMax } from '../../../src/contract/limits.ts';
+import { compileWithIssues, schemaOf } from '../support/fixtures.ts';
+import { mistakesIn, resultOf } from '../support/property.ts';
+
+const types = ['string', 'number', 'boolean', 'array', 'object', 'reference', 'partial', 'dynamic'];
+
+test('there are the documented types, and no other', () => {
+  for (const type of types) {
+    const places = mistakesIn({ type });
+    assert.ok(!places.includes('.type'), type);
+  }
+  for (const type of ['', 'String', 'text', 'toString', '__proto__', 7, null]) {
+    assert.deepEqual(mistakesIn({ type }), ['.type'], String(type));
+  }
+});
+
+test('an unknown key of any type is a mistake', () => {
+  for (const type of types) assert.ok(mistakesIn({ type, unknown: 1 }).includes('.unknown'), type);
+});
+
+test('a definition is a bare value, a dynamic one, or an object with its type', () => {
+  assert.equal(resultOf('{p.a}', { a: 1 }), '1');
+  assert.equal(resultOf(7, {}), 7);
+  assert.equal(resultOf({ '*': 'p.a' }, { a: 1 }), 1);
+  assert.equal(resultOf({ type: 'number', value: '{p.a}' }, { a: 1 }), 1);
+  assert.deepEqual(mistakesIn({}), ['']);
+  assert.deepEqual(mistakesIn({ value: 'x' }), ['']);
+  assert.deepEqual(mistakesIn(['x']), ['']);
+});
+
+test('a type that is nearly right is proposed', () => {
+  const { issues } = compileWithIssues({ schemas: { v: schemaOf({ x: { type: 'strng', value: '' } }) } });
+  assert.match(issues[0]?.advice ?? '', /Did you mean "string"\?/);
+});
+
+test('a definition nested without end is refused once, not followed', () => {
+  let deep: Json = { type: 'string', value: '{p.' };
+  for (let levels = 0; levels < definitionDepthMax; levels++)
+    deep = { type: 'object', properties: { a: deep } };
+  const places = mistakesIn(deep);
+  assert.equal(places.length, 1);
+  // Beneath `$.properties.x`, itself two levels down, each object takes two more.
+  assert.equal(places[0], '.properties.a'.repeat(definitionDepthMax / 2));
+});
