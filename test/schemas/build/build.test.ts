@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StoredEntity } from '../../../src/contract/entity.ts';
+import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../../src/contract/limits.ts';
+import { Build, rootFrame } from '../../../src/schemas/build/build.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import { buildWith, compileValid, entityOf, inputOf, schemaOf } from '../support/fixtures.ts';
+
+/** The one lookup that this filter makes over an entity. */
+function queryOf(filter: string, entity: StoredEntity): LookupQuery {
+  const properties = { a: { type: 'array', input: { $lookup: { filter } } } };
+  const schema = compileValid({ schemas: { v: schemaOf(properties) } }).schemas.get('v');
+  const [query] = schema?.build(inputOf(entity)).lookups ?? [];
+  assert.ok(query);
+  return query;
+}
+
+const pages = queryOf("type eq 'page'", entityOf({}));
+
+test('a build has its steps and not one more; what it lacks is diagnosed once', () => {
+  const build = new Build(inputOf(entityOf({})));
+  assert.equal(build.spend(buildStepsMax - 1), true);
+  assert.equal(build.spend(1), true);
+  assert.deepEqual(build.outcome().diagnostics, []);
+  assert.equal(build.spend(1), false);
+  assert.equal(build.spend(0), false);
+  assert.deepEqual(
+    build.outcome().diagnostics.map(({ kind, place }) => [kind, place]),
+    [['limitReached', '$']],
+  );
+});
+
+test('a lookup whose result is known is met and not pending', () => {
+  const page = entityOf({}, { type: 'page', originId: 'page' });
+  const build = new Build(inputOf(entityOf({}), { lookup: () => [page] }));
+  assert.deepEqual(build.lookup(pages), [page]);
+  assert.deepEqual(build.outcome().lookups, [pages]);
+  assert.deepEqual(build.outcome().pending, []);
+});
+
+test('a lookup without a result gives none for now and is pending, once however often it is asked', () => {
+  const build = new Build(inputOf(entityOf({})));
+  assert.deepEqual(build.lookup(pages), []);
+  assert.deepEqual(build.lookup(pages), []);
+  assert.deepEqual(build.outcome().lookups, [pages]);
+  assert.deepEqual(build.outcome().pending, [pages]);
+});
+
+test('a lookup that nothing can match is not waited for', () => {
+  const nothing = queryOf('originId in {p.ids}', entityOf({ ids: [] }));
+  assert.deepEqual(nothing.keys, []);
+  const asked: LookupQuery[] = [];
+  const lookup = (query: LookupQuery) => {
+    asked.push(query);
+    return undefined;
+  };
+  const build = new Build(inputOf(entityOf({}), { lookup }));
+  assert.deepEqual(build.lookup(nothing), []);
+  assert.deepEqual(build.outcome().pending, []);
+  assert.deepEqual(build.outcome().lookups, [nothing]);
+  assert.deepEqual(asked, []);
+});
+
+test('lookups beyond the limit are empty and diagnosed; those before it go on', () => {
+  const ids = Array.from({ length: lookupsPerBuildMax + 1 }, (_, at) => `id ${at}`);
+  const items = {
+    type: 'array',
+    input: { $lookup: { filter: 'originId eq {item}' } },
+    items: '{item.originId}',
+  };
+  const compiled = compileValid({
+    schemas: { v: schemaOf({ a: { type: 'array', input: '{p.ids}', items } }) },
+  });
+  const lookup = () => [entityOf({}, { originId: 'found' })];
+  const built = compiled.schemas.get('v')?.build(inputOf(entityOf({ ids: [...ids, 'id 0'] }), { lookup }));
+  assert.equal(built?.lookups.length, lookupsPerBuildMax);
+  const found = '["found"],'.repeat(lookupsPerBuildMax);
+  assert.deepEqual(built?.body.texts, [`{"a":[${found}[],["found"]]}`]);
+  assert.deepEqual(
+    built?.diagnostics.map(({ kind }) => kind),
+    ['limitReached'],
+  );
+});
+
+test('one finding of a kind at a place is kept, the first, and so many in all', () => {
+  const build = new Build(inputOf(entityOf({})));
+  const report = (kind: 'limitReached' | 'partialUnknown', place: string, message: string) =>
+    build.report({ kind, place, message });
+  report('limitReached', '$.a', 'first');
+  report('limitReached', '$.a', 'second');
+  report('partialUnknown', '$.a', 'third');
+  report('limitReached', '$.b', 'fourth');
+  assert.deepEqual(
+    build.outcome().diagnostics.map(({ message }) => message),
+    ['first', 'third', 'fourth'],
+  );
+  for (let at = 0; at <= diagnosticsPerBuildMax; at++) report('limitReached', `$.many[${at}]`, 'more');
+  assert.equal(build.outcome().diagnostics.length, diagnosticsPerBuildMax);
+});
+
+test('a build begins with its entity as root and nothing met', () => {
+  const frame = rootFrame(inputOf(entityOf({ title: 'T' })));
+  assert.equal(frame.self, frame.build.root);
+  assert.equal(frame.value, frame.build.root);
+  assert.deepEqual(frame.build.root.properties, { title: 'T' });
+  assert.deepEqual(frame.build.outcome(), { lookups: [], pending: [], diagnostics: [] });
+});
+
+test('a build names the lookups it met, and again until none is pending', () => {
+  const inner = {
+    type: 'array',
+    input: { $lookup: { filter: 'originParentId eq {item.originId}' } },
+    items: '{item.originId}',
+  };
+  const properties = { a: { type: 'array', input: { $lookup: { filter: "type eq 'page'" } }, items: inner } };
+  const compiled = compileValid({ schemas: { v: schemaOf(properties) } });
+  const schema = compiled.schemas.get('v');
+  assert.ok(schema);
+  const first = schema.build(inputOf(entityOf({})));
+  assert.equal(first.pending.length, 1);
+  assert.deepEqual(first.body.texts, ['{"a":[]}']);
+  const page = entityOf({}, { type: 'page', originId: 'page' });
+  const second = schema.build(
+    inputOf(entityOf({}), { lookup: (query) => (query.id === first.pending[0]?.id ? [page] : undefined) }),
+  );
+  assert.equal(second.lookups.length, 2);
+  assert.equal(second.pending.length, 1);
+  const { view } = buildWith(schema, compiled, entityOf({}), {
+    entities: [page, entityOf({}, { originParentId: 'page', originId: 'below' })],
+  });
+  assert.deepEqual(view, { a: [['below']] });
+});
