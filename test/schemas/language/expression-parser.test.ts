@@ -15,7 +15,7 @@ function valueIn(given: Json, hole: string): Json {
 
 test('a text in either kind of quotes is the text that was quoted', () => {
   const texts = fc.string({
-    unit: fc.oneof(fc.constantFrom("'", '"', '\\', '\n', '{', '}', 'u'), fc.string()),
+    unit: fc.oneof(fc.constantFrom("'", '"', '\\', '\n', '{', '}', 'u', '\u0001'), fc.string()),
   });
   fc.assert(
     fc.property(texts, fc.constantFrom("'", '"'), (text, quote) => {

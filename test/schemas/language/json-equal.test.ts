@@ -47,6 +47,7 @@ test('equality is typed and heeds the order of arrays, not of members', () => {
     [{ a: null }, {}, false],
     [{ a: null }, { b: null }, false],
     [JSON.parse('{"__proto__": {}}'), {}, false],
+    [JSON.parse('{"__proto__": {}}'), { a: {} }, false],
   ];
   for (const [a, b, wanted] of cases) {
     assert.equal(jsonEqual(a, b, free), wanted, JSON.stringify([a, b]));

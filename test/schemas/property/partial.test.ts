@@ -83,6 +83,15 @@ test('partials may be nested as deep as the limit, and one deeper is null', () =
   );
 });
 
+test('partials beside each other are not nested', () => {
+  const partials = { card: { properties: { n: '{root}' } } };
+  const list = Array.from({ length: 2 * partialDepthMax }, (_, at) => at);
+  const items = { type: 'partial', alias: 'card', input: '{item}' };
+  const definition = { type: 'array', input: '{p.list}', items };
+  const { view } = buildView({ cards: definition }, entityOf({ list }), { partials });
+  assert.deepEqual(view, { cards: list.map((at) => ({ n: String(at) })) });
+});
+
 test('it names its input and its alias', () => {
   assert.deepEqual(mistakesIn({ type: 'partial' }), ['.input', '.alias']);
   assert.deepEqual(mistakesIn({ type: 'partial', input: '{root}', alias: 'a', var: 'x' }), ['.var']);
