@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../../src/contract/limits.ts';
 import { Build, rootFrame } from '../../../src/schemas/build/build.ts';
 import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
 import { buildWith, compileValid, entityOf, inputOf, schemaOf } from '../support/fixtures.ts';
+import { compiledLookup, queryOf } from '../support/lookups.ts';
 
-/** The one lookup that this filter makes over an entity. */
-function queryOf(filter: string, entity: StoredEntity): LookupQuery {
-  const properties = { a: { type: 'array', input: { $lookup: { filter } } } };
-  const schema = compileValid({ schemas: { v: schemaOf(properties) } }).schemas.get('v');
-  const [query] = schema?.build(inputOf(entity)).lookups ?? [];
-  assert.ok(query);
-  return query;
-}
-
-const pages = queryOf("type eq 'page'", entityOf({}));
+const pages = queryOf(compiledLookup({ filter: "type eq 'page'" }), entityOf({}));
 
 test('a build has its steps and not one more; what it lacks is diagnosed once', () => {
   const build = new Build(inputOf(entityOf({})));
@@ -47,7 +38,7 @@ test('a lookup without a result gives none for now and is pending, once however 
 });
 
 test('a lookup that nothing can match is not waited for', () => {
-  const nothing = queryOf('originId in {p.ids}', entityOf({ ids: [] }));
+  const nothing = queryOf(compiledLookup({ filter: 'originId in {p.ids}' }), entityOf({ ids: [] }));
   assert.deepEqual(nothing.keys, []);
   const asked: LookupQuery[] = [];
   const lookup = (query: LookupQuery) => {
