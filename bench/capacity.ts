@@ -6,6 +6,7 @@ import { cityEntities, type Entity, numberOf, textOf } from './support/data/sets
 import type { BenchTenant } from './support/data/tenant.ts';
 import { Client } from './support/load/client.ts';
 import { memoryOf } from './support/platform/memory.ts';
+import { bytesByKind } from './support/platform/redis-kinds.ts';
 import { System } from './support/platform/system.ts';
 import { Meter, ofRooms, type Room, rooms, type Usage, UsageProbe } from './support/platform/usage.ts';
 import type { Table } from './support/report/table.ts';
@@ -49,6 +50,8 @@ await runBench({
     const bare = await loadMeter.costOf(() => load(context, system, bareTenant, entities));
     const whole = await loadMeter.costOf(() => load(context, system, citiesTenant, entities));
 
+    const kinds = await bytesByKind(system, citiesTenant.alias);
+
     const client = new Client(context, system.baseUrl, citiesTenant);
     const urls = cities.flatMap(({ url }) => url ?? []).slice(0, context.quick ? 500 : 5_000);
     const queries = queriesFor(cities, context.quick ? 200 : 2_000);
@@ -88,6 +91,7 @@ await runBench({
             ['an index item in its worker', figure((loadedWorker - emptyWorker) / cities.length)],
           ],
         },
+        kindsTable(kinds, whole.redisBytes, entities.length),
       ],
       charts: [],
       targets: [],
@@ -142,6 +146,21 @@ function queriesFor(cities: readonly Entity[], count: number): JsonObject[] {
     ];
     return kinds[number % kinds.length] ?? {};
   });
+}
+
+/** Kinds below a byte for each entity, and keys that are of no tenant, are in the last row. */
+function kindsTable(kinds: ReadonlyMap<string, number>, allBytes: number, count: number): Table {
+  const named = [...kinds].filter(([, bytes]) => bytes >= count);
+  const rest = allBytes - named.reduce((sum, [, bytes]) => sum + bytes, 0);
+  return {
+    title: 'Redis for an entity with all that is made of it, by kind of key (`src/store/keys.ts`)',
+    columns: ['', 'bytes'],
+    rows: [
+      ...named.map(([kind, bytes]) => [`\`${kind}\``, figure(bytes / count)]),
+      ['the rest', figure(rest / count)],
+      ['all', figure(allBytes / count)],
+    ],
+  };
 }
 
 function processorTable(costs: readonly Cost[], idleUsPerMs: Readonly<Record<Room, number>>): Table {

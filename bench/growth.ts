@@ -1,7 +1,7 @@
 /** `npm run bench -- growth`: what changes when an index gets a hundred times larger. */
 
 import type { BenchContext, Target } from './support/bench.ts';
-import { itemIndex, itemsTenant } from './support/data/items.ts';
+import { cityItems, itemIndex, itemsTenant } from './support/data/items.ts';
 import { clientKeyOf } from './support/data/tenant.ts';
 import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
 import { megabytes } from './support/platform/memory.ts';
@@ -10,6 +10,7 @@ import { headersToRun } from './support/query/contenders.ts';
 import { GrownIndex } from './support/query/grown-index.ts';
 import { type ExpectedQuery, type QueryKind, queryKinds } from './support/query/kinds.ts';
 import { queryMix } from './support/query/mix.ts';
+import { partCosts } from './support/query/part-costs.ts';
 import type { Line } from './support/report/line-chart.ts';
 import { quantile, type Spread, spreadOf } from './support/report/statistics.ts';
 import { figure, spreadFigure } from './support/report/table.ts';
@@ -17,6 +18,7 @@ import { loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
 const portion = 2_000;
+const quickCities = 3_000;
 /** Time for measuring at one size, and a little more. */
 const measuringMs = 60_000;
 
@@ -31,15 +33,18 @@ interface Measurement {
 await runBench({
   name: 'growth',
   question:
-    'What changes when an index grows from 10,000 to 1,000,000 items? Cities repeated with new ids and varied words; at each size five portions of 2,000 items more, and the same queries over one connection.',
+    'What changes when an index grows from 10,000 to 1,000,000 items, and what does each part of it cost? Cities repeated with new ids and varied words; at each size five portions of 2,000 items more, and the same queries over one connection.',
   unfair: [
     'Millrace is compared with itself. Sizes follow one another in one run, so other work on the machine can hit one of them.',
     'Every query is run. The front answers none from its kept answers.',
     'A p50 over HTTP has a constant part, the way to the worker. The shard alone is in `query-overhead`.',
     'Bytes for each item are the resident memory of the worker less that of an empty one, garbage included.',
+    'Bytes of the parts are those of the heap of a process without garbage, less those of the first row. A part that costs nothing is made from the rows of a page, or from what is there.',
   ],
   async run(context) {
     const wrk = requireWrk(context);
+    const { items } = await cityItems(context.quick ? quickCities : Number.POSITIVE_INFINITY);
+    const costs = partCosts(items);
     const sizes = context.quick ? [500, 2_000] : [10_000, 100_000, 1_000_000];
     const index = await GrownIndex.start(context);
     const emptyBytes = index.workerMemory?.residentBytes ?? 0;
@@ -74,6 +79,7 @@ await runBench({
             ],
           ],
         },
+        costs,
       ],
       charts: [
         {

@@ -10,14 +10,21 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const floors: readonly (readonly string[])[] = [
   // What runs all the others.
   ['typescript'],
+  // What runs in browsers, and knows the platform by its HTTP alone.
+  ['client'],
+  ['console'],
   // What knows nothing of the product.
   ['lib'],
   ['contract'],
   ['schemas', 'search'],
+  ['sandbox'],
   ['config'],
   ['store'],
-  ['actors', 'query'],
+  ['actors', 'query', 'feed'],
   ['verify'],
+  // Builds outputs to look at them, and stores none.
+  ['trial'],
+  ['webhooks'],
   ['jobs'],
   ['http', 'cli'],
   // What the entry points in `workers` are made of.
@@ -28,14 +35,16 @@ const floors: readonly (readonly string[])[] = [
 const packageRooms: Readonly<Record<string, string>> = {
   ioredis: 'store',
   bullmq: 'store',
+  standardwebhooks: 'webhooks',
   'uWebSockets.js': 'http',
   flexsearch: 'search',
+  'snowball-stemmers': 'search',
 };
 
 /** Rooms that read their input and nothing else: no files, no network, no clock, no chance. */
 const pureRooms = new Set(['contract', 'schemas', 'search']);
-/** Modules of Node that compute and nothing more. */
-const pureModules = new Set(['node:assert', 'node:buffer', 'node:crypto', 'node:util']);
+/** Modules of Node that compute and nothing more; `node:module` loads a package when it is first needed. */
+const pureModules = new Set(['node:assert', 'node:buffer', 'node:crypto', 'node:module', 'node:util']);
 const impurePattern =
   /\b(?:Date\.now|performance\.now|Math\.random|setTimeout|setInterval|process\.[a-z]+)\b|\bnew Date\(\)/;
 
@@ -75,7 +84,7 @@ const importPattern =
 
 function sourceFiles(): string[] {
   return readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(?:ts|mjs)$/.test(file))
+    .filter((file) => /\.(?:tsx?|mjs)$/.test(file))
     .map((file) => path.join('src', file));
 }
 

@@ -1,17 +1,23 @@
 /**
  * Entry point of the jobs process: `npm run jobs`, and `jobs` in the Procfile. It runs rebuilds after a change of
- * configuration, and purges.
+ * configuration, purges, and sends webhooks.
  */
 import { JobsProcess } from '../src/jobs/jobs-process.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
+import { AddressGuard } from '../src/webhooks/addresses.ts';
 
 runProcess('jobs', async () => {
   const context = await openProcess('jobs');
-  const { store, configuration, log } = context;
+  const { settings, store, configuration, log } = context;
   const jobs = new JobsProcess({
     store,
     configuration,
+    webhooks: {
+      guard: new AddressGuard(settings.webhookAllow),
+      publicUrl: settings.publicUrl,
+      retentionMs: settings.changesRetentionMs,
+    },
     onTrouble: (message, error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, message),
   });

@@ -22,6 +22,7 @@ runProcess('worker', async () => {
     autoFields,
     items: shards,
     leaseMs: settings.leaseMs,
+    changesRetentionMs: settings.changesRetentionMs,
     waitingFor: () =>
       shards.loading.map(
         ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,

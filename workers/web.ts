@@ -4,23 +4,30 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { checkTlsFiles } from '../src/config/settings/tls-files.ts';
 import { hashedForm } from '../src/config/tenant/api-key.ts';
+import { consoleFiles } from '../src/console/files.mjs';
+import { LiveFeeds } from '../src/feed/live-feeds.ts';
 import { AnswerCache } from '../src/http/cache/answer-cache.ts';
 import { LargeAnswers } from '../src/http/delivery/large-answers.ts';
+import { LiveAnswers } from '../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../src/http/ingest/pace.ts';
 import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
 import { readinessOf } from '../src/http/operations/readiness.ts';
-import { RequestRate } from '../src/http/operations/request-rate.ts';
+import { RecentRates, recentRatesEveryMs } from '../src/http/operations/recent-rates.ts';
+import { InterfaceRate, type InterfaceRates, RequestRate } from '../src/http/operations/request-rate.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
+import { KeptLook } from '../src/lib/kept-look.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
 import { Heartbeat, heartbeatMs } from '../src/store/processes/heartbeat.ts';
+import { liveProcesses } from '../src/store/processes/registry.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
+import { AddressGuard } from '../src/webhooks/addresses.ts';
 
 runProcess('web', async () => {
   const context = await openProcess('web');
@@ -35,12 +42,23 @@ runProcess('web', async () => {
   configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
   const query = new ScatterQueryService({ store, processId: id, progress, autoFields, limits });
   await query.start();
+  const feeds = new LiveFeeds({ store, configuration, retentionMs: settings.changesRetentionMs }, (error) =>
+    log.warn({ err: error }, 'the changes were not read; they are read again'),
+  );
+  progress.onChange(() => feeds.changed());
+  metrics.gaugeOf('millrace_feed_followers', 'Clients that wait for the next change', () => feeds.followers);
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
+  const liveAnswers = new LiveAnswers();
+  progress.onChange((_partition, digests) => liveAnswers.changed(digests));
   configuration.onChange(() => cache.empty());
+  // An answer knows the claims that it read in the forms of URLs of its time.
+  configuration.onLayouts(() => cache.empty());
   const pace = new IngestPace(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
+  const consoleLook = new KeptLook(consoleFiles, Number.POSITIVE_INFINITY);
+  const recentRates = new RecentRates();
   const services: Services = {
     store,
     configuration,
@@ -48,12 +66,17 @@ runProcess('web', async () => {
     pace,
     query,
     cache,
+    feeds,
+    liveAnswers,
+    webhookGuard: new AddressGuard(settings.webhookAllow),
     largeAnswers: new LargeAnswers(),
     autoFields,
     entityReader,
     metrics,
+    recentRates,
     limits,
     metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
+    consoleFiles: settings.console ? () => consoleLook.get() : null,
     headerPrefixes: settings.headerPrefixes,
     readiness: () => readinessOf({ store, configuration, progress, draining: () => server.draining }),
   };
@@ -83,10 +106,21 @@ runProcess('web', async () => {
   }
   metrics.addCollector(() => store.registry.metrics(id));
   const requestRate = new RequestRate(metrics, performance.now());
+  const interfaceRate = new InterfaceRate(metrics, performance.now());
   let requestsPerSecond = 0;
+  let rates: InterfaceRates = { ingest: 0, delivery: 0, query: 0 };
   const rating = setInterval(() => {
-    requestsPerSecond = requestRate.perSecond(performance.now());
+    const nowMs = performance.now();
+    requestsPerSecond = requestRate.perSecond(nowMs);
+    rates = interfaceRate.perSecond(nowMs);
   }, heartbeatMs);
+  const remembering = setInterval(() => {
+    // While Redis is away nobody is heard of, and that is said elsewhere.
+    liveProcesses(store).then(
+      (processes) => recentRates.add(processes),
+      () => {},
+    );
+  }, recentRatesEveryMs);
   const heartbeat = new Heartbeat(store, {
     beat: () => ({
       id,
@@ -94,21 +128,32 @@ runProcess('web', async () => {
       host: hostname(),
       pid: process.pid,
       generation: configuration.generation,
-      layouts: 0,
+      layouts: configuration.layouts.version,
       partitions: [],
       waitingFor: [],
       requestsPerSecond,
+      rates,
     }),
     metrics: () => metrics.text(),
   });
   configuration.onChange(() => heartbeat.tell());
+  configuration.onLayouts(() => heartbeat.tell());
+
+  // Keys and domains may be others: whoever follows comes again.
+  configuration.onChange(() => server.endStreams());
 
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
+  if (settings.console) {
+    // Made now in a fresh clone, so that nobody waits for it later.
+    consoleLook.get().catch((error: unknown) => log.warn({ err: error }, 'the console could not be made'));
+  }
 
   stopOnSignal(context, async () => {
+    feeds.close();
     await server.close();
     clearInterval(rating);
+    clearInterval(remembering);
     await query.close();
     progress.close();
     configuration.close();

@@ -60,5 +60,5 @@ function text({ total, rows, facet }: EngineAnswer): string {
     groups: groups.map(([value, count]) => ({ value, count })),
     isValid: true,
   }));
-  return `{"status":200,"totalResults":${total},"results":[${rows.join(',')}],"facets":${JSON.stringify(facets)},"nextPageToken":null}`;
+  return `{"status":0,"totalResults":${total},"results":[${rows.join(',')}],"facets":${JSON.stringify(facets)},"nextPageToken":null}`;
 }

@@ -5,9 +5,13 @@
 import { performance } from 'node:perf_hooks';
 import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
+import { ToldViews } from '../store/change-log/told-views.ts';
+import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
+import { writeReferences } from '../store/derived/references.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { commit } from '../store/partitions/commit.ts';
+import { HashWrites } from '../store/partitions/hash-writes.ts';
 import { type IntakeEntry, IntakeReader } from '../store/partitions/intake.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
@@ -16,9 +20,12 @@ import type { Store } from '../store/store.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
 import { type BatchResult, processSound } from './batch/batch.ts';
+import { BatchChanges } from './batch/changes.ts';
+import type { CodeSandbox } from './batch/code-replies.ts';
 import { Intents } from './batch/intents.ts';
 import type { Basis } from './batch/turn.ts';
 import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './batch/work.ts';
+import { isLogWhole, markWhole, type Recorded, recordedViews } from './change-log/fill.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
@@ -42,8 +49,12 @@ export interface PartitionContext {
   readonly rebuildTurns: Semaphore;
   /** For the batches of fresh changes of all partitions of the worker. */
   readonly batchSlots: Semaphore;
+  /** How long removals and traces stay in the change log. */
+  readonly changesRetentionMs: number;
   /** The most claims that may move with a commit on one Redis; more are put before it. */
   readonly claimsPerCommit: number;
+  /** Runs the code of schemas, for all partitions of the worker. */
+  readonly sandbox: CodeSandbox;
   /** The configuration and layouts for a batch that begins now. */
   basis(): Basis & { readonly generation: number };
   /** Told of errors that end a batch but not the worker. */
@@ -65,6 +76,9 @@ export class PartitionActor {
   /** Configuration and layouts of the batch under way; null between batches. */
   #batchBasis: ReturnType<PartitionContext['basis']> | null = null;
   #readable: Promise<IntakeEntry[]> | null = null;
+  /** The next commit says that the change log is whole. */
+  #marksLog = false;
+  #trimAtMs = 0;
   #endWait = () => {};
 
   constructor(
@@ -78,7 +92,7 @@ export class PartitionActor {
     this.#pending = new PendingRebuilds(store, lease.tag);
     this.#rebuildTurn = new RebuildTurn(
       rebuildTurns,
-      (nowMs) => this.#pending.queue.readyInMs(nowMs),
+      (nowMs) => this.#pending.readyInMs(nowMs),
       () => this.#endWait(),
     );
   }
@@ -107,6 +121,7 @@ export class PartitionActor {
         throw new FencedError('a newer owner is there already');
       await this.#pending.load();
       await items.open(partition, epoch, commits);
+      await this.#completeLog();
       this.#life.on('loaded');
       while (this.#life.goesOn) await this.#step();
     } finally {
@@ -132,6 +147,7 @@ export class PartitionActor {
     const entries = await this.#nextEntries();
     if (!this.#life.goesOn) return;
     if (entries !== null) await this.#takeIn(entries);
+    if (performance.now() >= this.#trimAtMs) await this.#trimLog();
     if (this.#rebuildTurn.hasCome && this.#life.goesOn) await this.#rebuild();
   }
 
@@ -187,6 +203,7 @@ export class PartitionActor {
     const { metrics } = this.context;
     try {
       const startMs = performance.now();
+      this.#pending.retry(this.#checkpoint, startMs);
       const taken = queue.take(startMs, rebuildBudgetMs);
       if (taken.length === 0) return;
       const result = await this.#batch(rebuildWorks(taken));
@@ -202,19 +219,42 @@ export class PartitionActor {
     }
   }
 
+  /** Nothing is committed before the log of a partition is whole, or begins with its first commit. */
+  async #completeLog(): Promise<void> {
+    const { store } = this.context;
+    const { tag, commits } = this.lease;
+    if (await isLogWhole(store, tag)) return;
+    if (commits > 0) {
+      for await (const recorded of recordedViews(store, tag)) await this.#commitToLog(recorded);
+    }
+    this.#marksLog = true;
+    if (commits > 0) await this.#commitToLog({ told: new ToldViews(), writes: new HashWrites() });
+  }
+
+  async #commitToLog({ told, writes }: Recorded): Promise<void> {
+    const changes = new BatchChanges(this.lease.tag, this.#namedFields, told, writes);
+    await this.#commit({ changes, claimWrites: [], referencesBehind: [], downstream: [] }, this.#checkpoint);
+  }
+
+  async #trimLog(): Promise<void> {
+    const { store, changesRetentionMs } = this.context;
+    await trimTraces(store, this.lease, changesRetentionMs);
+    this.#trimAtMs = performance.now() + trimPauseMs(changesRetentionMs);
+  }
+
   async #openIntents(): Promise<Intents> {
     this.#intents ??= await Intents.load(this.context.store, this.lease);
     return this.#intents;
   }
 
   async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
-    const { store, autoFields, claimsPerCommit } = this.context;
+    const { store, autoFields, claimsPerCommit, sandbox } = this.context;
     const { lease } = this;
     const [intents, namedFields] = [await this.#openIntents(), this.#namedFields];
     const basis = this.context.basis();
     this.#batchBasis = basis;
     return await processSound(
-      { store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
+      { store, lease, basis, autoFields, intents, namedFields, claimsPerCommit, sandbox },
       works,
       (error) => this.context.onTrouble(lease.partition, error),
     );
@@ -224,20 +264,27 @@ export class PartitionActor {
     assert(!this.#life.isEnded, 'a commit is made under a held lease');
     assert(checkpoint >= this.#checkpoint, 'a checkpoint only grows');
     const { metrics, items, store } = this.context;
-    const { changes, claimWrites, downstream } = result;
-    const { writes, digests, itemChanges, counts } = changes;
+    const { changes, claimWrites, referencesBehind, downstream } = result;
+    const { writes, digests, itemChanges, counts, told, refused } = changes;
+    if (refused.length > 0) {
+      this.#pending.refuse(refused, writes, performance.now());
+      this.#rebuildTurn.wake();
+    }
+    if (this.#marksLog) markWhole(writes, this.lease.tag);
     const announcement = {
       checkpoint,
       pendingRebuilds: this.#pending.queue.firstInvalidations(),
       downstream,
       digests: digests.bytes,
     };
-    this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, claimWrites);
+    this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, claimWrites, told);
     this.#checkpoint = checkpoint;
+    this.#marksLog = false;
     this.#batchBasis = null;
     this.#intents?.settle();
     this.#namedFields.settle();
     items.apply(this.lease.partition, this.#commits, itemChanges);
+    await writeReferences(store, this.lease, referencesBehind);
     metrics.commits.inc();
     metrics.outputsBuilt.inc(counts.built);
     metrics.outputsUnchanged.inc(counts.unchanged);

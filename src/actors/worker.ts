@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { leaseMs as contractLeaseMs } from '../contract/limits.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { changesRetentionDays, leaseMs as contractLeaseMs } from '../contract/limits.ts';
 import { oneFlight } from '../lib/one-flight.ts';
 import { repeat } from '../lib/repeat.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
@@ -36,6 +38,7 @@ const newsMs = 50;
  */
 const batchesAtOnce = 4;
 const lagWaitMs = 200;
+const dayMs = 86_400_000;
 const batchPatienceMs = 1000;
 /** Two claims of each entity in a full portion. */
 const claimsPerCommitDefault = 800;
@@ -47,6 +50,8 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly items: ItemSink;
   /** Other workers take its partitions after hearing nothing of it for so long; absent: the documented default. */
   readonly leaseMs?: number;
+  /** How long removals and traces stay in the change log; absent: the documented default. */
+  readonly changesRetentionMs?: number;
   /** The most claims that may move with a commit on one Redis; absent: those of most batches. */
   readonly claimsPerCommit?: number;
   /** Renews its leases and tells its heartbeat; absent: the thread that the worker runs on does. */
@@ -68,6 +73,7 @@ export class Worker {
   readonly #news: LeaseNews;
   readonly #streams: StreamSource;
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
+  readonly #sandbox = new Sandbox();
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -116,6 +122,9 @@ export class Worker {
   }
 
   start(): void {
+    const { configuration } = this.options;
+    configuration.onChange((current) => this.#warmSandbox(current));
+    if (configuration.loaded) this.#warmSandbox(configuration.current);
     this.#running = Promise.all([
       this.#repeat(newsMs, () => this.#beat.tellWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
@@ -127,14 +136,20 @@ export class Worker {
     this.#stop.abort();
     await this.#running;
     await this.#owned.giveBackAll();
+    this.#sandbox.close();
     this.#streams.close();
     this.#news.close();
     await this.#keeper.close();
   }
 
+  #warmSandbox({ tenants }: Configuration): void {
+    if ([...tenants.values()].some(({ hasCode }) => hasCode)) this.#sandbox.warm();
+  }
+
   /** What all its partitions share. */
   #actorContext(): PartitionContext {
     const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
+    const { changesRetentionMs = changesRetentionDays * dayMs } = this.options;
     return {
       store,
       streams: this.#streams,
@@ -143,7 +158,9 @@ export class Worker {
       metrics: this.metrics,
       rebuildTurns: new Semaphore(1),
       batchSlots: new Semaphore(batchesAtOnce * portionParts, batchPatienceMs),
+      changesRetentionMs,
       claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,
+      sandbox: this.#sandbox,
       basis: () => {
         const { current, generation, layouts } = configuration;
         return { configuration: current, generation, layouts };

@@ -4,18 +4,29 @@
  * configuration with mistakes changes nothing.
  */
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
+import { lossesText } from '../jobs/removal-plan.ts';
+import { asTyped } from '../lib/typed-command.mjs';
 import type { Store } from '../store/store.ts';
+import { diffText } from './apply/diff-text.ts';
+import { dryRunOf } from './apply/dry-run.ts';
 import { applyFolder, type FolderSettings } from './configuration/publish.ts';
-import { lossesText } from './configuration/removal-plan.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { obstacleOf, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
 import { readArguments } from './terminal/arguments.ts';
-import { runCommand } from './terminal/command-stop.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
 import { withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {
   const { values } = readArguments('apply');
+  if (values.json === true && values['dry-run'] !== true) {
+    throw new CommandStop('--json goes with --dry-run.');
+  }
+  if (values['dry-run'] === true) {
+    const diff = await withCommandStore(dryRunOf);
+    console.log(values.json === true ? JSON.stringify(diff, null, 2) : diffText(diff));
+    return 0;
+  }
   return await withCommandStore((store, settings) =>
     apply(store, settings, { isWaiting: values['no-wait'] !== true, isSure: values.yes === true }),
   );
@@ -34,7 +45,7 @@ async function apply(
   const { generation, isNew } = await applyFolder(store, settings, {
     onWarnings: (text) => console.log(`${text}\n`),
     consent: async (losses) => {
-      console.log(lossesText(losses));
+      console.log(asTyped(lossesText(losses)));
       await requireConsent(isSure, 'Make this configuration the active one?');
     },
   });
@@ -45,7 +56,7 @@ async function apply(
   );
   if (!isWaiting) {
     const obstacle = await obstacleOf(store);
-    if (obstacle !== null) console.log(`What it changes is not rebuilt yet because ${obstacle}.`);
+    if (obstacle !== null) console.log(asTyped(`What it changes is not rebuilt yet because ${obstacle}.`));
     return 0;
   }
   const running = await waitForProcesses(store, generation);

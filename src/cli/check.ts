@@ -4,9 +4,13 @@
  */
 import { resolve } from 'node:path';
 import type { Configuration, Tenant } from '../config/configuration.ts';
+import { tenantFilePath } from '../config/documents/document-path.ts';
 import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
 import { readConfiguration } from '../config/documents/read.ts';
 import { SettingsError } from '../config/settings/settings.ts';
+import type { ConfigIssue } from '../contract/diagnostic.ts';
+import { itemPath } from '../lib/json-place.ts';
+import { AddressGuard } from '../webhooks/addresses.ts';
 import { answerWords } from './help.mjs';
 import { commandSettings } from './platform/command-settings.ts';
 import { readArguments } from './terminal/arguments.ts';
@@ -21,7 +25,7 @@ async function check(): Promise<number> {
   try {
     const settings = commandSettings();
     const configDir = chosen === undefined ? settings.configDir : resolve(chosen);
-    return await checkFolder(configDir, values.strict === true);
+    return await checkFolder(configDir, values.strict === true, new AddressGuard(settings.webhookAllow));
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     console.error(error.message);
@@ -29,7 +33,7 @@ async function check(): Promise<number> {
   }
 }
 
-async function checkFolder(configDir: string, isStrict: boolean): Promise<number> {
+async function checkFolder(configDir: string, isStrict: boolean, guard: AddressGuard): Promise<number> {
   const outcome = await readConfiguration(configDir);
   if (!outcome.ok) {
     console.error(
@@ -37,7 +41,8 @@ async function checkFolder(configDir: string, isStrict: boolean): Promise<number
     );
     return 1;
   }
-  const { warnings, configuration, keyCount } = outcome;
+  const { configuration, keyCount } = outcome;
+  const warnings = [...outcome.warnings, ...refusedReceivers(configuration, guard)];
   if (warnings.length > 0) console.log(`${warningsText(warnings)}\n`);
   if (isStrict && warnings.length > 0) {
     console.error(`${counted(warnings.length, 'warning')} in ${configDir}, which --strict does not take`);
@@ -45,6 +50,21 @@ async function checkFolder(configDir: string, isStrict: boolean): Promise<number
   }
   console.log(`${configDir} is sound: ${summary(configuration, keyCount, warnings.length)}`);
   return 0;
+}
+
+function refusedReceivers({ tenants }: Configuration, guard: AddressGuard): ConfigIssue[] {
+  return [...tenants.values()].flatMap(({ alias, webhooks }) =>
+    webhooks.flatMap(({ url }, at) =>
+      guard.isPlainlyRefused(url)
+        ? {
+            file: tenantFilePath(alias),
+            path: `${itemPath('$.webhooks', at)}.url`,
+            message: 'the address is not public, so nothing is ever sent there',
+            advice: 'Name its host or network in the setting WEBHOOK_ALLOW of the jobs processes and fronts.',
+          }
+        : [],
+    ),
+  );
 }
 
 function summary({ tenants }: Configuration, keyCount: number, warningCount: number): string {

@@ -52,6 +52,22 @@ It takes no options. Settings are environment variables, or lines of a file .env
     example: 'PORT=5000 npm start',
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
   },
+  init: {
+    does: `Writes a new site into FOLDER: the configuration of one tenant with fresh random keys, a schema in TypeScript, three
+entities to begin with, and a README of one page. A folder that is there and not empty is refused.`,
+    words: { FOLDER: 'the folder to write' },
+    options: {},
+    example: 'npm run init -- my-site',
+    ends: '0: it is written; 1: the folder is not empty, or cannot be written.',
+  },
+  dev: {
+    does: `Starts everything as start does, and watches the configuration: whenever a file changes, it becomes active at once, with
+what it removes. Mistakes are printed with file and place, and the running configuration stays. Into an empty store it
+imports data.ndjson, which lies beside the configuration folder, once. Settings are those of start.`,
+    options: {},
+    example: 'npm run dev',
+    ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
+  },
   test: {
     does: `Runs the whole suite against a real Redis and says how much of src ran, or runs only the files that are named.
 Options of Node's test runner are passed on to it.`,
@@ -63,7 +79,8 @@ Options of Node's test runner are passed on to it.`,
   },
   import: {
     does: `Streams source entities into a source, 50 a request. Entities that do not change are left alone, so an import that was
-broken off can simply be run again. Lines that fail are written to FILE.failed.ndjson with their errors.`,
+broken off can simply be run again. Lines that fail are written to FILE.failed.ndjson with their errors. Requests to
+another machine are packed with gzip.`,
     words: { FILE: 'one entity a line: .ndjson, .ndjson.gz, or - for standard input' },
     options: {
       key: { type: 'string', value: 'SOURCE_KEY', isRequired: true, meaning: 'the API key of the source' },
@@ -97,6 +114,12 @@ it changes is rebuilt. A configuration with mistakes is refused as a whole, and 
 environment, source group, source, schema or index goes that has data, it says what goes with it and asks.`,
     options: {
       'no-wait': { type: 'boolean', meaning: 'only make it the active one' },
+      'dry-run': {
+        type: 'boolean',
+        meaning:
+          'make nothing active: count the views, routes, handles and items that it would change, with samples',
+      },
+      json: { type: 'boolean', meaning: 'with --dry-run: the counts and samples in JSON' },
       yes,
     },
     example: 'CONFIG_DIR=my-site/config npm run apply -- --no-wait',
@@ -136,6 +159,38 @@ null for every entity of a type.`,
     },
     example: 'npm run diagnostics -- --json --tenant atlas',
     ends: '0, whatever is found; 1: the store cannot be read.',
+  },
+  preview: {
+    does: `Shows what a schema makes of an entity: its view, URLs, handles, lookups and diagnostics, and what its code gives to
+console. Neither needs to be stored, and nothing is.`,
+    words: {
+      SCHEMA:
+        'alias of a schema, index:ALIAS, or a file with one (page.full.ts), which takes the place of that alias',
+      'ORIGIN_ID|FILE': 'originId of a stored entity, or a file with one in JSON',
+    },
+    options: {
+      environment: { type: 'string', value: 'ALIAS', meaning: 'needed where the tenant has several' },
+      group: {
+        type: 'string',
+        value: 'ALIAS',
+        meaning: 'source group (default: those that trigger the schema)',
+      },
+      tenant,
+      json: { type: 'boolean', meaning: 'as POST /management/v1/preview answers it' },
+    },
+    example: 'npm run preview -- country country-fr',
+    ends: '0: it is shown, whatever the diagnostics; 1: there is no such schema or entity, or the schema has mistakes.',
+  },
+  types: {
+    does: `Writes TypeScript of what the active configuration of a tenant delivers: Views (schema alias -> view), Handle, Indexes (index
+alias -> item) and Millrace, which holds them all, for createClient of millrace/client. What a schema does not say is any JSON.`,
+    words: {},
+    options: {
+      out: { type: 'string', value: 'FILE', meaning: 'the file to write (default: standard output)' },
+      tenant: { type: 'string', value: 'TENANT', meaning: 'whose (needed where there are several)' },
+    },
+    example: 'npm run view-types -- --out src/millrace.ts',
+    ends: '0: they are written; 1: no configuration is active, or FILE cannot be written.',
   },
   backup: {
     does: `Writes the active configuration and all source entities of its sources into FILE (NDJSON, packed with gzip), while the
@@ -188,8 +243,8 @@ docs/reference/settings.md.`,
     ends: processEnds,
   },
   jobs: {
-    does: `Runs one jobs process, which rebuilds what a change of configuration changes, over the Redis that REDIS_URL or
-REDIS_CLUSTER names, or that of an npm start beside it. It takes no options; settings are environment variables,
+    does: `Runs one jobs process, which rebuilds what a change of configuration changes and does purges, over the Redis
+that REDIS_URL or REDIS_CLUSTER names, or that of an npm start beside it. It takes no options; settings are environment variables,
 listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 npm run jobs',

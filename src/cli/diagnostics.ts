@@ -3,9 +3,13 @@
 import { counted } from '../config/documents/issue-text.ts';
 import type { Diagnostic } from '../contract/diagnostic.ts';
 import type { Store } from '../store/store.ts';
-import { diagnose } from '../verify/diagnose.ts';
-import { DiagnosticGroups, type LocatedDiagnostic } from '../verify/located-diagnostic.ts';
-import { NullPaths } from '../verify/null-paths.ts';
+import { diagnose } from '../verify/diagnostics/diagnose.ts';
+import {
+  DiagnosticGroups,
+  type LocatedDiagnostic,
+  shownDiagnostic,
+} from '../verify/diagnostics/located-diagnostic.ts';
+import { NullPaths } from '../verify/diagnostics/null-paths.ts';
 import { activeConfiguration } from './configuration/active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { readArguments } from './terminal/arguments.ts';
@@ -25,6 +29,10 @@ const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string,
   typeUnused: ['entity of a type without a schema', 'entities of types without a schema'],
   schemaUnused: ['schema or index without an entity', 'schemas and indexes without an entity'],
   alwaysNull: ['path that is always null', 'paths that are always null'],
+  schemaFailed: [
+    'view or item that its schema fails to make',
+    'views and items that their schemas fail to make',
+  ],
   lookupCut: ['lookup with more matches than it may give', 'lookups with more matches than they may give'],
 };
 
@@ -57,14 +65,8 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
       onDiagnostic: (diagnostic) => groups.add(diagnostic),
     }),
   );
-  if (isJson) console.log(JSON.stringify(groups.all.map(shown), null, 2));
+  if (isJson) console.log(JSON.stringify(groups.all.map(shownDiagnostic), null, 2));
   else console.log([...groups.all.map(line), summary(entities, groups.all)].join('\n'));
-}
-
-/** A diagnostic for people, with the example in the message. */
-function shown({ example, ...diagnostic }: LocatedDiagnostic): object {
-  if (example === undefined) return diagnostic;
-  return { ...diagnostic, message: `${diagnostic.message}, for example ${example}` };
 }
 
 function line(diagnostic: LocatedDiagnostic): string {

@@ -1,6 +1,7 @@
 // @ts-check
 /** Prints `--help`, and the mistake of words that a command does not know. Both come from the table of commands. */
 import { parseArgs } from 'node:util';
+import { asTyped, isClone, script } from '../lib/typed-command.mjs';
 import { commands } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];
@@ -47,9 +48,8 @@ export function helpText(name) {
   ];
   const width = Math.max(...lines.map(([word]) => word.length));
   const table = lines.map(([word, meaning]) => `  ${word.padEnd(width)}  ${meaning}`);
-  return [`Usage: ${usage(name)}`, does, table.join('\n'), `Example: ${example}`, `Exit code ${ends}`].join(
-    '\n\n',
-  );
+  const parts = [`Usage: ${usage(name)}`, does, table.join('\n'), `Example: ${example}`, `Exit code ${ends}`];
+  return asTyped(parts.join('\n\n'));
 }
 
 /**
@@ -76,7 +76,7 @@ export function wordsMistake(name, words) {
  * @param {import('./commands.mjs').CommandName} name
  */
 export function seeHelp(name) {
-  return `See: ${script(name)} -- --help`;
+  return `See: ${withWords(name)} --help`;
 }
 
 /**
@@ -97,15 +97,32 @@ function usage(name) {
       return isRequired ? whole : `[${whole}]`;
     }),
   ];
-  return all.length === 0 ? script(name) : `${script(name)} -- ${all.join(' ')}`;
+  return all.length === 0 ? script(name) : `${withWords(name)} ${all.join(' ')}`;
 }
 
 /**
- * How a command is typed.
+ * A command as it is typed before words of its own.
  * @param {import('./commands.mjs').CommandName} name
  */
-export function script(name) {
-  return name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
+function withWords(name) {
+  return isClone ? `${script(name)} --` : script(name);
+}
+
+/** All commands with what they do in short, for who types `millrace` alone. */
+export function commandList() {
+  const names = /** @type {import('./commands.mjs').CommandName[]} */ (Object.keys(commands)).filter(
+    (name) => name !== 'test' && name !== 'bench',
+  );
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = names.map((name) => `  ${name.padEnd(width)}  ${inShort(command(name).does)}`);
+  return ['Usage: millrace COMMAND', lines.join('\n'), 'millrace COMMAND --help says more of each.'].join(
+    '\n\n',
+  );
+}
+
+/** @param {string} does */
+function inShort(does) {
+  return asTyped((does.split(/[.:,](?:\s|$)/)[0] ?? '').replaceAll('\n', ' '));
 }
 
 /**

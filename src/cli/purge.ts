@@ -6,12 +6,12 @@
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-queue.ts';
+import { entitiesOf, forEachMade, type SourceName } from '../jobs/stored-counts.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
 import { activeConfiguration } from './configuration/active-configuration.ts';
-import { entitiesOf, forEachMade, type SourceName } from './configuration/stored-counts.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { waitForJobs } from './platform/job-wait.ts';
 import { readArguments } from './terminal/arguments.ts';

@@ -5,6 +5,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { loadConfiguration } from '../config/documents/load.ts';
 import { readConfiguration } from '../config/documents/read.ts';
+import { script } from '../lib/typed-command.mjs';
 import { FencedError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckedBackup, checkBackup } from './backup/read.ts';
@@ -30,14 +31,16 @@ async function main(): Promise<number> {
       `${file} has a configuration of another version of Millrace: restore it with that one.`,
     );
   }
-  if (configOut !== undefined) writeDocuments(configOut, backup.documents);
+  if (configOut !== undefined) requireNoFolder(configOut);
   await withCommandStore((store) => restore(store, file, backup, loaded.configuration), settings);
+  // Not before: a restore that is refused or broken off is run again, with the same words.
+  if (configOut !== undefined) writeDocuments(configOut, backup.documents);
   // Without a CONFIG_DIR, npm start leaves the restored configuration as it is.
   if (!settings.isConfigDirGiven) return 0;
   const folder = await readConfiguration(settings.configDir);
   if (!folder.ok || folder.configuration.digest !== loaded.configuration.digest) {
     console.log(
-      `Note: ${settings.configDir} holds another configuration than the backup, and npm start makes that one active. ` +
+      `Note: ${settings.configDir} holds another configuration than the backup, and ${script('start')} makes that one active. ` +
         'Take the files of --config-out instead if that is not meant.',
     );
   }
@@ -57,13 +60,15 @@ async function check(file: string): Promise<CheckedBackup> {
   }
 }
 
+function requireNoFolder(folder: string): void {
+  if (!existsSync(folder)) return;
+  throw new CommandStop(
+    `--config-out: ${folder} is there already, and it must not be. Nothing was restored.`,
+  );
+}
+
 /** Writes the documents into a new folder. Their paths were checked when the configuration was loaded. */
 function writeDocuments(folder: string, documents: CheckedBackup['documents']): void {
-  if (existsSync(folder)) {
-    throw new CommandStop(
-      `--config-out: ${folder} is there already, and it must not be. Nothing was restored.`,
-    );
-  }
   for (const [name, text] of documents) {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });

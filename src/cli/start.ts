@@ -1,152 +1,19 @@
 /**
- * `npm start`: runs everything in one terminal (README.md "Run it"). It checks settings, configuration and port before
- * anything runs. Then come Redis, the configuration, the processes of the Procfile and, the first time, the demo
- * tenant. The exit code is 0 after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
+ * `npm start`: runs everything in one terminal (README.md "Run it"), with the demo tenant the first time. The exit code is 0
+ * after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { environmentWithFile } from '../config/settings/environment.ts';
-import { readSettings, type Settings } from '../config/settings/settings.ts';
-import { checkTlsFiles } from '../config/settings/tls-files.ts';
-import type { RedisAddress } from '../store/redis/connection.ts';
-import {
-  applyFolder,
-  publishAtStart,
-  readSoundConfiguration,
-  refusingLosses,
-} from './configuration/publish.ts';
-import { baseUrl } from './platform/base-url.ts';
-import { withStore } from './platform/open-store.ts';
-import { ownTrust } from './platform/own-certificate.ts';
-import { messagesAddress, redisAddress } from './platform/redis-address.ts';
-import { lockDataDir } from './start/data-dir-lock.ts';
 import { loadDemo } from './start/demo.ts';
-import { makeFolder } from './start/make-folder.ts';
-import { Output } from './start/output.ts';
-import { freePort, requireFreePort } from './start/ports.ts';
-import { startMessageRedis, startPrivateRedis } from './start/private-redis.ts';
-import { parseProcfile } from './start/procfile.ts';
-import { waitUntilReady } from './start/readiness.ts';
-import { StopRequest, stopSignals } from './start/stop-signals.ts';
-import { Supervisor } from './start/supervisor.ts';
+import { type RunningPlatform, runPlatform } from './start/platform.ts';
 import { welcomeText } from './start/welcome.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
-import { logTextFor } from './terminal/log-text.ts';
+import { runCommand } from './terminal/command-stop.ts';
 
-const redisTimeoutMs = 5_000;
-const procfile = fileURLToPath(new URL('../../Procfile', import.meta.url));
-
-async function main(): Promise<number> {
-  const environment = environmentWithFile(process.env, process.cwd());
-  const settings = await withPort(readSettings(environment));
-  if (settings.tls !== null) checkTlsFiles(settings.tls);
-  const configuration = await readSoundConfiguration(settings.configDir);
-  await requireFreePort(settings.host, settings.port);
-
-  const output = new Output(process.stdout, await logTextFor(process.stdout));
-  const supervisor = new Supervisor(output);
-  const signal = stopSignals(() => {
-    supervisor.kill();
-    process.exit(130);
-  });
-  const say = (text: string) => output.line('start', text);
-  try {
-    const [address, messages] = await startRedis(settings, supervisor, signal);
-    const published = await withStore(address, settings, redisTimeoutMs, (store) =>
-      publishAtStart(store, settings, configuration, say),
-    );
-    // The keys of the demo work only where its configuration is active.
-    const running = { ...settings, demo: settings.demo && published !== null };
-    signal.throwIfAborted();
-    startProcesses(supervisor, settings, childEnvironment(environment, settings, address, messages));
-    process.on('SIGHUP', () => void applyAgain(settings, address, say));
-    const url = baseUrl(settings);
-    const trust = ownTrust(settings);
-    await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`), trust);
-    if (running.demo) {
-      const { dataDir, metricsKey } = settings;
-      await loadDemo({ baseUrl: url, trust, dataDir, metricsKey, signal, say });
-    }
-    signal.throwIfAborted();
-    console.log(welcomeText(url, running));
-    await untilAborted(signal);
-  } catch (error) {
-    if (!signal.aborted || error instanceof CommandStop) throw error;
-  } finally {
-    if (signal.reason instanceof StopRequest) say('stopping (again Ctrl-C: at once)');
-    await supervisor.stop();
-  }
-  return 0;
+async function welcome({ settings, url, trust, signal, say, runsFolder }: RunningPlatform): Promise<void> {
+  // The keys of the demo work only where its configuration is active.
+  const demo = settings.demo && runsFolder;
+  const { dataDir, metricsKey } = settings;
+  if (demo) await loadDemo({ baseUrl: url, trust, dataDir, metricsKey, signal, say });
+  signal.throwIfAborted();
+  console.log(welcomeText(url, { ...settings, demo }));
 }
 
-/** Port 0 means any port. It is chosen here, because all fronts share it. */
-async function withPort(settings: Settings): Promise<Settings> {
-  return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
-}
-
-/** Starts Redis where needed. @returns the one that holds everything, and the one for messages if that is another */
-async function startRedis(
-  settings: Settings,
-  supervisor: Supervisor,
-  signal: AbortSignal,
-): Promise<[RedisAddress, RedisAddress | null]> {
-  const messages = messagesAddress(settings);
-  if (settings.redis.kind !== 'private') return [redisAddress(settings), messages];
-  const { dataDir, appendFsync } = settings;
-  makeFolder(dataDir);
-  await lockDataDir(dataDir);
-  const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
-  if (messages !== null) return [{ kind: 'single', url }, messages];
-  const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
-  return [
-    { kind: 'single', url },
-    { kind: 'single', url: messagesUrl },
-  ];
-}
-
-function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.ProcessEnv): void {
-  const counts = new Map([
-    ['web', settings.web],
-    ['worker', settings.workers],
-  ]);
-  for (const entry of parseProcfile(readFileSync(procfile, 'utf8'))) {
-    supervisor.startEntry(entry, counts.get(entry.name) ?? 1, env);
-  }
-}
-
-/** The environment of the processes: our own, with the values that were decided here. */
-function childEnvironment(
-  environment: NodeJS.ProcessEnv,
-  settings: Settings,
-  address: RedisAddress,
-  messages: RedisAddress | null,
-): NodeJS.ProcessEnv {
-  const redis = {
-    ...(address.kind === 'single' ? { REDIS_URL: address.url } : {}),
-    ...(messages?.kind === 'single' ? { MESSAGES_URL: messages.url } : {}),
-  };
-  return { ...environment, ...redis, PORT: String(settings.port) };
-}
-
-/** Reads the configuration again, on SIGHUP. A broken one is reported and changes nothing. */
-async function applyAgain(
-  settings: Settings,
-  address: RedisAddress,
-  say: (text: string) => void,
-): Promise<void> {
-  try {
-    const { generation } = await withStore(address, settings, redisTimeoutMs, (store) =>
-      applyFolder(store, settings, { ...refusingLosses, onWarnings: say }),
-    );
-    say(`the configuration was read again and is active (generation ${generation})`);
-  } catch (error) {
-    if (!(error instanceof CommandStop)) throw error;
-    say(`${error.message}\nThe configuration stays as it was.`);
-  }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-await runCommand(main);
+await runCommand(() => runPlatform(welcome));

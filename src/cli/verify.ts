@@ -2,6 +2,7 @@
 
 import { counted } from '../config/documents/issue-text.ts';
 import { rebuildJobs } from '../jobs/rebuild-queue.ts';
+import { asTyped } from '../lib/typed-command.mjs';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import { StandstillError } from '../store/partitions/settled.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
@@ -94,7 +95,7 @@ function summary(result: VerifyResult, isRepair: boolean): string {
     lines.push(
       `${counted(result.differences, 'difference')}; npm run verify -- --repair has them written anew.`,
     );
-  return lines.join('\n');
+  return asTyped(lines.join('\n'));
 }
 
 await runCommand(main);

@@ -2,8 +2,14 @@
 
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { FullSchema, IndexSchema, PartialSchema } from '../schemas/schema.ts';
+import type { IndexPatterns } from './tenant/index-patterns.ts';
+import type { AllowedOrigins } from './urls/origins.ts';
+import type { UrlForm } from './urls/url-form.ts';
 
-export type Scope = 'delivery' | 'routes' | 'query' | 'source';
+export type Scope = 'delivery' | 'routes' | 'query' | 'source' | 'changes';
+
+/** What a management client may do: look, put configuration, set things going. */
+export type ManagementScope = 'read' | 'configure' | 'operate';
 
 export interface Environment {
   readonly id: string;
@@ -32,13 +38,19 @@ export interface Domain {
 
 export interface Tenant {
   readonly alias: string;
+  /** In which form its URLs are to be compared; `store/configuration/url-forms.ts` says in which they are. */
+  readonly urlForm: UrlForm;
   readonly environments: readonly Environment[];
+  readonly domains: readonly Domain[];
+  readonly webhooks: readonly Webhook[];
   readonly sourceGroups: ReadonlyMap<string, SourceGroup>;
   /** Sources by their ids. */
   readonly sources: ReadonlyMap<string, Source>;
   readonly schemas: ReadonlyMap<string, FullSchema>;
   readonly partials: ReadonlyMap<string, PartialSchema>;
   readonly indexes: ReadonlyMap<string, IndexSchema>;
+  /** True when it has schemas in JavaScript. */
+  readonly hasCode: boolean;
   /** Lookup indexes to keep, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
 
@@ -49,8 +61,36 @@ export interface Tenant {
   indexesFor(sourceGroup: string, type: string): readonly IndexSchema[];
 }
 
+export type WebhookFormat = 'standard' | 'enterspeed';
+
+/** Who is sent the changes of an environment. */
+export interface Webhook {
+  readonly alias: string;
+  readonly environment: Environment;
+  /** http or https. */
+  readonly url: string;
+  /** `whsec_` and base64; none where a backup did not have them. */
+  readonly secrets: readonly string[];
+  /** Aliases of the schemas whose views it wants; null: all. */
+  readonly schemas: ReadonlySet<string> | null;
+  /** It wants only views whose schema names it as a destination. */
+  readonly isDestination: boolean;
+  /** It wants to know where else changed views are shown. */
+  readonly isExpanded: boolean;
+  /** Changes of one request, and how long it gathers them. */
+  readonly batch: { readonly size: number; readonly seconds: number };
+  readonly headers: ReadonlyMap<string, string>;
+  readonly format: WebhookFormat;
+}
+
+/** The response header that tells caches what an answer was made of. */
+export interface CacheTagHeader {
+  readonly name: string;
+  readonly separator: ' ' | ',';
+}
+
 /** The caller that an API key stands for. */
-export type Principal = SourcePrincipal | ClientPrincipal;
+export type Principal = SourcePrincipal | ClientPrincipal | ManagementPrincipal;
 
 export interface SourcePrincipal {
   readonly kind: 'source';
@@ -65,6 +105,21 @@ export interface ClientPrincipal {
   readonly name: string;
   readonly domains: readonly Domain[];
   readonly scopes: ReadonlySet<Scope>;
+  /** Origins whose pages may use its keys; null: every origin. */
+  readonly origins: AllowedOrigins | null;
+  /** What it may query of that to which its scopes let it. */
+  readonly indexes: IndexPatterns;
+  /** `Cache-Control` of answers that caches may keep; null: none is set. */
+  readonly cacheControl: string | null;
+  /** Null: answers have no tags. */
+  readonly cacheTags: CacheTagHeader | null;
+}
+
+export interface ManagementPrincipal {
+  readonly kind: 'management';
+  readonly tenant: Tenant;
+  readonly name: string;
+  readonly scopes: ReadonlySet<ManagementScope>;
 }
 
 /** The files of a configuration as they travel and are stored: path relative to CONFIG_DIR -> text, keys hashed. */

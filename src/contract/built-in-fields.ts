@@ -6,3 +6,6 @@ export const builtInFields: readonly string[] = [
   '_score',
   '_views',
 ];
+
+/** Names that no field of an index schema may have: those of built-in fields, and of what a query may ask for besides. */
+export const reservedFields: readonly string[] = [...builtInFields, '_viewIds', '_distance', '_highlights'];

@@ -62,7 +62,7 @@ export class Cursor {
   object(known: readonly string[]): JsonObject | null {
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
     for (const name of this.names()) {
-      if (known.includes(name)) continue;
+      if (known.includes(name) || this.#isSchemaName(name)) continue;
       this.member(name).issue(`unknown key ${quote(name)}`, adviceForUnknown(name, known));
     }
     return json;
@@ -110,6 +110,13 @@ export class Cursor {
   expected(what: string, advice: string): void {
     const isShown = typeof this.json === 'string' || typeof this.json === 'number';
     this.issue(`must be ${what}, is ${isShown ? quote(String(this.json)) : kindOf(this.json)}`, advice);
+  }
+
+  /** `$schema` of a whole file tells editors which JSON Schema to check it with, and nobody else anything. */
+  #isSchemaName(name: string): boolean {
+    if (name !== '$schema' || this.path !== '$') return false;
+    this.member(name).text('Write the path of a JSON Schema, or leave it out.');
+    return true;
   }
 
   #inside(path: string, json: Json | undefined): Cursor {

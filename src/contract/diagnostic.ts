@@ -7,6 +7,7 @@ export interface Diagnostic {
     | 'valueDoesNotFit'
     | 'limitReached'
     | 'lookupCut'
+    | 'schemaFailed'
     | 'urlClash'
     | 'handleClash'
     | 'urlMissing'
@@ -15,7 +16,7 @@ export interface Diagnostic {
     | 'typeUnused'
     | 'schemaUnused'
     | 'alwaysNull';
-  /** Place in the schema, as a JSON path: `$.properties.author`. */
+  /** Place in the schema, as a JSON path: `$.properties.author`; in one in JavaScript file, line and column. */
   readonly place: string;
   /** Findings with equal messages count as one, whatever entities they come from. */
   readonly message: string;
@@ -27,7 +28,7 @@ export interface Diagnostic {
 export interface ConfigIssue {
   /** Path relative to CONFIG_DIR, with forward slashes. */
   readonly file: string;
-  /** JSON path inside the file: `$.properties.title.value`. */
+  /** JSON path inside the file: `$.properties.title.value`; in a file that is no JSON line and column: `12:7`. */
   readonly path: string;
   readonly message: string;
   readonly advice: string;

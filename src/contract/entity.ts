@@ -20,3 +20,7 @@ export interface StoredEntity extends SourceEntity {
   /** Stamp of the write that gave `url` its present value. */
   readonly urlStamp: number;
 }
+/** ISO 8601 text of a stamp, which counts microseconds since 1970: of its millisecond. */
+export function stampText(stamp: number): string {
+  return new Date(Math.floor(stamp / 1000)).toISOString();
+}

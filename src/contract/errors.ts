@@ -5,15 +5,17 @@
 import {
   bulkBodyBytesMax,
   bulkEntitiesMax,
+  configurationBodyBytesMax,
   deliveryBodyBytesMax,
   deliveryKeysMax,
   deliveryReferencesMax,
   entityBytesMax,
+  previewBodyBytesMax,
   retryAfterSeconds,
   routesPageMax,
   routesPageMin,
   smallBodyBytesMax,
-  urlCharactersMax,
+  urlCodePointsMax,
 } from './limits.ts';
 
 export interface Problem {
@@ -31,12 +33,15 @@ export interface Problem {
   readonly retryAfter?: number;
   /** Methods that the path knows, for 405. */
   readonly allow?: string;
+  /** Codings that the server can unpack, for 415 (RFC 9110, section 12.5.3). */
+  readonly acceptEncoding?: string;
 }
 
 /** What is wrong with one query of several. */
 export interface QueryProblem {
-  readonly name: string | null;
-  readonly status: 400 | 404;
+  /** Members that the answer echoes: `name`, and what the query asks. */
+  readonly labels: Readonly<Record<string, string | null>>;
+  readonly status: 400 | 403 | 404;
   readonly errors: readonly string[];
 }
 
@@ -77,6 +82,11 @@ const generalProblems = {
     status: 403,
     message: 'This key may not read: use the API key of an environment client',
   },
+  managementKeyNeeded: {
+    name: 'managementKeyNeeded',
+    status: 403,
+    message: 'This key may not manage: use the API key of a management client',
+  },
   scopeMissing: (scope: string): Problem => ({
     name: 'scopeMissing',
     status: 403,
@@ -115,8 +125,14 @@ const generalProblems = {
   contentCodingUnknown: (coding: string): Problem => ({
     name: 'contentCodingUnknown',
     status: 415,
-    message: `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported: send the body as it is, without that header`,
+    message: `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported: send gzip, br or deflate, or the body as it is without that header`,
+    acceptEncoding: 'gzip, br, deflate',
   }),
+  bodyTooLarge: {
+    name: 'bodyTooLarge',
+    status: 413,
+    message: `The body may have at most ${count(smallBodyBytesMax)} bytes`,
+  },
   bodyStoodStill: {
     name: 'bodyStoodStill',
     status: 408,
@@ -222,7 +238,7 @@ const deliveryProblems = {
   urlTooLong: {
     name: 'urlTooLong',
     status: 422,
-    message: `The url query parameter may have at most ${count(urlCharactersMax)} characters`,
+    message: `The url query parameter may have at most ${count(urlCodePointsMax)} characters`,
   },
   urlInvalid: {
     name: 'urlInvalid',
@@ -284,6 +300,12 @@ const routesProblems = {
     status: 422,
     message: `${parameter} holds no cursor that this endpoint gave`,
   }),
+  offsetGone: {
+    name: 'offsetGone',
+    status: 410,
+    message:
+      'This offset is none that this environment gave, or its removals are no longer known: read again without since, and replace your copy',
+  },
   continuationTokenInvalid: {
     name: 'continuationTokenInvalid',
     status: 422,
@@ -299,12 +321,66 @@ const queryProblems = {
     message: 'Query is not valid',
     errors,
   }),
+  indexForbidden: { name: 'indexForbidden', status: 403, message: 'Forbidden' },
   queriesInvalid: (queries: readonly QueryProblem[]): Problem => ({
     name: 'queriesInvalid',
     status: 400,
     message: 'Query is not valid',
     queries,
   }),
+} as const satisfies ProblemGroup;
+
+/** Problems of the management interface. */
+const managementProblems = {
+  parameterInvalid: (parameter: string, rule: string): Problem => ({
+    name: 'parameterInvalid',
+    status: 422,
+    message: `${parameter} ${rule}`,
+  }),
+  configurationInvalid: (errors: readonly string[]): Problem => ({
+    name: 'configurationInvalid',
+    status: 422,
+    message: 'The configuration is not valid',
+    errors,
+  }),
+  configurationTooLarge: {
+    name: 'configurationTooLarge',
+    status: 413,
+    message: `The documents of a tenant may have at most ${count(configurationBodyBytesMax)} bytes together`,
+  },
+  configurationChanged: (digest: string): Problem => ({
+    name: 'configurationChanged',
+    status: 409,
+    message: `The active configuration is another one than expected: its digest is ${digest}`,
+  }),
+  configurationRefused: (reason: string): Problem => ({
+    name: 'configurationRefused',
+    status: 409,
+    message: reason,
+  }),
+  removalsNeedConsent: (errors: readonly string[]): Problem => ({
+    name: 'removalsNeedConsent',
+    status: 409,
+    message: 'This would remove what has data: send removals=true if that is meant',
+    errors,
+  }),
+  previewInvalid: (errors: readonly string[]): Problem => ({
+    name: 'previewInvalid',
+    status: 422,
+    message: 'There is no preview of this',
+    errors,
+  }),
+  previewTooLarge: {
+    name: 'previewTooLarge',
+    status: 413,
+    message: `The schema and the entity of a preview may have at most ${count(previewBodyBytesMax)} bytes together`,
+  },
+  webhookUnanswered: (reason: string): Problem => ({
+    name: 'webhookUnanswered',
+    status: 502,
+    message: `The receiver did not answer: ${reason}`,
+  }),
+  nothingThere: (what: string): Problem => ({ name: 'nothingThere', status: 404, message: what }),
 } as const satisfies ProblemGroup;
 
 /** Problems by interface; each interface can answer with those of `every`. */
@@ -314,6 +390,7 @@ export const problemGroups = {
   delivery: deliveryProblems,
   routes: routesProblems,
   query: queryProblems,
+  management: managementProblems,
 } as const;
 
 export const problems = {
@@ -322,4 +399,5 @@ export const problems = {
   ...deliveryProblems,
   ...routesProblems,
   ...queryProblems,
+  ...managementProblems,
 } as const;

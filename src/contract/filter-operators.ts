@@ -11,6 +11,8 @@ export const filterOperators = [
   'lessThan',
   'lessThanOrEquals',
   'in',
+  'withinDistance',
+  'withinBox',
 ] as const;
 
 export type FilterOperator = (typeof filterOperators)[number];

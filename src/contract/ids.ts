@@ -2,6 +2,7 @@
  * The ids of the platform (docs/reference/http.md "Ids").
  * An originId stands in them as it is, slashes and all; the other parts never hold a slash.
  */
+import { configNameCharactersMax } from './limits.ts';
 
 export interface EntityRef {
   readonly sourceId: string;
@@ -41,4 +42,11 @@ export function parseViewId(id: string): ViewRef | null {
   if (environmentId === undefined || sourceId === undefined) return null;
   if (originId === undefined || alias === undefined) return null;
   return { environmentId, sourceId, originId, alias };
+}
+
+const aliasPattern = /^[A-Za-z0-9_-]+$/;
+
+/** True for what may be the alias of a thing in the configuration: letters, digits, `-` and `_`. */
+export function isAlias(text: string): boolean {
+  return text.length <= configNameCharactersMax && aliasPattern.test(text);
 }

@@ -13,7 +13,7 @@ export const entityBytesMax = 5_242_880;
 export const jsonDepthMax = 100;
 
 /** A URL of an entity, of a view's route or of a request. */
-export const urlCharactersMax = 4096;
+export const urlCodePointsMax = 4096;
 /** Ids and handles together in the body of one delivery request. */
 export const deliveryKeysMax = 1000;
 /** References that one delivery answer resolves. */
@@ -35,6 +35,25 @@ export const largeAnswersMax = 3;
 /** Answers beyond `freeAnswerBytesMax` that may wait for one client; more are answered 503. */
 export const largeAnswersWaitingMax = 32;
 
+/** Claims that a view has given up and that its record keeps, for `left` of its changes. */
+export const formerClaimsMax = 50;
+/** Changes of one answer of the feed. */
+export const changesPageMax = 1000;
+/** Changes that a follower of events reads at a time while it is behind. */
+export const eventsPageMax = 200;
+/** Places that a change names in `shownOn`. */
+export const shownOnMax = 1000;
+/** How long a long-poll of the feed waits for a change. */
+export const longPollMs = 30_000;
+/** How often a follower of the feed hears that the connection lives. */
+export const followerCommentMs = 15_000;
+/** What a follower that does not read may have missed; beyond it the connection ends. */
+export const followerUnsentBytesMax = 1024 * 1024;
+/** Default of `CHANGES_RETENTION_DAYS`. */
+export const changesRetentionDays = 30;
+/** Largest `CHANGES_RETENTION_DAYS`. */
+export const changesRetentionDaysMax = 3650;
+
 /** Smallest `first` or `last` of a page of routes. */
 export const routesPageMin = 100;
 /** Largest `first` or `last` of a page of routes. */
@@ -44,6 +63,14 @@ export const routesPageMax = 500;
 export const queriesPerRequestMax = 5;
 /** Text of a search. */
 export const searchCodePointsMax = 256;
+/** Largest `fuzziness` of a search. */
+export const searchFuzzinessMax = 2;
+/** Largest weight of a searched field. */
+export const searchWeightMax = 100;
+/** Fields of one search. */
+export const searchFieldsMax = 1000;
+/** A mark before or behind a highlighted word. */
+export const highlightMarkCharactersMax = 256;
 /** Items of a query page when the query names no `pageSize`. */
 export const pageSizeDefault = 10;
 /** Largest `pageSize`. */
@@ -66,28 +93,44 @@ export const announcementWaitMs = 1_000;
 export const headTimeoutMs = 10_000;
 /** A body of which nothing arrives for this long ends the request. */
 export const bodyIdleTimeoutMs = 10_000;
-/** Bodies of requests other than ingest. */
+/** Pieces of compressed bodies that one front unpacks at a time: as many as Node has helper threads. */
+export const unpackingAtOnceMax = 4;
+/** Bodies of delivery, queries and bulk deletes. */
 export const smallBodyBytesMax = 1024 * 1024;
 
 /** A configuration file beyond this is refused unread. */
 export const configFileBytesMax = 4 * 1024 * 1024;
 /** Nesting of a configuration file's JSON. */
 export const configDepthMax = 200;
-/** Ids and aliases of the configuration. */
+/** Folders inside one another between `schemas` and a file. */
+export const schemaFolderDepthMax = 2;
+/** Ids and aliases of the configuration, and names of folders below `schemas`. */
 export const configNameCharactersMax = 100;
 /** An API key. */
 export const apiKeyCharactersMax = 512;
+/** An `Origin` header; a longer one is none that a client allows. */
+export const originCharactersMax = 512;
+/** The `cacheControl` of an environment client. */
+export const cacheControlCharactersMax = 512;
+/** The cache tags of one answer; beyond it wide tags stand for narrow ones. */
+export const cacheTagsBytesMax = 8000;
+/** Patterns in the `origins` of one environment client. */
+export const originsPerClientMax = 100;
+/** How long a browser may remember what a preflight allowed. */
+export const preflightSeconds = 86_400;
 /** Largest PARTITIONS. */
 export const partitionsMax = 1024;
 /** Fronts or partition workers that one `npm start` may be told to run. */
 export const processesMax = 256;
 
-/** Length of an originId and of an originParentId, in UTF-16 units. */
-export const originIdCharactersMax = 1024;
+/** Length of an originId and of an originParentId. */
+export const originIdCodePointsMax = 1024;
 /** Type of an entity. */
-export const entityTypeCharactersMax = 256;
+export const entityTypeCodePointsMax = 256;
 /** Redirect URLs of one entity. */
 export const redirectsMax = 1000;
+/** A place inside typed properties, as mistakes tell it; a longer one is cut. */
+export const typedPlaceCharactersMax = 300;
 /** Mistakes told about one entity or one body; more of them say nothing new. */
 export const mistakesListedMax = 20;
 /** A request head beyond this is refused unread. */
@@ -150,8 +193,6 @@ export const queryPageUnitsMax = 32 * 1024 * 1024;
 export const queryCpuMs = 1_000;
 /** Processor time of all queries of one request, in budgets of one query (`queryCpuMs`). */
 export const queryBudgetsPerRequest = 2;
-/** Entities that one jobs process asks to rebuild in a second after a change of configuration. */
-export const rebuildEntitiesPerSecondMax = 2_000;
 /** Rebuilds that may wait in a partition before a rebuild job asks for more. */
 export const rebuildsWaitingMax = 200;
 /** Conditions in the filters of one query; `in` lists as many values as fit the body. */
@@ -160,6 +201,14 @@ export const filterConditionsMax = 1000;
 export const filterPatternsMax = 100;
 /** Facets of one query. */
 export const facetsPerQueryMax = 100;
+/** Names in the `fields` of one query. */
+export const chosenFieldsMax = 1000;
+/** Ranges of one facet. */
+export const facetRangesMax = 100;
+/** Groups of a facet by days, weeks, months or years: the latest are given. */
+export const facetIntervalsMax = 1000;
+/** Values of `distinct` with the places of their items, as several workers send them for one query, in UTF-16 units of JSON text. */
+export const distinctUnitsMax = 16 * 1024 * 1024;
 /** Sort keys of one query. */
 export const sortKeysMax = 100;
 /** Fields of one auto-indexed entity type; properties met later are not indexed. */
@@ -211,8 +260,35 @@ export const actionsPerBuildMax = 1_000;
 /** Different diagnostics of one build; more of them say nothing new. */
 export const diagnosticsPerBuildMax = 100;
 
+/** Processor time of one build by a schema in JavaScript, with all its beginnings anew. */
+export const codeBuildCpuMs = 1_000;
+/** Memory that one build by a schema in JavaScript may take. */
+export const codeMemoryMebibytesMax = 64;
+/** How long a schema in JavaScript is not run after its first build that took too much time or memory. */
+export const codeFirstPauseMs = 1_000;
+/** So many times longer is each pause than the one before it, as long as it goes on. */
+export const codePauseFactor = 4;
+/** How long after it schemas of the same tenant are not run of which no build went well yet. */
+export const codeTenantPauseMs = 3_000;
+/** The longest pause of a schema; one that kept within its limits for as long begins anew. */
+export const codePauseMaxMs = 60_000;
+/** Heap of the process in which schemas in JavaScript run: one build, and the programs of all tenants. */
+export const codeHeapMebibytes = 88;
+/** Kinds of lookups that the schemas of a tenant may ask for without writing them out; others are never answered. */
+export const askedLookupsMax = 200;
+/** Of so many, a new configuration keeps those that were asked for under the one before it. */
+export const askedLookupsKeptMax = 100;
+/** Lookups of one build by a schema in JavaScript that each wait for the one before. */
+export const codeLookupRoundsMax = 200;
+/** Characters of what the lookups of one build by a schema in JavaScript give. */
+export const codeAnswersCharactersMax = 32 * 1024 * 1024;
+
 /** Levels of a schema file's JSON below its root at which a property may still be defined. */
 export const definitionDepthMax = 64;
+/** Entries of the synonyms of an index. */
+export const synonymEntriesMax = 1000;
+/** Texts of one entry of synonyms. */
+export const synonymTextsMax = 20;
 /** Characters of one expression, path or filter. */
 export const languageTextCharactersMax = 100_000;
 
@@ -228,3 +304,61 @@ export const patternStatesMax = 5_000;
 export const pathMarksMax = 500;
 /** Brackets inside brackets of one path. */
 export const pathNestingMax = 64;
+
+/** Webhooks of one tenant. */
+export const webhooksPerTenantMax = 100;
+/** Changes in one request to a webhook. */
+export const webhookBatchSizeMax = 100;
+/** Longest time for which a webhook gathers changes. */
+export const webhookBatchSecondsMax = 60;
+/** Headers of its own that a webhook has. */
+export const webhookHeadersMax = 20;
+/** Characters of a webhook's URL. */
+export const webhookUrlCharactersMax = 2_000;
+/** Time that a webhook's receiver has to answer. */
+export const webhookAnswerMs = 10_000;
+/** Wait before a webhook is tried again for the first time; doubled each time. */
+export const webhookRetryFirstMs = 5_000;
+/** Longest such wait. */
+export const webhookRetryMaxMs = 3_600_000;
+/** Longest `Retry-After` that a webhook waits for. */
+export const webhookRetryAfterMaxMs = 86_400_000;
+/** Share of such a wait that chance adds to it. */
+export const webhookRetryJitter = 0.2;
+
+/** Claims on one URL that an explanation of it looks at. */
+export const explainedClaimsMax = 1000;
+/** Claims on one URL that an explanation of it lists. */
+export const listedClaimsMax = 100;
+/** All documents of a tenant in one request. */
+export const configurationBodyBytesMax = 16 * 1024 * 1024;
+/** Mistakes of a configuration that an answer lists. */
+export const configurationMistakesMax = 500;
+/** The schema and the entity of a preview. */
+export const previewBodyBytesMax = 8 * 1024 * 1024;
+/** Entities that the lookups of a preview go through where no lookup index has what they ask for. */
+export const previewEntitiesMax = 250_000;
+/** How long the lookups of a preview may go through entities. */
+export const previewMs = 20_000;
+/** Previews that may wait for their turn at a front; more are answered 503. */
+export const previewsWaitingMax = 32;
+/** Samples of views that come, of those that change, and of those that go, in a dry run. */
+export const dryRunSamplesMax = 20;
+/** All samples of a dry run; views that do not fit are no samples. */
+export const dryRunSampleCharactersMax = 1024 * 1024;
+/** Entities that a dry run copies for lookups that no lookup index answers yet. */
+export const dryRunCopiedEntitiesMax = 500_000;
+/** Usual page of a list of the management interface. */
+export const managementPageDefault = 100;
+/** Largest page of a list of the management interface. */
+export const managementPageMax = 500;
+/** Entities that one page of diagnostics looks at. */
+export const diagnosedEntitiesMax = 2000;
+/** After this a page of diagnostics ends, with what it has found. */
+export const diagnosedMsMax = 1000;
+/** Views that an explanation lists of those that show a view or look it up. */
+export const dependentsListedMax = 100;
+/** Views that an explanation builds to see whether their lookups match; others are counted as if they did. */
+export const dependentsExplainedMax = 200;
+/** Views that an explanation counts of those that show a view or look it up. */
+export const referrersCountedMax = 10_000;

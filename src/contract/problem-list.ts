@@ -20,7 +20,15 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
   deliveryBodyInvalid: problems.deliveryBodyInvalid(['<what is wrong>']),
   cursorInvalid: problems.cursorInvalid('<parameter>'),
   queryInvalid: problems.queryInvalid(['<what is wrong>']),
-  queriesInvalid: problems.queriesInvalid([{ name: '<name>', status: 400, errors: ['<what is wrong>'] }]),
+  parameterInvalid: problems.parameterInvalid('<parameter>', '<rule>'),
+  configurationInvalid: problems.configurationInvalid(['<what is wrong>']),
+  previewInvalid: problems.previewInvalid(['<what is wrong>']),
+  configurationChanged: problems.configurationChanged('<digest>'),
+  configurationRefused: problems.configurationRefused('<reason>'),
+  removalsNeedConsent: problems.removalsNeedConsent(['<what would go>']),
+  webhookUnanswered: problems.webhookUnanswered('<reason>'),
+  nothingThere: problems.nothingThere('<what is not there>'),
+  queriesInvalid: problems.queriesInvalid([]),
 };
 
 export interface ListedProblem {
@@ -42,6 +50,7 @@ export function listProblems(): ListedProblem[] {
     ...listed('delivery', problemGroups.delivery),
     ...listed('routes', problemGroups.routes),
     ...listed('query', problemGroups.query),
+    ...listed('management', problemGroups.management),
   ];
 }
 

@@ -1,24 +1,24 @@
 /** Requests and answers of the ingest interface (docs/reference/http.md "Saving many entities"). */
 import {
   bulkEntitiesMax,
-  entityTypeCharactersMax,
-  originIdCharactersMax,
+  entityTypeCodePointsMax,
+  originIdCodePointsMax,
   redirectsMax,
-  urlCharactersMax,
+  urlCodePointsMax,
 } from './limits.ts';
 import type { Shape } from './shape.ts';
 
 export const originIdShape: Shape = {
   type: 'string',
   minLength: 1,
-  maxLength: originIdCharactersMax,
+  maxLength: originIdCodePointsMax,
   description: 'Id of the entity in its source',
   examples: ['city-42'],
 };
 
 const entityUrl: Shape = {
   type: 'string',
-  maxLength: urlCharactersMax,
+  maxLength: urlCodePointsMax,
   pattern: '^(/|[hH][tT][tT][pP][sS]?://[^/?#\\s])',
   'x-rule': 'must begin with / or be an absolute http(s) URL',
   examples: ['/europe/france'],
@@ -27,7 +27,7 @@ const entityUrl: Shape = {
 export const entityTypeShape: Shape = {
   type: 'string',
   minLength: 1,
-  maxLength: entityTypeCharactersMax,
+  maxLength: entityTypeCodePointsMax,
   description: 'Type of the entity; fixed by its first ingest',
   examples: ['country'],
 };
@@ -40,7 +40,7 @@ export const entityUrlShape: Shape = {
 
 export const originParentIdShape: Shape = {
   type: ['string', 'null'],
-  maxLength: originIdCharactersMax,
+  maxLength: originIdCodePointsMax,
   description: 'originId of the parent; null when there is no hierarchy',
 };
 
@@ -51,16 +51,17 @@ export const redirectsShape: Shape = {
   description: 'URLs that redirect to the url',
 };
 
+/** The rule for the names in `properties` itself. */
+export const propertyName = {
+  pattern: '^(?!_*$)[A-Za-z_][A-Za-z0-9_]*$',
+  rule: 'must not start with a digit, must not consist only of underscores, and may contain A-Z, a-z, 0-9 and _',
+} as const;
+
 export const entityPropertiesShape: Shape = {
   component: 'Properties',
   type: 'object',
   additionalProperties: true,
-  propertyNames: {
-    type: 'string',
-    pattern: '^(?!_*$)[A-Za-z_][A-Za-z0-9_]*$',
-    'x-rule':
-      'must not start with a digit, must not consist only of underscores, and may contain A-Z, a-z, 0-9 and _',
-  },
+  propertyNames: { type: 'string', pattern: propertyName.pattern, 'x-rule': propertyName.rule },
   description:
     'The data of the entity; the rule for names holds for its own names, those further inside are free',
   examples: [{ title: 'France', population: 67390000 }],
@@ -79,6 +80,56 @@ export const simplifiedEntityShape: Shape = {
   type: 'object',
   properties: entityMembers,
   required: ['type', 'properties'],
+};
+
+const v1Members = {
+  id: originIdShape,
+  type: entityTypeShape,
+  url: entityUrlShape,
+  parentId: originParentIdShape,
+  redirects: redirectsShape,
+} as const;
+const v1Required = ['id', 'type', 'properties'];
+
+/** An entity of ingest v1 whose properties are plain already. */
+export const plainEntityV1Shape: Shape = {
+  type: 'object',
+  properties: { ...v1Members, properties: entityPropertiesShape },
+  required: v1Required,
+};
+
+const anyProperties: Shape = { type: ['object', 'null'], additionalProperties: true };
+
+const typedPropertyShape: Shape = {
+  component: 'TypedProperty',
+  type: ['object', 'null'],
+  properties: {
+    type: { type: 'string', enum: ['string', 'number', 'boolean', 'object', 'array'] },
+    value: { description: 'Of a string, number or boolean; absent: null. A number may be text' },
+    precision: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Fractional digits to round a number to; absent: as it is',
+    },
+    properties: { ...anyProperties, description: 'Of an object: name -> typed property' },
+    items: {
+      type: ['array', 'null'],
+      items: anyProperties,
+      description: 'Of an array: typed properties, or maps name -> typed property',
+    },
+  },
+  required: ['type'],
+};
+
+/** Body of ingest v1. Members of typed properties may begin in upper case. */
+export const entityV1Shape: Shape = {
+  component: 'EntityV1',
+  type: 'object',
+  properties: {
+    ...v1Members,
+    properties: { type: 'object', additionalProperties: typedPropertyShape },
+  },
+  required: v1Required,
 };
 
 /** Body of a single save: the simplified form, or with a `…-Type` header the properties alone. */

@@ -11,16 +11,36 @@ export const plainProblemShape: Shape = {
   required: ['status', 'message'],
 };
 
+const errorCode: Shape = { type: 'string', enum: ['s-1001', 's-1007'], description: 'With 413 and 422' };
+
+/** Of what takes one entity. */
 export const ingestProblemShape: Shape = {
   component: 'IngestProblem',
   type: 'object',
   properties: {
     status,
     message,
-    errorCode: { type: 'string', enum: ['s-1001', 's-1007'] },
+    errorCode,
     errors: { type: 'object', additionalProperties: { type: 'string' }, description: 'Field -> mistake' },
   },
-  required: ['status', 'message', 'errorCode'],
+  required: ['status', 'message', 'errors'],
+};
+
+/** Of what takes many entities. */
+export const bulkIngestProblemShape: Shape = {
+  component: 'BulkIngestProblem',
+  type: 'object',
+  properties: {
+    status,
+    message,
+    errorCode,
+    errors: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'string' } },
+      description: 'originId or member -> mistakes',
+    },
+  },
+  required: ['status', 'message', 'errors'],
 };
 
 export const deliveryProblemShape: Shape = {
@@ -28,6 +48,17 @@ export const deliveryProblemShape: Shape = {
   type: 'object',
   properties: { meta: { type: 'object', properties: { status }, required: ['status'] }, message },
   required: ['meta', 'message'],
+};
+
+export const managementProblemShape: Shape = {
+  component: 'ManagementProblem',
+  type: 'object',
+  properties: {
+    status,
+    message,
+    errors: { type: 'array', items: { type: 'string' }, description: 'Every mistake found' },
+  },
+  required: ['status', 'message'],
 };
 
 export const queryRefusalShape: Shape = {
@@ -48,11 +79,21 @@ export const queryProblemShape: Shape = {
   required: ['message', 'errors', 'status'],
 };
 
-export const multiQueryProblemShape: Shape = {
-  type: 'array',
-  items: {
-    ...queryProblemShape,
-    component: 'NamedQueryProblem',
-    properties: { ...queryProblemShape.properties, name: { type: ['string', 'null'] } },
+const label: Shape = { type: ['string', 'null'] };
+
+/** What stands in the place of a bad query of several. */
+export const namedQueryProblemShape: Shape = {
+  ...queryProblemShape,
+  component: 'NamedQueryProblem',
+  properties: {
+    ...queryProblemShape.properties,
+    status: { type: 'integer', enum: [400, 403, 404] },
+    name: label,
+    index: label,
+    sourceGroupAlias: label,
+    sourceEntityType: label,
   },
+  required: [...(queryProblemShape.required ?? []), 'name'],
 };
+
+export const multiQueryProblemShape: Shape = { type: 'array', items: namedQueryProblemShape };

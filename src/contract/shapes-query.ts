@@ -1,14 +1,20 @@
 /** Requests and answers of the query interface (docs/reference/indexes-and-queries.md "The query object"). */
 
+import { facetIntervals } from './facet-intervals.ts';
 import { filterOperators } from './filter-operators.ts';
 import {
+  facetRangesMax,
   facetSizeDefault,
   facetSizeMax,
+  highlightMarkCharactersMax,
   pageSizeDefault,
   pageSizeMax,
   queriesPerRequestMax,
+  searchFuzzinessMax,
+  searchWeightMax,
 } from './limits.ts';
 import type { Shape } from './shape.ts';
+import { namedQueryProblemShape } from './shapes-problems.ts';
 import { viewShape } from './shapes-read.ts';
 
 const anyValue: Shape = {};
@@ -19,7 +25,10 @@ const conditionShape: Shape = {
   properties: {
     field: { type: 'string' },
     operator: { type: 'string', enum: filterOperators },
-    value: { description: 'A scalar, null, or a list for `in`' },
+    value: {
+      description:
+        'A scalar, null, or a list for `in`; numbers and booleans may be text, a list text with commas',
+    },
     caseInsensitive: { type: 'boolean', description: 'Absent: false' },
   },
   required: ['field', 'operator'],
@@ -61,14 +70,82 @@ const filtersShape: Shape = {
   ],
 };
 
+const rangeEndShape: Shape = {
+  type: ['number', 'string', 'null'],
+  description: 'A number, a date, or a long as text. Absent: open',
+};
+
+const numberFacetMembers = {
+  stats: { type: ['boolean', 'null'], description: 'True: statistics of numbers or dates' },
+  ranges: {
+    type: ['array', 'null'],
+    maxItems: facetRangesMax,
+    items: {
+      type: 'object',
+      properties: { from: rangeEndShape, to: rangeEndShape, name: { type: ['string', 'null'] } },
+    },
+    description: 'Groups by ranges of numbers or dates: from is within, to is not',
+  },
+  interval: { enum: [...facetIntervals, null], description: 'Groups by time' },
+} as const satisfies Record<string, Shape>;
+
+/** Degrees. */
+const nearShape: Shape = {
+  type: ['object', 'null'],
+  properties: {
+    lat: { type: 'number', minimum: -90, maximum: 90 },
+    lon: { type: 'number', minimum: -180, maximum: 180 },
+  },
+  required: ['lat', 'lon'],
+  description: 'Sorts a geoPoint by its distance from here; one key at most',
+};
+
 const queryMembers = {
   filters: filtersShape,
   search: {
     type: ['object', 'null'],
     properties: {
       field: { type: 'string' },
+      fields: {
+        type: 'array',
+        description: 'In place of `field`: a document matches by any of them',
+        items: {
+          type: 'object',
+          properties: {
+            field: { type: 'string' },
+            weight: {
+              type: 'number',
+              maximum: searchWeightMax,
+              description: 'Over 0: what the score of this field is multiplied by; absent: 1',
+            },
+          },
+          required: ['field'],
+        },
+      },
       value: { type: 'string' },
       literal: { type: 'boolean', description: 'Absent: false, so words may differ a little' },
+      mode: { type: 'string', enum: ['any', 'all'], description: 'How many words must match; absent: any' },
+      prefix: { type: 'boolean', description: 'The last word also matches words that begin with it' },
+      fuzziness: {
+        type: 'integer',
+        minimum: 0,
+        maximum: searchFuzzinessMax,
+        description: 'Edits that a word may have; absent: as its length says',
+      },
+    },
+  },
+  highlight: {
+    type: ['object', 'null'],
+    description: 'Rows get `_highlights`: the texts in which the search found words, with these words marked',
+    properties: {
+      fields: { type: 'array', items: { type: 'string' }, description: 'Absent: the searched fields' },
+      before: { type: 'string', maxLength: highlightMarkCharactersMax, description: 'Absent: <em>' },
+      after: { type: 'string', maxLength: highlightMarkCharactersMax, description: 'Absent: </em>' },
+      length: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Code points of a passage around the best matches; absent: whole texts',
+      },
     },
   },
   facets: {
@@ -77,8 +154,13 @@ const queryMembers = {
       type: 'object',
       properties: {
         field: { type: 'string' },
-        name: { type: 'string' },
-        size: { type: 'integer', maximum: facetSizeMax, description: `Absent: ${facetSizeDefault}` },
+        name: { type: ['string', 'null'], description: 'Absent: the field' },
+        size: { type: 'integer', maximum: facetSizeMax, description: `Absent or 0: ${facetSizeDefault}` },
+        ...numberFacetMembers,
+        filter: {
+          type: ['boolean', 'null'],
+          description: 'False: counts as if no condition stood on the field',
+        },
       },
       required: ['field'],
     },
@@ -87,7 +169,11 @@ const queryMembers = {
     type: ['array', 'null'],
     items: {
       type: 'object',
-      properties: { field: { type: 'string' }, order: { type: 'string', enum: ['asc', 'desc'] } },
+      properties: {
+        field: { type: 'string' },
+        near: nearShape,
+        order: { enum: ['asc', 'desc', 0, 1], description: '0 is desc, 1 is asc. Absent: asc' },
+      },
     },
   },
   pagination: {
@@ -103,12 +189,27 @@ const queryMembers = {
       nextPageToken: { type: ['string', 'null'] },
     },
   },
+  distinct: {
+    type: ['string', 'null'],
+    description: 'A field: of each of its values only the first item is found',
+  },
+  distinctFacets: {
+    type: ['boolean', 'null'],
+    description: 'False: facets count all that match, whatever distinct leaves',
+  },
+  fields: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'The own fields of items that come back. Absent: all',
+  },
 } as const satisfies Record<string, Shape>;
+
+const aliasesShape: Shape = { type: ['array', 'null'], items: { type: 'string' } };
 
 export const queryBodyShape: Shape = {
   component: 'Query',
   type: 'object',
-  properties: { ...queryMembers, aliases: { type: ['array', 'null'], items: { type: 'string' } } },
+  properties: { ...queryMembers, aliases: aliasesShape },
   examples: [{ filters: { and: [{ field: 'continent', operator: 'equals', value: 'Europe' }] } }],
 };
 
@@ -118,7 +219,9 @@ export const autoQueryBodyShape: Shape = {
   properties: queryMembers,
 };
 
-export const multiQueryBodyShape: Shape = {
+const queryName: Shape = { type: 'string', description: 'Labels the query' };
+
+export const sourceGroupQueriesShape: Shape = {
   type: 'array',
   maxItems: queriesPerRequestMax,
   items: {
@@ -127,15 +230,34 @@ export const multiQueryBodyShape: Shape = {
     properties: {
       sourceGroupAlias: { type: 'string' },
       sourceEntityType: { type: 'string' },
-      name: { type: 'string', description: 'Labels the query' },
+      name: queryName,
       ...queryMembers,
     },
     required: ['sourceGroupAlias', 'sourceEntityType'],
   },
 };
 
+export const indexQueriesShape: Shape = {
+  type: 'array',
+  maxItems: queriesPerRequestMax,
+  items: {
+    component: 'NamedQuery',
+    type: 'object',
+    properties: {
+      index: { type: 'string', description: 'Alias of the index' },
+      name: queryName,
+      ...queryMembers,
+      aliases: aliasesShape,
+    },
+    required: ['index'],
+  },
+};
+
+/** Text: a date, or a long beyond 2^53. */
+const statShape: Shape = { type: ['number', 'string', 'null'] };
+
 const answerMembers = {
-  status: { type: 'integer', examples: [200] },
+  status: { type: 'integer', enum: [0], description: '0: the query is good' },
   totalResults: { type: 'integer' },
   results: {
     type: 'array',
@@ -147,7 +269,20 @@ const answerMembers = {
         _sourceGuid: { type: 'string' },
         _updatedAt: { type: 'string', format: 'date-time' },
         _score: { type: 'number' },
+        _distance: {
+          type: ['number', 'null'],
+          description: 'Metres, when the query sorts by distance; null without a place',
+        },
+        _highlights: {
+          type: 'object',
+          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+        },
         _views: { type: 'object', additionalProperties: { anyOf: [viewShape, { type: 'null' }] } },
+        _viewIds: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Ids of the views that are there',
+        },
       },
       required: ['_originId', '_sourceGuid', '_updatedAt'],
       additionalProperties: true,
@@ -166,11 +301,28 @@ const answerMembers = {
           type: 'array',
           items: {
             type: 'object',
-            properties: { value: anyValue, count: { type: 'integer' } },
+            properties: {
+              value: anyValue,
+              from: rangeEndShape,
+              to: rangeEndShape,
+              count: { type: 'integer' },
+            },
             required: ['value', 'count'],
           },
         },
         isValid: { type: 'boolean' },
+        stats: {
+          type: 'object',
+          properties: {
+            min: statShape,
+            max: statShape,
+            sum: statShape,
+            mean: statShape,
+            count: { type: 'integer' },
+          },
+          required: ['min', 'max', 'mean', 'count'],
+          description: 'There when it was asked for, on numbers and dates. Dates have no sum',
+        },
       },
       required: ['name', 'field', 'groups', 'isValid'],
     },
@@ -187,17 +339,21 @@ export const queryAnswerShape: Shape = {
   required: answerRequired,
 };
 
-export const multiQueryAnswerShape: Shape = {
-  type: 'array',
-  items: {
-    component: 'NamedQueryResult',
+/** The answers to several queries: the result of each, or what is wrong with it. */
+function answersShape(component: string, labels: readonly string[]): Shape {
+  const named = Object.fromEntries(labels.map((label): [string, Shape] => [label, { type: 'string' }]));
+  const result: Shape = {
+    component,
     type: 'object',
-    properties: {
-      ...answerMembers,
-      sourceGroupAlias: { type: 'string' },
-      sourceEntityType: { type: 'string' },
-      name: { type: ['string', 'null'] },
-    },
-    required: [...answerRequired, 'sourceGroupAlias', 'sourceEntityType', 'name'],
-  },
-};
+    properties: { ...answerMembers, ...named, name: { type: ['string', 'null'] } },
+    required: [...answerRequired, ...labels, 'name'],
+  };
+  return { type: 'array', items: { anyOf: [result, namedQueryProblemShape] } };
+}
+
+export const sourceGroupAnswersShape = answersShape('NamedSourceGroupResult', [
+  'sourceGroupAlias',
+  'sourceEntityType',
+]);
+
+export const indexAnswersShape = answersShape('NamedQueryResult', ['index']);

@@ -1,4 +1,4 @@
-/** Requests and answers of the delivery, routes and operations interfaces (docs/reference/http.md). */
+/** Requests and answers of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
 import { deliveryKeysMax } from './limits.ts';
 import type { Shape } from './shape.ts';
 
@@ -142,4 +142,63 @@ export const readyShape: Shape = {
       required: ['status', 'degraded'],
     },
   ],
+};
+
+const texts: Shape = { type: 'array', items: { type: 'string' } };
+
+const servedProperties = {
+  urls: { ...texts, description: 'URLs of the page' },
+  handles: texts,
+  redirects: { ...texts, description: 'URLs that lead to it' },
+} as const;
+
+const changeShape: Shape = {
+  component: 'Change',
+  type: 'object',
+  properties: {
+    id: { type: 'string', description: 'View id' },
+    alias: { type: 'string' },
+    sourceGroup: { type: 'string' },
+    originId: { type: 'string' },
+    type: { type: 'string', description: 'Of the entity' },
+    action: { type: 'string', enum: ['set', 'removed'] },
+    ...servedProperties,
+    left: {
+      type: 'object',
+      properties: servedProperties,
+      required: ['urls', 'handles', 'redirects'],
+      description: 'What it was served under and is not any more',
+    },
+    tags: { ...texts, description: 'Cache tags of everything that shows it' },
+    version: { type: 'string', description: 'For the Min-Version header' },
+    at: { type: 'string', format: 'date-time' },
+    shownOn: { ...texts, description: 'URLs, and handles, of views that refer to it, at any depth' },
+    shownOnMore: { type: 'integer', description: 'How many more; absent: none' },
+  },
+  required: [
+    'id',
+    'alias',
+    'sourceGroup',
+    'originId',
+    'type',
+    'action',
+    'urls',
+    'handles',
+    'redirects',
+    'left',
+    'tags',
+    'version',
+    'at',
+  ],
+};
+
+export const changesAnswerShape: Shape = {
+  component: 'Changes',
+  type: 'object',
+  properties: {
+    changes: { type: 'array', items: changeShape },
+    offset: { type: 'string', description: 'For `since`' },
+    upToDate: { type: 'boolean', description: 'Nothing more was there' },
+  },
+  required: ['changes', 'offset', 'upToDate'],
 };

@@ -1,15 +1,20 @@
 /** The result of a handler. The server writes it to the connection. */
+import type { OpenStream } from './uws/event-streams.ts';
 
 export type HeaderField = readonly [name: string, value: string];
 
 export interface Answer {
   readonly status: number;
-  /** An answer with status 304 sends neither the body nor its length. */
+  /** An answer with status 204 or 304 sends neither the body nor its length. */
   readonly body: string | Uint8Array;
   readonly contentType: string;
   readonly headers?: readonly HeaderField[];
   /** From `headOf`: status, headers and content type as they go out. For an answer that is written often. */
   readonly head?: Uint8Array;
+  /** Headers that the answer gets beside its own, for a page of another origin (`routing/cross-origin.ts`). */
+  readonly crossOrigin?: readonly HeaderField[];
+  /** The answer goes on behind its body, which is empty. Absent: it does not. */
+  readonly follow?: OpenStream;
   /** Name of the problem that the answer tells of, for the log. */
   readonly problem?: string;
   /** The connection ends behind the answer. */

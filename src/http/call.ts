@@ -1,6 +1,11 @@
 /** One request as a handler sees it. The request of uWebSockets.js itself must not be touched after an await. */
 import type { HttpRequest } from 'uWebSockets.js';
-import type { ClientPrincipal, Principal, SourcePrincipal } from '../config/configuration.ts';
+import type {
+  ClientPrincipal,
+  ManagementPrincipal,
+  Principal,
+  SourcePrincipal,
+} from '../config/configuration.ts';
 import type { RequestBody } from './uws/body.ts';
 import { headerText } from './uws/text-decoding.ts';
 
@@ -29,34 +34,35 @@ export function planHeaders(
 
 const none: readonly string[] = [];
 
+/** The part of a request that a call reads. */
+export type CallHead = Pick<HttpRequest, 'getQuery' | 'getHeader'>;
+
+/** The part of a body that handlers read. */
+export type CallBody = Pick<RequestBody, 'announcedBytes' | 'isPacked' | 'bytes' | 'read'>;
+
 export class Call {
   /** Null once uWebSockets.js has taken it back. */
-  #request: HttpRequest | null;
+  #request: CallHead | null;
   readonly #plan: HeaderPlan;
   #values = none;
 
   constructor(
-    request: HttpRequest,
+    request: CallHead,
     plan: HeaderPlan,
-    parameterCount: number,
+    /** Path parameters as they came, percent-encoded. */
+    readonly parameters: readonly string[],
     readonly principal: Principal | null,
     /** Null where the endpoint takes none. */
-    readonly requestBody: RequestBody | null,
+    readonly requestBody: CallBody | null,
   ) {
     this.#request = request;
     this.#plan = plan;
     // The library declares a text, but gives undefined for a URL without `?`.
     this.query = (request.getQuery() as string | undefined) ?? '';
-    this.parameters =
-      parameterCount === 0
-        ? none
-        : Array.from({ length: parameterCount }, (_, at) => request.getParameter(at));
   }
 
   /** The query string as it came, without the `?`. */
   readonly query: string;
-  /** Path parameters as they came, percent-encoded. */
-  readonly parameters: readonly string[];
 
   /**
    * Copies the headers of the plan. Must be called before uWebSockets.js takes the request back, unless the call is
@@ -95,7 +101,12 @@ export class Call {
     return this.principal;
   }
 
-  get body(): RequestBody {
+  get manager(): ManagementPrincipal {
+    if (this.principal?.kind !== 'management') throw new Error('the route has no management client');
+    return this.principal;
+  }
+
+  get body(): CallBody {
     if (this.requestBody === null) throw new Error('the route has no body');
     return this.requestBody;
   }

@@ -1,11 +1,27 @@
 /** The handler of every endpoint of the route table; a missing one does not compile. */
+import { changesFeed, managementChanges } from './changes/feed.ts';
+import { consolePage } from './console/console.ts';
 import { deliverByBody, deliverByQuery } from './delivery/delivery.ts';
 import type { Handler } from './handler.ts';
 import { saveEntities } from './ingest/bulk.ts';
-import { deleteEntities, deleteEntity } from './ingest/delete.ts';
-import { saveEntity } from './ingest/single.ts';
+import { deleteEntities, deleteEntity, deleteEntityV1 } from './ingest/delete.ts';
+import { saveEntity, saveEntityV1 } from './ingest/single.ts';
+import { getConfiguration, putConfiguration } from './management/configuration.ts';
+import { managementDiagnostics } from './management/diagnostics.ts';
+import { managementEntities } from './management/entities.ts';
+import { managementEntity } from './management/entity.ts';
+import { explainUrl } from './management/explain-url.ts';
+import { explainViewById } from './management/explain-view.ts';
+import { managementJob } from './management/job.ts';
+import { managementPreview } from './management/preview.ts';
+import { managementQuery } from './management/query.ts';
+import { managementStatus } from './management/status.ts';
+import { managementTenant } from './management/tenant.ts';
+import { enableWebhook, managementWebhooks, replayWebhook, testWebhook } from './management/webhooks.ts';
+import { mcp } from './mcp/mcp.ts';
 import { live, metricsText, ready } from './operations/health.ts';
-import { queryIndex, querySourceGroup, querySources } from './query/query.ts';
+import { queryIndexes, querySources } from './query/multi-query.ts';
+import { queryIndex, querySourceGroup } from './query/query.ts';
 import { listRoutesV1 } from './routes/v1.ts';
 import { listRoutesV2 } from './routes/v2.ts';
 import { openapi } from './routing/openapi/document.ts';
@@ -13,21 +29,46 @@ import type { RouteName } from './routing/route-definition.ts';
 import type { Services } from './services.ts';
 
 export function handlersFor(services: Services): Readonly<Record<RouteName, Handler>> {
-  return {
+  const handlers = {
     saveEntities: saveEntities(services),
     saveEntity: saveEntity(services),
     deleteEntity: deleteEntity(services),
     deleteEntities: deleteEntities(services),
-    deliver: deliverByQuery(services),
+    saveEntityV1: saveEntityV1(services),
+    deleteEntityV1: deleteEntityV1(services),
+    deliver: deliverByQuery(services, 'delivery'),
+    deliverV1: deliverByQuery(services, 'deliveryV1'),
     deliverKeys: deliverByBody(services),
     listRoutesV1: listRoutesV1(services),
     listRoutesV2: listRoutesV2(services),
+    changes: changesFeed(services),
     queryIndex: queryIndex(services),
     querySourceGroup: querySourceGroup(services),
     querySources: querySources(services),
+    queryIndexes: queryIndexes(services),
+    managementStatus: managementStatus(services),
+    managementTenant: managementTenant(services),
+    managementEntities: managementEntities(services),
+    managementEntity: managementEntity(services),
+    explainUrl: explainUrl(services),
+    explainView: explainViewById(services),
+    managementQuery: managementQuery(services),
+    managementChanges: managementChanges(services),
+    getConfiguration: getConfiguration(services),
+    putConfiguration: putConfiguration(services),
+    managementJob: managementJob(services),
+    managementDiagnostics: managementDiagnostics(services),
+    console: consolePage(services),
+    consoleView: consolePage(services),
+    managementPreview: managementPreview(services),
+    managementWebhooks: managementWebhooks(services),
+    testWebhook: testWebhook(services),
+    replayWebhook: replayWebhook(services),
+    enableWebhook: enableWebhook(services),
     live,
     ready: ready(services),
     metrics: metricsText(services),
     openapi: openapi(services),
   };
+  return { ...handlers, mcp: mcp(handlers) };
 }

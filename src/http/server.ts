@@ -3,24 +3,28 @@ import './uws/head-limit.ts';
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TlsFiles } from '../config/settings/settings.ts';
-import { type Problem, ProblemError, problems } from '../contract/errors.ts';
+import { type Problem, problems } from '../contract/errors.ts';
 import type { Answer } from './answer.ts';
-import { Call, type HeaderPlan, planHeaders } from './call.ts';
+import { Call } from './call.ts';
 import type { Handler } from './handler.ts';
 import type { Log } from './operations/log.ts';
-import { type RecordedRoute, RequestRecord } from './operations/request-record.ts';
+import { RequestRecord } from './operations/request-record.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
+import { CrossOrigin, preflightAnswer } from './routing/cross-origin.ts';
 import { failureAnswer } from './routing/failure.ts';
-import { problemAnswer } from './routing/problem-answer.ts';
+import { type ProblemStyle, problemAnswer, styleBefore } from './routing/problem-answer.ts';
 import type { RouteDefinition, RouteName } from './routing/route-definition.ts';
-import { methodsByPath, routeTable } from './routing/route-table.ts';
+import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';
+import { headRoute, restRoute, type ServedRoute, servedRoute } from './routing/served-route.ts';
 import type { Services } from './services.ts';
-import { BodyIntake, RequestBody } from './uws/body.ts';
+import { appFor, uwsPattern } from './uws/app.ts';
+import { RequestBody } from './uws/body.ts';
+import { BodyIntake } from './uws/body-intake.ts';
 import { ConnectionLimit } from './uws/connection-limit.ts';
+import { EventStreams } from './uws/event-streams.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
 import { LongTurns } from './uws/long-turns.ts';
 import { bodyBytesOf } from './uws/reply.ts';
-import { headerText } from './uws/text-decoding.ts';
 import { UnsentAnswers } from './uws/unsent-answers.ts';
 
 export interface HttpServerOptions extends RateLimits {
@@ -33,21 +37,12 @@ export interface HttpServerOptions extends RateLimits {
   readonly connectionsMax?: number;
 }
 
-interface ServedRoute {
-  readonly definition: RouteDefinition;
-  readonly handler: Handler;
-  readonly plan: HeaderPlan;
-  readonly parameterCount: number;
-  readonly recorded: RecordedRoute;
-  /** The route answers HEAD: as GET, but without the body. */
-  readonly isHead: boolean;
-}
-
 export class HttpServer {
   readonly #app: TemplatedApp;
   readonly #services: Services;
   readonly #log: Log;
   readonly #admission: Admission;
+  readonly #crossOrigin: CrossOrigin;
   readonly #unsent: UnsentAnswers;
   readonly #exchanges: Exchanges;
   readonly #longTurns = new LongTurns();
@@ -61,17 +56,17 @@ export class HttpServer {
     this.#services = services;
     this.#log = log;
     this.#admission = new Admission(services, limits);
+    this.#crossOrigin = new CrossOrigin(services, (req) => this.#admission.clientOf(req));
     this.#intake = new BodyIntake(services.limits);
     this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, metrics);
-    this.#exchanges = new Exchanges(this.#unsent);
+    this.#exchanges = new Exchanges(this.#unsent, new EventStreams(metrics));
     if (connectionsMax !== undefined) {
       const limit = new ConnectionLimit(connectionsMax, log);
       this.#app.filter((res, change) => limit.changed(res, Number(change)));
     }
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
-    for (const [path, methods] of methodsByPath())
-      this.#refuseAt(path, problems.methodWrong(methods.join(', ')));
-    this.#refuseAt('/*', problems.pathUnknown);
+    for (const path of pathsServed()) this.#servePath(path);
+    this.#refuseAt('/*', problems.pathUnknown, { style: 'plain', isForOtherOrigins: true });
     metrics.gaugeOf('millrace_http_requests_active', 'Requests being answered', () => this.active);
     metrics.gaugeOf(
       'millrace_http_body_bytes',
@@ -108,11 +103,17 @@ export class HttpServer {
     });
   }
 
+  /** Ends the answers that go on; their clients come again. */
+  endStreams(): void {
+    this.#exchanges.endStreams();
+  }
+
   /** Takes no more connections, waits for running requests for a limited time, then closes every connection. */
   async close(): Promise<void> {
     this.#draining = true;
     if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
+    this.#exchanges.closeStreams();
     await this.#exchanges.idle(this.#services.limits.drainMs);
     // One more turn, so that the bytes that were just handed to the sockets leave before these close.
     await nextTurn();
@@ -120,55 +121,82 @@ export class HttpServer {
   }
 
   #serve(definition: RouteDefinition, handler: Handler): void {
-    const { headers, path, method } = definition;
-    const plain = headers.filter(({ prefixed }) => !prefixed).map(({ name }) => name);
-    const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name);
-    const times = this.#services.metrics.forRoute(definition);
-    const route: ServedRoute = {
-      definition,
-      handler,
-      plan: planHeaders(plain, prefixed, this.#services.headerPrefixes),
-      parameterCount: path.split('{').length - 1,
-      recorded: { path, method: method.toUpperCase(), times },
-      isHead: false,
-    };
+    const { metrics, headerPrefixes } = this.#services;
+    const route = servedRoute(definition, handler, { times: metrics.forRoute(definition), headerPrefixes });
+    for (const pattern of pathsOf(definition).map(uwsPattern)) this.#register(route, pattern);
+    if (definition.takesSlashes !== true) return;
+    const rest = restRoute(route);
+    this.#register(rest.route, rest.pattern);
+  }
+
+  #register(route: ServedRoute, pattern: string): void {
+    const { method } = route.definition;
     const serve = (res: HttpResponse, req: HttpRequest) => this.#answer(route, res, req);
-    const pattern = uwsPattern(path);
     if (method === 'get') {
       this.#app.get(pattern, serve);
-      const headRoute: ServedRoute = { ...route, isHead: true, recorded: { path, method: 'HEAD', times } };
-      this.#app.head(pattern, (res, req) => this.#answer(headRoute, res, req));
+      const ofHead = headRoute(route);
+      this.#app.head(pattern, (res, req) => this.#answer(ofHead, res, req));
     } else if (method === 'post') this.#app.post(pattern, serve);
+    else if (method === 'put') this.#app.put(pattern, serve);
     else this.#app.del(pattern, serve);
   }
 
-  #refuseAt(path: string, problem: Problem): void {
+  /** Answers every method of a path that nothing else takes. */
+  #servePath({ path, methods, problems: style }: ServedPath): void {
+    const preflight = preflightAnswer(path, this.#services.headerPrefixes);
+    if (preflight !== null) {
+      // It is not counted as a request without a key: a refusal would cost as much.
+      this.#app.options(uwsPattern(path), (res, req) => this.#answerAlways(res, req, preflight));
+    }
+    const isForOtherOrigins = preflight !== null;
+    this.#refuseAt(path, problems.methodWrong(methods.join(', ')), {
+      style: styleBefore(style),
+      isForOtherOrigins,
+    });
+  }
+
+  #refuseAt(
+    path: string,
+    problem: Problem,
+    { style, isForOtherOrigins }: { readonly style: ProblemStyle; readonly isForOtherOrigins: boolean },
+  ): void {
     this.#app.any(uwsPattern(path), (res, req) => {
-      const method = req.getMethod().toUpperCase();
-      const record = new RequestRecord(this.#log, { path: null, method, times: null });
-      const refusal = problemAnswer('plain', this.#admission.countKeyless(res) ?? problem);
-      const answer = this.#outgoing(refusal, method === 'HEAD');
-      if (!this.#longTurns.isLong()) {
-        this.#exchanges.sendAtOnce(res, record, answer);
-        return;
-      }
-      const exchange = this.#exchanges.begin(res, record, null);
-      setImmediate(() => {
-        if (!exchange.isAborted) exchange.send(answer);
-      });
+      const refusal = problemAnswer(style, this.#admission.countKeyless(res) ?? problem);
+      const crossOrigin = isForOtherOrigins ? this.#crossOrigin.headersFor(req) : null;
+      this.#answerAlways(res, req, crossOrigin === null ? refusal : { ...refusal, crossOrigin });
+    });
+  }
+
+  /** Gives an answer that needs no handler. */
+  #answerAlways(res: HttpResponse, req: HttpRequest, always: Answer): void {
+    const method = req.getMethod().toUpperCase();
+    const record = new RequestRecord(this.#log, { path: null, method, times: null });
+    const answer = this.#outgoing(always, { isHead: method === 'HEAD', crossOrigin: null });
+    if (!this.#longTurns.isLong()) {
+      this.#exchanges.sendAtOnce(res, record, answer);
+      return;
+    }
+    const exchange = this.#exchanges.begin(res, record, null);
+    setImmediate(() => {
+      if (!exchange.isAborted) exchange.send(answer);
     });
   }
 
   /** Leads a request to its answer: is it whole, whose is it, what is the answer, and does the answer wait for anything? */
-  #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
+  #answer(served: ServedRoute, res: HttpResponse, req: HttpRequest): void {
+    const crossOrigin = served.isForOtherOrigins ? this.#crossOrigin.headersFor(req) : null;
+    const route = crossOrigin === null ? served : { ...served, crossOrigin };
     const record = new RequestRecord(this.#log, route.recorded);
     const takesBody = route.definition.body !== undefined;
     if (req.getHeader('transfer-encoding') !== '' || (takesBody && req.getHeader('content-length') === '')) {
-      this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(res, req), route.isHead));
+      this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(route, res, req), route));
       return;
     }
     const body = takesBody
-      ? new RequestBody(res, this.#intake, Number(req.getHeader('content-length')))
+      ? new RequestBody(res, this.#intake, {
+          announcedBytes: Number(req.getHeader('content-length')),
+          contentEncoding: req.getHeader('content-encoding'),
+        })
       : null;
     const answer = this.#handled(route, res, req, body, record);
     if (body !== null || !isReady(answer)) {
@@ -179,13 +207,14 @@ export class HttpServer {
   }
 
   /** Refuses a head that does not tell where the body ends. What follows could be taken for another request. */
-  #unframed(res: HttpResponse, req: HttpRequest): Answer {
+  #unframed({ definition }: ServedRoute, res: HttpResponse, req: HttpRequest): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
-    return { ...problemAnswer('plain', problem), close: req.getHeader('transfer-encoding') === '' };
+    const style = styleBefore(definition.problems);
+    return { ...problemAnswer(style, problem), close: req.getHeader('transfer-encoding') === '' };
   }
 
   #handled(
-    { definition, handler, plan, parameterCount }: ServedRoute,
+    { definition, handler, plan, parametersOf }: ServedRoute,
     res: HttpResponse,
     req: HttpRequest,
     body: RequestBody | null,
@@ -194,8 +223,7 @@ export class HttpServer {
     try {
       const principal = this.#admission.admit(definition.access, res, req);
       record.by(principal);
-      if (body !== null) requirePlainBody(req);
-      const call = new Call(req, plan, parameterCount, principal, body);
+      const call = new Call(req, plan, parametersOf(req), principal, body);
       const answer = handler(call);
       if (!isReady(answer)) call.keepHeaders();
       return answer;
@@ -225,36 +253,21 @@ export class HttpServer {
   }
 
   /** The answer as it goes out. A refusal takes its place while too many answers wait for their clients. */
-  #admitted({ definition, isHead }: ServedRoute, answer: Answer): Answer {
-    const goes = isHead || this.#unsent.admit(bodyBytesOf(answer));
+  #admitted(route: ServedRoute, answer: Answer): Answer {
+    const goes = route.isHead || this.#unsent.admit(bodyBytesOf(answer));
     return this.#outgoing(
-      goes ? answer : problemAnswer(definition.problems, problems.answersWaiting),
-      isHead,
+      goes ? answer : problemAnswer(route.definition.problems, problems.answersWaiting),
+      route,
     );
   }
 
-  #outgoing(answer: Answer, isHead: boolean): Answer {
-    if (!this.#draining && !isHead) return answer;
-    return { ...answer, close: this.#draining || answer.close === true, isHead };
+  #outgoing(answer: Answer, { isHead, crossOrigin }: Pick<ServedRoute, 'isHead' | 'crossOrigin'>): Answer {
+    if (!this.#draining && !isHead && crossOrigin === null) return answer;
+    const close = this.#draining || answer.close === true;
+    return { ...answer, close, isHead, ...(crossOrigin !== null && { crossOrigin }) };
   }
-}
-
-/** @throws ProblemError 415 for a body that would have to be unpacked first */
-function requirePlainBody(req: HttpRequest): void {
-  const coding = req.getHeader('content-encoding');
-  if (coding === '' || coding.toLowerCase() === 'identity') return;
-  throw new ProblemError(problems.contentCodingUnknown(headerText(coding)));
 }
 
 function isReady(answer: Answer | Promise<Answer>): answer is Answer {
   return !(answer instanceof Promise);
-}
-
-function appFor(tls: TlsFiles | null): TemplatedApp {
-  return tls === null ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
-}
-
-/** `/a/{b}` as uWebSockets.js writes it: `/a/:b`. */
-function uwsPattern(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -1,21 +1,27 @@
 /** Everything that the handlers work with. `workers/web.ts` puts it together. */
 import type { Configuration } from '../config/configuration.ts';
+import type { ConsoleFile } from '../console/files.mjs';
 import type { FrontLimits } from '../contract/front-limits.ts';
+import type { LiveFeeds } from '../feed/live-feeds.ts';
 import type { QueryService } from '../query/query-service.ts';
+import type { LayoutStates } from '../store/configuration/layouts.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
 import type { HighWaterMark } from '../store/visibility/high-water-mark.ts';
-import type { VersionVector } from '../store/visibility/version.ts';
+import type { Version, VersionVector } from '../store/visibility/version.ts';
+import type { AddressGuard } from '../webhooks/addresses.ts';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import type { LargeAnswers } from './delivery/large-answers.ts';
+import type { LiveAnswers } from './delivery/live-answers.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
 import type { IngestPace } from './ingest/pace.ts';
 import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
+import type { RecentRates } from './operations/recent-rates.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {
-  waitFor(tenant: string, version: VersionVector, timeoutMs: number): Promise<boolean>;
+  waitForVersion(tenant: string, version: Version, timeoutMs: number): Promise<boolean>;
   catchUp(): Promise<HighWaterMark | null>;
   waitUntilHeard(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
   noteWritten(tenant: string, version: VersionVector): VersionVector;
@@ -23,19 +29,29 @@ export interface ProgressView {
 
 export interface Services {
   readonly store: Store;
-  readonly configuration: { readonly current: Configuration };
+  readonly configuration: { readonly current: Configuration; readonly layouts: LayoutStates };
   readonly progress: ProgressView;
   readonly pace: IngestPace;
   /** Null in a front that answers no queries. */
   readonly query: QueryService | null;
   readonly cache: AnswerCache;
+  /** Answers of delivery that clients follow. */
+  readonly liveAnswers: LiveAnswers;
+  /** The changes of each environment. */
+  readonly feeds: LiveFeeds;
+  /** Where requests to webhooks may go. */
+  readonly webhookGuard: AddressGuard;
   readonly largeAnswers: LargeAnswers;
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: FrontMetrics;
+  /** What all fronts answered lately. */
+  readonly recentRates: Pick<RecentRates, 'samples'>;
   readonly limits: FrontLimits;
   /** Hashed form of the setting `METRICS_KEY`; null: the metrics are open. */
   readonly metricsKeyHash: string | null;
+  /** Files of the console by name; null: it is turned off. */
+  readonly consoleFiles: (() => Promise<ReadonlyMap<string, ConsoleFile>>) | null;
   /** As the setting `HEADER_PREFIX`. */
   readonly headerPrefixes: readonly string[];
   readonly readiness: () => Promise<Readiness>;

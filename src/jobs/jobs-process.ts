@@ -2,17 +2,20 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
-import { rebuildEntitiesPerSecondMax } from '../contract/limits.ts';
 import { repeat } from '../lib/repeat.ts';
 import { countClashes } from '../store/claims/read-claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import { JobRunner } from '../store/configuration/jobs-queue.ts';
+import { JobRunner } from '../store/configuration/job-runner.ts';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { Heartbeat } from '../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../store/processes/process-messages.ts';
 import { StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
+import { WebhookJobs, type WebhookJobsOptions } from '../webhooks/webhook-jobs.ts';
+import { publishAskedLookups } from './asked-lookups.ts';
+import { runDryRun } from './dry-run/job.ts';
+import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } from './dry-run/queue.ts';
 import { FrontLoad } from './front-load.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
@@ -28,7 +31,7 @@ import {
   rebuildQueueName,
   rebuildState,
 } from './rebuild-queue.ts';
-import { Throttle } from './throttle.ts';
+import { UrlFormWatch } from './url-form-change.ts';
 
 const enqueueTickMs = 300;
 const measureMs = 2_000;
@@ -39,6 +42,8 @@ const brokenPurgeCheckMs = 15_000;
 export interface JobsOptions {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
+  /** Where webhooks may connect to, and what their URLs begin with. */
+  readonly webhooks: Pick<WebhookJobsOptions, 'guard' | 'publicUrl' | 'retentionMs'>;
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -47,15 +52,33 @@ export class JobsProcess {
   readonly metrics = new JobsMetrics();
   readonly #queue;
   readonly #purges;
+  readonly #dryRuns;
+  readonly #webhooks: WebhookJobs;
   readonly #stop = new AbortController();
   #heartbeat: Heartbeat | null = null;
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
   #purger: JobRunner<PurgeTask, PurgeProgress> | null = null;
+  #dryRunner: JobRunner<DryRunTask, DryRunProgress> | null = null;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: JobsOptions) {
     this.#queue = rebuildJobs(options.store);
     this.#purges = purgeJobs(options.store);
+    this.#dryRuns = dryRunJobs(options.store);
+    const { store, configuration, webhooks, onTrouble } = options;
+    this.#webhooks = new WebhookJobs({
+      store,
+      configuration,
+      ...webhooks,
+      onAttempt: (tenant, webhook, outcome) => this.metrics.webhookRequests.inc({ tenant, webhook, outcome }),
+      onBehind: (counts) => {
+        this.metrics.webhookBehind.reset();
+        for (const { tenant, alias, behind } of counts) {
+          this.metrics.webhookBehind.set({ tenant, webhook: alias }, behind);
+        }
+      },
+      onTrouble,
+    });
   }
 
   start(): void {
@@ -66,8 +89,8 @@ export class JobsProcess {
       autoFields: new AutoFields(store),
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
+      urlFormWatch: new UrlFormWatch(store),
       fronts: new FrontLoad(store),
-      throttle: new Throttle(rebuildEntitiesPerSecondMax),
       onInvalidated: (count: number) => this.metrics.entitiesInvalidated.inc(count),
     };
     this.#runner = new JobRunner(
@@ -86,6 +109,9 @@ export class JobsProcess {
       onTrouble,
       brokenPurgeCheckMs,
     );
+    // One after the other: they compete for this process.
+    this.#dryRunner = new JobRunner(store, dryRunQueueName, 1, (run) => runDryRun(context, run), onTrouble);
+    this.#webhooks.start();
     this.#heartbeat = new Heartbeat(store, {
       beat: () => this.#beat(),
       metrics: () => this.metrics.text(),
@@ -101,9 +127,9 @@ export class JobsProcess {
   /** Breaks off the jobs under way. Another process, or the next start, takes them up. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#running;
-    await Promise.all([this.#runner?.stop(), this.#purger?.stop()]);
-    await Promise.all([this.#queue.close(), this.#purges.close()]);
+    await Promise.all([this.#running, this.#webhooks.stop()]);
+    await Promise.all([this.#runner?.stop(), this.#purger?.stop(), this.#dryRunner?.stop()]);
+    await Promise.all([this.#queue.close(), this.#purges.close(), this.#dryRuns.close()]);
     await this.#heartbeat?.close();
   }
 
@@ -130,6 +156,7 @@ export class JobsProcess {
 
   async #enqueue(): Promise<void> {
     const { store } = this.options;
+    await publishAskedLookups(store);
     const { active, enqueued } = await readGenerations(store);
     if (active > enqueued) await enqueueRebuild(store, this.#queue, active);
   }
@@ -139,6 +166,7 @@ export class JobsProcess {
     for (const [queue, jobs] of [
       [rebuildQueueName, this.#queue],
       [purgeQueueName, this.#purges],
+      [dryRunQueueName, this.#dryRuns],
     ] as const) {
       for (const [state, count] of Object.entries(await jobs.counts())) {
         this.metrics.jobs.set({ queue, state }, count);

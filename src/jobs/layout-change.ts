@@ -4,6 +4,7 @@
  * new layout. When all workers know that, the old layout is given up. See `store/configuration/layouts.ts`.
  */
 
+import { KeptLook } from '../lib/kept-look.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import {
@@ -13,9 +14,9 @@ import {
   retireFormer,
   type SourcePlace,
 } from '../store/configuration/layouts.ts';
-import { readOwners } from '../store/partitions/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
+import { isKnownToAll } from './known-layouts.ts';
 
 /** How long one look serves. */
 const sightMs = 100;
@@ -59,10 +60,11 @@ interface Sight {
 
 /** Looks on behalf of the jobs of all partitions, because all of them wait for the same. */
 export class LayoutWatch {
-  #sight: Promise<Sight> | null = null;
-  #seenMs = 0;
+  readonly #sight: KeptLook<Sight>;
 
-  constructor(private readonly store: Store) {}
+  constructor(private readonly store: Store) {
+    this.#sight = new KeptLook(() => sightOf(store), sightMs);
+  }
 
   /**
    * One step towards the wanted layouts, on behalf of a partition whose entities all stand under them.
@@ -70,7 +72,7 @@ export class LayoutWatch {
    */
   async advance(generation: number, partition: number, changes: readonly LayoutChange[]): Promise<boolean> {
     const { store } = this;
-    const sight = await this.#look();
+    const sight = await this.#sight.get();
     const { layouts } = sight;
     const isKnown = sight.isKnown && sight.generation >= generation;
     if (layouts.retiring.length > 0) {
@@ -81,27 +83,14 @@ export class LayoutWatch {
     for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
     return open.length === 0 && isKnown;
   }
-
-  #look(): Promise<Sight> {
-    const nowMs = performance.now();
-    if (this.#sight !== null && nowMs < this.#seenMs + sightMs) return this.#sight;
-    this.#seenMs = nowMs;
-    this.#sight = sightOf(this.store);
-    return this.#sight;
-  }
 }
 
 async function sightOf(store: Store): Promise<Sight> {
   const layouts = await readLayouts(store);
-  const [processes, owners] = await Promise.all([liveProcesses(store), readOwners(store)]);
-  const workers = new Map(processes.filter(({ role }) => role === 'worker').map((one) => [one.id, one]));
-  const areOwnersHeard = owners.every(
-    ({ workerId, holds }) => workerId !== null && holds && workers.has(workerId),
-  );
-  const all = [...workers.values()];
-  return {
-    layouts,
-    isKnown: areOwnersHeard && all.every((worker) => worker.layouts >= layouts.version),
-    generation: Math.min(...all.map((worker) => worker.generation)),
-  };
+  const [processes, isKnown] = await Promise.all([
+    liveProcesses(store),
+    isKnownToAll(store, layouts, ['worker']),
+  ]);
+  const workers = processes.filter(({ role }) => role === 'worker');
+  return { layouts, isKnown, generation: Math.min(...workers.map((worker) => worker.generation)) };
 }

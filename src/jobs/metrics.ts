@@ -11,6 +11,16 @@ export class JobsMetrics extends ProcessMetrics {
     'millrace_rebuild_entities_total',
     'Entities that rebuild jobs found outdated',
   );
+  readonly webhookRequests = this.counterBy(
+    ['tenant', 'webhook', 'outcome'],
+    'millrace_webhook_requests_total',
+    'Requests to webhooks by outcome: sent, failed, refused, gone',
+  );
+  readonly webhookBehind = this.gaugeBy(
+    ['tenant', 'webhook'],
+    'millrace_webhook_behind_entries',
+    'Entries of the change log that a webhook has not passed',
+  );
   readonly clashes = this.gaugeBy(
     ['tenant'],
     'millrace_claim_clashes',

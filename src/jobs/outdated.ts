@@ -2,10 +2,12 @@
 
 import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { Basis } from '../actors/batch/turn.ts';
+import type { UrlForm } from '../config/urls/url-form.ts';
 import type { ProcessedRecord } from '../store/derived/processed-record.ts';
+import { urlFormOfField } from '../store/keys.ts';
 
 /**
- * Names and schema digests are compared, no bytes: an equal digest means that no view of the schema can differ. A
+ * Names, schema digests and the forms of URLs are compared, no bytes: an equal digest means that no view of the schema can differ. A
  * recorded output without a builder is outdated too, so that a rebuild of its entity removes it.
  * @param hasNoRoom true for an entity type of which no index item is built, because its source has no room for it
  */
@@ -26,12 +28,20 @@ export function isOutdated(
     )
   )
     return true;
+  const { written } = layouts.urlFormsOf(tenantAlias);
+  if (outputs.some(({ claims }) => claims.some(({ field }) => isOtherForm(field, written)))) return true;
   const builders = (place === null ? [] : buildersFor(place.tenant, place.source, type)).filter(
     ({ kind, schema }) => kind === 'view' || schema !== null || !hasNoRoom(type),
   );
   if (builders.length !== outputs.length) return true;
   const digests = new Map(builders.map((builder) => [outputKey(builder), builder.schemaDigest]));
   return outputs.some((output) => digests.get(outputKey(output)) !== output.schemaDigest);
+}
+
+/** True for the claim field of a URL in another form than the one in which the tenant's URLs are claimed. */
+function isOtherForm(field: string, written: UrlForm): boolean {
+  const form = urlFormOfField(field);
+  return form !== null && form !== written;
 }
 
 function sameNames(a: readonly string[], b: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 /** The frame of a job that goes through a partition: its progress, its slot with the owner, what it waits for. */
 import { performance } from 'node:perf_hooks';
-import type { JobRun } from '../store/configuration/jobs-queue.ts';
+import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
@@ -8,7 +8,6 @@ import type { FrontLoad } from './front-load.ts';
 import type { OwnerSlots } from './owner-slots.ts';
 import type { PartitionTask } from './partition-jobs.ts';
 import { RebuildWaits } from './rebuild-waits.ts';
-import type { Throttle } from './throttle.ts';
 
 const saveEveryMs = 500;
 
@@ -16,7 +15,6 @@ const saveEveryMs = 500;
 export interface JobContext {
   readonly store: Store;
   readonly autoFields: AutoFields;
-  readonly throttle: Throttle;
   readonly slots: OwnerSlots;
   readonly fronts: FrontLoad;
 }
@@ -24,6 +22,7 @@ export interface JobContext {
 export class PartitionJob<Task extends PartitionTask, Progress extends object> {
   readonly partition: number;
   readonly tag: string;
+  readonly fronts: FrontLoad;
   readonly waits: RebuildWaits;
   readonly signal: AbortSignal;
   readonly task: Task;
@@ -40,6 +39,7 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     this.signal = run.signal;
     this.partition = run.task.partition;
     this.tag = store.partitions.tag(this.partition);
+    this.fronts = fronts;
     this.waits = new RebuildWaits(store, this.partition, fronts, run.signal);
     this.#progress = run.progress ?? beginning;
   }
@@ -80,11 +80,5 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     } finally {
       release();
     }
-  }
-
-  /** Waits until so many entities may be done, over all jobs of the process. @throws AbortError */
-  async take(count: number): Promise<void> {
-    this.signal.throwIfAborted();
-    await this.context.throttle.take(count, this.signal);
   }
 }

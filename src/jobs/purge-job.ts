@@ -1,14 +1,18 @@
 /**
  * The purge of one partition: removes the entities of sources that no configuration has any more. It removes them as a
- * client would, with the rests of a rebuild, and the owner removes their outputs. A job that runs twice, or is broken off
- * anywhere, goes on with what is left.
+ * client would, with the rests of a rebuild, and the owner removes their outputs. The job that finds all partitions through
+ * forgets what the change log keeps of environments that are gone, and ends the purge. A job that runs twice, or is broken
+ * off anywhere, goes on with what is left.
  */
 
 import { portions } from '../lib/portions.ts';
-import type { JobRun } from '../store/configuration/jobs-queue.ts';
+import { forgetLogs } from '../store/change-log/forget.ts';
+import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
+import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { SourcePlace } from '../store/configuration/layouts.ts';
-import { notePurged, type Purge, readPurge } from '../store/configuration/purge.ts';
+import { endPurge, notePurged, type Purge, readPurge } from '../store/configuration/purge.ts';
 import { readProcessed } from '../store/derived/processed.ts';
+import { forgetTypes } from '../store/entities/directory.ts';
 import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { removeEntities } from '../store/entities/remove.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
@@ -29,8 +33,12 @@ const beginning: PurgeProgress = {
   total: 0,
 };
 
+export interface PurgeContext extends JobContext {
+  readonly configuration: ActiveConfiguration;
+}
+
 /** Does a job, from where an earlier run of it was broken off. @throws AbortError, StoreUnavailableError */
-export async function runPurge(context: JobContext, run: JobRun<PurgeTask, PurgeProgress>): Promise<void> {
+export async function runPurge(context: PurgeContext, run: JobRun<PurgeTask, PurgeProgress>): Promise<void> {
   const purge = await readPurge(context.store);
   // Another run of this job has ended it.
   if (purge?.token !== run.task.token) return;
@@ -40,7 +48,7 @@ export async function runPurge(context: JobContext, run: JobRun<PurgeTask, Purge
 
 class PurgeRun {
   constructor(
-    private readonly context: JobContext,
+    private readonly context: PurgeContext,
     private readonly job: PartitionJob<PurgeTask, PurgeProgress>,
     private readonly purge: Purge,
   ) {}
@@ -56,10 +64,24 @@ class PurgeRun {
     // A run that crashed may have removed some that it could not count any more.
     await job.save({ entities: Math.max(job.progress.entities, job.progress.total) });
     for (const { tenant, sourceId } of purge.sources) {
+      await forgetTypes(store, job.tag, { tenant, sourceId });
       const forgotten = await autoFields.forgetDecided(job.tag, tenant, sourceId);
       await job.save({ fieldTypes: job.progress.fieldTypes + forgotten });
     }
-    await notePurged(store, purge.token, job.partition);
+    if (await notePurged(store, purge.token, job.partition)) await this.#end();
+  }
+
+  /** Before a partition was through, its removals could leave traces in all of them. */
+  async #end(): Promise<void> {
+    const { store, configuration } = this.context;
+    await configuration.refresh();
+    const { tenants } = configuration.current;
+    await forgetLogs(
+      store,
+      ({ tenant, environmentId }) =>
+        tenants.get(tenant)?.environments.some(({ id }) => id === environmentId) !== true,
+    );
+    await endPurge(store, this.purge.token);
   }
 
   /** A process with a former configuration could still take entities in, or build outputs of them: this waits for it. */
@@ -96,7 +118,6 @@ class PurgeRun {
   async #remove({ tenant, sourceId }: SourcePlace, originIds: readonly string[]): Promise<void> {
     const { job } = this;
     const { store } = this.context;
-    await job.take(originIds.length);
     await job.waits.untilRoom([]);
     const records = await readProcessed(store, job.tag, tenant, sourceId, originIds);
     const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds });

@@ -10,7 +10,7 @@
  */
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
-import type { JobRun } from '../store/configuration/jobs-queue.ts';
+import type { JobRun } from '../store/configuration/job-runner.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { countProcessed } from '../store/derived/processed.ts';
 import { readOwners } from '../store/partitions/owners.ts';
@@ -20,8 +20,9 @@ import { isOutdated } from './outdated.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import { type Criterion, type PassSource, type ProcessedEntity, RebuildPass } from './rebuild-pass.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
+import type { UrlFormWatch } from './url-form-change.ts';
 
-/** How often the jobs of all partitions look whether lookup indexes are whole. */
+/** How often the jobs of all partitions look whether lookup indexes are whole, and whether all know the form of URLs. */
 const layoutsPollMs = 200;
 /** An entity that no rebuild brings up to date must not keep the job going for ever. */
 const passesMax = 5;
@@ -29,6 +30,7 @@ const passesMax = 5;
 export interface RebuildContext extends JobContext {
   readonly configuration: ActiveConfiguration;
   readonly layoutWatch: LayoutWatch;
+  readonly urlFormWatch: UrlFormWatch;
   onInvalidated(count: number): void;
 }
 
@@ -65,7 +67,9 @@ class Rebuild {
       await this.#changeLayouts(changes);
       job.note({ phase: 'rebuild', pass: 1, place: null, markedInPass: 0 });
     }
+    await this.#changeUrlForms();
     await job.inSlot(() => this.#rebuild());
+    await this.#noteUrlsMoved();
     await job.save({ done: true });
   }
 
@@ -99,6 +103,21 @@ class Rebuild {
     while (!this.#isSuperseded && !(await layoutWatch.advance(generation, partition, changes))) {
       await this.job.waits.pause(layoutsPollMs);
     }
+  }
+
+  /** Waits, as `#changeLayouts`, until workers put claims on URLs in the form that the configuration asks for. */
+  async #changeUrlForms(): Promise<void> {
+    const { configuration, urlFormWatch } = this.context;
+    await configuration.refresh();
+    while (!this.#isSuperseded && !(await urlFormWatch.advance(configuration))) {
+      await this.job.waits.pause(layoutsPollMs);
+      await configuration.refresh();
+    }
+  }
+
+  async #noteUrlsMoved(): Promise<void> {
+    const { configuration, urlFormWatch } = this.context;
+    if (!this.#isSuperseded) await urlFormWatch.noteMoved(configuration, this.job.partition);
   }
 
   async #rebuild(): Promise<void> {

@@ -2,7 +2,6 @@
  * A pass over a partition: finds the entities that must be rebuilt, a portion at a time, and asks the owner for it. It
  * goes on where an earlier run was broken off.
  */
-import { portions } from '../lib/portions.ts';
 import { formatDependent } from '../store/derived/dependents.ts';
 import { type ProcessedPortion, processedPortion, readProcessed } from '../store/derived/processed.ts';
 import { type OriginIdsPortion, originIdsPortion, readEntities } from '../store/entities/entities.ts';
@@ -13,11 +12,10 @@ import type { Store } from '../store/store.ts';
 import type { PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 
-/**
- * Entities that one stream entry invalidates. They are rebuilt between two rests: a few milliseconds, for which a
- * reader may wait.
- */
-const entitiesPerInvalidation = 20;
+/** Entities that are rebuilt between two rests: a few milliseconds, for which a reader may wait. */
+const entitiesBetweenRests = 20;
+/** Entities that one stream entry invalidates while nobody reads. The owner always has the next ones then. */
+const entitiesAtOnceMax = 100;
 
 export interface PassSource {
   /** `<tenant>|<sourceId>`; sources are passed in the order of these texts. */
@@ -113,9 +111,12 @@ export class RebuildPass {
 
   async #invalidate({ tenant, sourceId }: PassSource, originIds: readonly string[]): Promise<void> {
     const { job, store } = this;
-    for (const portion of portions(originIds, entitiesPerInvalidation)) {
-      await job.take(portion.length);
+    for (let at = 0; at < originIds.length; ) {
+      job.signal.throwIfAborted();
       await job.waits.untilRoom(job.progress.lastMarks);
+      const isUnread = await job.fronts.areUnread();
+      const portion = originIds.slice(at, at + (isUnread ? entitiesAtOnceMax : entitiesBetweenRests));
+      at += portion.length;
       const dependents = portion.map((originId) =>
         formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
       );
@@ -127,7 +128,7 @@ export class RebuildPass {
         lastMarks: [...new Map(lastMarks).set(tenant, sequence)],
       });
       this.onInvalidated(portion.length);
-      await job.waits.rest(tenant, sequence);
+      if (!isUnread) await job.waits.rest(tenant, sequence);
     }
   }
 }

@@ -60,7 +60,10 @@ export async function enqueueRebuild(store: Store, queue: RebuildJobs, generatio
 export interface RebuildState {
   /** 0 to 100; 100 only when all is done. */
   readonly percent: number;
-  /** Records looked at, and entities asked to be rebuilt. */
+  /** When the first job was taken up, in ms since 1970; null before that. */
+  readonly startedAtMs: number | null;
+  /** Records to look at, records looked at, and entities asked to be rebuilt. */
+  readonly total: number;
   readonly scanned: number;
   readonly marked: number;
   readonly isDone: boolean;
@@ -88,6 +91,8 @@ export async function rebuildState(
   const mean = percents.reduce((sum, percent) => sum + percent, 0) / percents.length;
   return {
     percent: isDone ? 100 : Math.min(99, Math.floor(mean)),
+    startedAtMs: earliest(statuses),
+    total: sumOf(statuses, ({ total }) => total),
     scanned: sumOf(statuses, ({ scanned }) => scanned),
     marked: sumOf(statuses, ({ marked }) => marked),
     isDone,
@@ -98,6 +103,11 @@ export async function rebuildState(
         : [{ partition, reason: status.failure, isFinal: status.state === 'failed' }],
     ),
   };
+}
+
+function earliest(statuses: readonly (JobStatus<RebuildProgress> | null)[]): number | null {
+  const times = statuses.flatMap((status) => status?.startedAtMs ?? []);
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 function percentOf(status: JobStatus<RebuildProgress> | null, isEnqueued: boolean): number {

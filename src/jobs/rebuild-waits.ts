@@ -7,18 +7,9 @@ import type { Store } from '../store/store.ts';
 import type { FrontLoad } from './front-load.ts';
 import type { RebuildProgress } from './rebuild-queue.ts';
 
-const pollMs = 20;
-const rebuiltPollMsMin = 4;
-/**
- * A rest is so many times as long as the rebuild before it. Five times leaves most of the owner's time to fresh changes, and
- * the cores to requests. The slowest hundredth of deliveries takes about 1.5 times as long meanwhile, at most twice. With
- * three times, they took longer than that. With few requests, a shorter rest lets the rebuild end sooner.
- */
-const restFactors = { idle: 1, busy: 5 };
-/** Fronts count as busy from so many requests a second, those of a single reader. Below, rests grow with the requests. */
-const busyPerSecond = 20;
-const restMaxMs = 2_000;
-
+/** Polls are frequent at first, then as long as what was waited for suggests, up to the longest. */
+const pollMsMin = 4;
+const pollMsMax = 20;
 /** The last invalidation of each tenant. */
 type Invalidations = RebuildProgress['lastMarks'];
 
@@ -27,11 +18,11 @@ export class RebuildWaits {
   constructor(
     private readonly store: Store,
     private readonly partition: number,
-    private readonly fronts: Pick<FrontLoad, 'perSecond'>,
+    private readonly fronts: FrontLoad,
     private readonly signal: AbortSignal,
   ) {}
 
-  async pause(ms = pollMs): Promise<void> {
+  async pause(ms = pollMsMax): Promise<void> {
     await setTimeout(ms, undefined, { signal: this.signal });
   }
 
@@ -41,10 +32,11 @@ export class RebuildWaits {
    */
   async untilRoom(last: Invalidations): Promise<void> {
     const lastSequence = Math.max(0, ...last.map(([, sequence]) => sequence));
+    const startMs = performance.now();
     for (;;) {
       const { waiting, checkpoint } = await readPartitionState(this.store, this.partition);
       if (waiting < rebuildsWaitingMax && checkpoint >= lastSequence) return;
-      await this.pause();
+      await this.#pauseSince(startMs);
     }
   }
 
@@ -67,22 +59,19 @@ export class RebuildWaits {
     const startMs = performance.now();
     await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
     const tookMs = performance.now() - startMs;
-    await this.pause(Math.min(restMaxMs, tookMs * restFactor(await this.fronts.perSecond())));
+    await this.pause(await this.fronts.restMs(tookMs));
   }
 
-  /** Asks often at first, then more rarely: the rest that follows is in proportion to how long this took. */
   async #untilRebuiltUpTo(partition: number, tenant: string, sequence: number): Promise<void> {
     const startMs = performance.now();
     for (;;) {
-      const waitedMs = performance.now() - startMs;
-      await this.pause(Math.min(pollMs, Math.max(rebuiltPollMsMin, waitedMs / 4)));
+      await this.#pauseSince(startMs);
       if (rebuiltUpTo(await readCommittedState(this.store, partition), tenant) >= sequence) return;
     }
   }
-}
 
-/** Length of a rest as a multiple of the rebuild before it. @param perSecond requests that the fronts answer */
-export function restFactor(perSecond: number): number {
-  const { idle, busy } = restFactors;
-  return idle + (busy - idle) * Math.min(1, perSecond / busyPerSecond);
+  /** Pauses between two polls of a wait: the rest that follows is in proportion to how long the wait took. */
+  async #pauseSince(startMs: number): Promise<void> {
+    await this.pause(Math.min(pollMsMax, Math.max(pollMsMin, (performance.now() - startMs) / 4)));
+  }
 }

@@ -40,3 +40,8 @@ export function countCodePoints(text: string): number {
   }
   return count;
 }
+
+/** Counts only where it has to: a text never has more code points than UTF-16 units. */
+export function hasMoreCodePoints(text: string, than: number): boolean {
+  return text.length > than && countCodePoints(text) > than;
+}

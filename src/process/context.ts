@@ -1,4 +1,5 @@
 /** Opens the context of a process of the Procfile: settings, store, the active configuration, a log. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish.ts';
 import { answerWords } from '../cli/help.mjs';
@@ -10,6 +11,7 @@ import { readSettings, type Settings } from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
 import { stopReserveMs } from '../contract/limits.ts';
 import { createLog, type Log } from '../http/operations/log.ts';
+import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
@@ -98,7 +100,9 @@ async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promis
   if (configuration.loaded) return;
   log.warn(
     {},
-    'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, here or on another host',
+    asTyped(
+      'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, here or on another host',
+    ),
   );
   while (!configuration.loaded) {
     await sleep(unpublishedPollMs);

@@ -1,5 +1,6 @@
 /** The fields of an index: from its schema, or as auto-indexing decided them. */
 import type { Configuration, Tenant } from '../config/configuration.ts';
+import { type IndexTexts, sameTexts } from '../schemas/definition/index-texts.ts';
 import type { FieldType } from '../search/fields/field-type.ts';
 import type { ScopedIndex } from '../store/derived/items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
@@ -7,7 +8,7 @@ import { indexName } from '../store/keys.ts';
 
 /** The origin of the field types of an index. */
 export type IndexDefinition =
-  | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType> }
+  | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType>; readonly texts: IndexTexts }
   | { readonly kind: 'auto'; readonly tenant: string; readonly sourceId: string; readonly type: string };
 
 /** The definition of an index; null when the configuration does not have it (any more). */
@@ -20,7 +21,7 @@ export function definitionOf(
   const [kind, name = '', ...type] = index.split(':');
   if (kind === 'auto') return autoDefinition(tenant, scope.environmentId, name, type.join(':'));
   const schema = tenant.indexes.get(index.slice(indexName.schema('').length));
-  return schema === undefined ? null : { kind: 'schema', fields: schema.fields };
+  return schema === undefined ? null : { kind: 'schema', fields: schema.fields, texts: schema.texts };
 }
 
 /** The definition of an auto-indexed type; null when the group is not auto-indexed or has no source in the environment. */
@@ -44,12 +45,12 @@ export function knownFields(
   return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
 }
 
-/** True when items that fit one definition fit the other too. */
+/** True when a shard of one definition answers as a shard of the other. */
 export function sameDefinition(a: IndexDefinition, b: IndexDefinition): boolean {
   if (a.kind === 'auto') {
     // The types of an auto-indexed type never change once they are decided.
     return b.kind === 'auto' && a.sourceId === b.sourceId && a.type === b.type;
   }
-  if (b.kind === 'auto' || a.fields.size !== b.fields.size) return false;
+  if (b.kind === 'auto' || a.fields.size !== b.fields.size || !sameTexts(a.texts, b.texts)) return false;
   return [...a.fields].every(([name, type]) => b.fields.get(name) === type);
 }

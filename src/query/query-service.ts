@@ -1,7 +1,9 @@
 /** The interface of the query room for the HTTP front (docs/reference/indexes-and-queries.md). */
 import type { ClientPrincipal } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
-import type { VersionVector } from '../store/visibility/version.ts';
+import type { FacetStats } from '../search/facets/stats.ts';
+import type { FacetGroup } from '../search/shard-answer.ts';
+import type { Version } from '../store/visibility/version.ts';
 
 /** The target of a query: an index, or an entity type of an auto-indexed source group. */
 export type QueryTarget =
@@ -12,23 +14,18 @@ export interface QueryRequest {
   readonly target: QueryTarget;
   /** The query object as it was sent. */
   readonly body: Json;
-  /** Label of a query within a multi-query. It is only echoed. */
-  readonly name?: string;
-  /** JSON text of an object with the members that a multi-query echoes; absent for other queries. */
-  readonly labels?: string;
   /** Mistakes in the target or the name, which are told with the query's other mistakes; absent when there are none. */
   readonly mistakes?: readonly string[];
 }
 
 export interface QueryOptions {
   /** State that the answer must have; null asks for none. */
-  readonly minVersion: VersionVector | null;
+  readonly minVersion: Version | null;
 }
 
 export interface QueryService {
   /**
-   * Runs queries together. Outcomes stand in the order of the queries. When one query is bad, none is run. The outcomes
-   * of the good ones are then `{ ok: false }` without errors.
+   * Runs queries together. Outcomes stand in the order of the queries. A bad query says nothing about the others.
    * @throws UnavailableError when no complete answer came in time
    */
   run(
@@ -42,17 +39,15 @@ export type QueryOutcome = GoodOutcome | BadOutcome;
 
 export interface BadOutcome {
   readonly ok: false;
-  /** 404: no such index, source group or entity type. */
-  readonly status: 400 | 404;
-  /** Every mistake found, one text each; empty when only another query of the request is bad. */
+  /** 403: the client may not ask this index. 404: no such index, source group or entity type. */
+  readonly status: 400 | 403 | 404;
+  /** Every mistake found, one text each. */
   readonly errors: readonly string[];
 }
 
 export interface GoodOutcome {
   readonly ok: true;
   readonly result: QueryResult;
-  /** See `QueryRequest`; null for none. */
-  readonly labels: string | null;
   /** The subject under which changes to the items of the index are announced (`itemsSubject`). */
   readonly subject: string;
   /** Digest of the configuration that the answer follows; null while workers go over to another. */
@@ -84,8 +79,10 @@ export interface QueryRow {
 export interface QueryFacet {
   readonly name: string;
   readonly field: string;
-  readonly groups: readonly { readonly value: string | number | boolean; readonly count: number }[];
+  readonly groups: readonly FacetGroup[];
   readonly isValid: boolean;
+  /** Absent: not asked for. */
+  readonly stats?: FacetStats;
 }
 
 /** No complete and current answer came in time. The client gets a 503 with `Retry-After`. */

@@ -1,3 +1,5 @@
+import { codeFullSchema, codeIndexSchema, codePartial, TenantCode } from './code/code-schema.ts';
+import type { CodeProgram } from './code/program.ts';
 import { type PartialDraft, reachablePartials, schemaDigest } from './definition/digest.ts';
 import { compileFullSchema } from './definition/full-schema.ts';
 import { compileIndexSchema } from './definition/index-schema.ts';
@@ -17,17 +19,31 @@ export function compileSchemas(
 ): CompiledSchemas {
   const entityScope = Scope.entity.observedBy(observer);
   const partialScope = Scope.partial.observedBy(observer);
-  const partials: ReadonlyMap<string, PartialDraft> = mapEntries(sources.partials, (alias, at) =>
-    compilePartialSchema(alias, at, partialScope),
-  );
+  const code = new TenantCode(sources.code ?? []);
+  const partials: ReadonlyMap<string, PartialDraft> = new Map([
+    ...mapEntries(sources.partials, (alias, at) => compilePartialSchema(alias, at, partialScope)),
+    ...byAlias(code.ofKind('partial'), (program) => codePartial(program, code)),
+  ]);
+  const surroundings = { partials, scope: entityScope, sourceGroups: sources.sourceGroups };
   return {
-    schemas: mapEntries(sources.schemas, (alias, at) => compileFullSchema(alias, at, partials, entityScope)),
+    hasCode: code.programs.length > 0,
+    schemas: new Map([
+      ...mapEntries(sources.schemas, (alias, at) => compileFullSchema(alias, at, surroundings)),
+      ...byAlias(code.ofKind('full'), (program) => codeFullSchema(program, code, partials)),
+    ]),
     partials: mapEntries(partials, (alias, { json, needs, definition }) => {
       const digest = schemaDigest(json, reachablePartials(needs, partials), partials);
       return new CompiledPartial(alias, digest, definition.write);
     }),
-    indexes: mapEntries(sources.indexes, (alias, at) => compileIndexSchema(alias, at, partials, entityScope)),
+    indexes: new Map([
+      ...mapEntries(sources.indexes, (alias, at) => compileIndexSchema(alias, at, surroundings)),
+      ...byAlias(code.ofKind('index'), (program) => codeIndexSchema(program, code, partials)),
+    ]),
   };
+}
+
+function byAlias<T>(programs: readonly CodeProgram[], make: (program: CodeProgram) => T): [string, T][] {
+  return programs.map((program) => [program.alias, make(program)]);
 }
 
 function mapEntries<T, U>(

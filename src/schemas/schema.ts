@@ -5,9 +5,13 @@
  */
 import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
+import type { JsonObject } from '../contract/json.ts';
 import type { BuildInput } from './build/input.ts';
 import type { BuiltItem, BuiltView } from './build/outcome.ts';
+import type { CodeProgram } from './code/program.ts';
 import type { FieldTypeName } from './definition/index-fields.ts';
+import type { IndexMetadata } from './definition/index-metadata.ts';
+import type { IndexTexts } from './definition/index-texts.ts';
 import type { Evaluate } from './language/scope.ts';
 import type { LookupPlan } from './lookup/plan.ts';
 
@@ -24,13 +28,19 @@ interface TriggeredSchema {
 export interface FullSchema extends TriggeredSchema {
   /** True when it has a `route.url`: a view without a URL is then probably a mistake. */
   readonly claimsUrl: boolean;
+  /** False for a schema in JavaScript without `properties`: its actions are all that it does. */
+  readonly makesView: boolean;
   claims(input: BuildInput): ViewClaims;
   build(input: BuildInput): BuiltView;
   actions(input: BuildInput): ResolvedAction[];
+  /** Webhooks that the view is meant for; they depend on the entity alone. */
+  destinations(input: BuildInput): ResolvedDestination[];
 }
 
 export interface IndexSchema extends TriggeredSchema {
   readonly fields: ReadonlyMap<string, FieldTypeName>;
+  readonly texts: IndexTexts;
+  readonly metadata: IndexMetadata;
   build(input: BuildInput): BuiltItem;
 }
 
@@ -40,17 +50,29 @@ export interface PartialSchema {
   readonly digest: string;
 }
 
-/** Claims of a view; they depend on the entity alone. */
+/** Claims of a view; those of JSON schemas depend on the entity alone. */
 export interface ViewClaims {
+  /** The first of its URLs. */
   readonly url: string | null;
   /** Without empty ones and without repetition, in the order of the schema. */
   readonly handles: readonly string[];
+  /** True while code has not said them yet. */
+  readonly areUnknown?: true;
+  /** All its URLs, `url` among them, with what leads to each; absent: the entity's redirects lead to `url`. */
+  readonly pages?: readonly { readonly url: string; readonly redirects: readonly string[] }[];
 }
 
 /** An `actions` entry with its expressions evaluated: which views to process again. */
 export interface ResolvedAction extends EntityRef {
   /** Schema alias, or null for all of the entity. */
   readonly alias: string | null;
+}
+
+/** A `destinations` entry with its expressions evaluated. */
+export interface ResolvedDestination {
+  /** Of a webhook. */
+  readonly alias: string;
+  readonly options: JsonObject;
 }
 
 /**
@@ -68,13 +90,18 @@ export interface PlaceInFile {
 
 /** The parsed files of one tenant, each at its root, by alias. */
 export interface SchemaSources {
+  /** Aliases of all source groups of the tenant. */
+  readonly sourceGroups: readonly string[];
   readonly schemas: ReadonlyMap<string, Cursor>;
   readonly partials: ReadonlyMap<string, Cursor>;
   readonly indexes: ReadonlyMap<string, Cursor>;
+  /** Schemas in JavaScript; absent: none. */
+  readonly code?: readonly CodeProgram[];
 }
 
 export interface CompiledSchemas {
   readonly schemas: ReadonlyMap<string, FullSchema>;
   readonly partials: ReadonlyMap<string, PartialSchema>;
   readonly indexes: ReadonlyMap<string, IndexSchema>;
+  readonly hasCode: boolean;
 }

@@ -22,6 +22,10 @@ export class Bitmap {
     this.words[at] = (this.words[at] ?? 0) | (1 << (id & 31));
   }
 
+  addAll(ids: readonly number[]): void {
+    for (let at = 0; at < ids.length; at += 1) this.add(ids[at] ?? 0);
+  }
+
   remove(id: number): void {
     const at = id >>> 5;
     this.words[at] = (this.words[at] ?? 0) & ~(1 << (id & 31));

@@ -1,23 +1,95 @@
 /** The query that a shard answers. It is plain data, because it crosses processes. */
+import type { FacetInterval } from '../contract/facet-intervals.ts';
 import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json } from '../contract/json.ts';
+import type { GeoPoint } from './columns/geo-point.ts';
+import type { PlainValue } from './columns/value-dictionary.ts';
+import type { ValueKind } from './fields/field-type.ts';
 import type { RowPlace } from './shard-answer.ts';
 
 export interface SortKey {
   readonly field: string;
   readonly order: 'asc' | 'desc';
+  /** Sorts by the distance from this place. At most one key has it. */
+  readonly near?: GeoPoint;
+}
+
+/** A search for words. A doc matches by any of the fields, or, in the mode `all`, if each word matches in one of them. */
+export interface CheckedSearch {
+  /** At least one, each once. `weight` is over 0, and at most 100. */
+  readonly fields: readonly { readonly field: string; readonly weight: number }[];
+  readonly value: string;
+  readonly literal: boolean;
+  readonly mode: 'any' | 'all';
+  /** The last word also matches words that begin with it. */
+  readonly prefix: boolean;
+  /** Edits that each word may have; null where the word's length says it. */
+  readonly fuzziness: number | null;
+}
+
+export interface CheckedFacet {
+  readonly field: string;
+  readonly name: string;
+  readonly size: number;
+  readonly isValid: boolean;
+  /** It counts as if no condition stood on its field. Absent: false. */
+  readonly isUnfiltered?: true;
+  /** Absent: nothing but groups by value is asked for. A facet that is not valid has none. */
+  readonly numbers?: NumberFacet;
+}
+
+/** What a facet on numbers or dates is asked for. One of `ranges` and `interval` is null; both are for groups by value. */
+export interface NumberFacet {
+  readonly kind: ValueKind;
+  readonly stats: boolean;
+  readonly ranges: readonly FacetRange[] | null;
+  readonly interval: FacetInterval | null;
+}
+
+/** From `from`, below `to`, as they were sent; null: open. */
+export interface FacetRange {
+  readonly from: number | string | null;
+  readonly to: number | string | null;
+  readonly name: string | null;
+}
+
+/** How the words that a search found are shown. */
+export interface CheckedHighlight {
+  /** Each once. */
+  readonly fields: readonly string[];
+  readonly before: string;
+  readonly after: string;
+  /** Code points of a passage, without marks; null for whole texts. */
+  readonly length: number | null;
+}
+
+export interface CheckedDistinct {
+  readonly field: string;
+  /** Facets count what is left, not all that match. */
+  readonly isForFacets: boolean;
+  /**
+   * The items that stand for the values that several shards have, for each of `populationsOf`. Null: each shard tells
+   * what it has, unless it has everything.
+   */
+  readonly decided: readonly (readonly DecidedValue[])[] | null;
+}
+
+/** A value, and the first of all items that have it. */
+export interface DecidedValue {
+  readonly value: PlainValue;
+  readonly originId: string;
+  readonly sourceId: string;
 }
 
 /** A query from `checkQuery`: it has no mistakes, and every default is filled in. */
 export interface CheckedQuery {
   readonly filter: FilterNode | null;
-  readonly search: { readonly field: string; readonly value: string; readonly literal: boolean } | null;
-  readonly facets: readonly {
-    readonly field: string;
-    readonly name: string;
-    readonly size: number;
-    readonly isValid: boolean;
-  }[];
+  readonly search: CheckedSearch | null;
+  /** Null also where there is no search. */
+  readonly highlight: CheckedHighlight | null;
+  readonly facets: readonly CheckedFacet[];
+  /** Of each value of a field only the first item; null for none. */
+  readonly distinct: CheckedDistinct | null;
   /** At least one key. Ties are ordered by `_originId`, then `_sourceGuid`. */
   readonly sort: readonly SortKey[];
   /** Rows before the page; 0 when `after` is set. */
@@ -25,6 +97,8 @@ export interface CheckedQuery {
   readonly pageSize: number;
   /** Place of the last row of the page before, from its token; null without one. */
   readonly after: RowPlace | null;
+  /** Names of the item's own fields that come back; null for all. */
+  readonly fields: readonly string[] | null;
 }
 
 export type FilterNode =

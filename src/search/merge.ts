@@ -1,6 +1,8 @@
 import type { CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
 import { type FacetNeed, mergeFacet } from './facets/merge.ts';
+import { mergedNumbers } from './facets/number-facet.ts';
+import type { FacetStats } from './facets/stats.ts';
 import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
 import { compareText } from './text/code-points.ts';
 
@@ -16,6 +18,8 @@ export interface MergedFacet {
   readonly name: string;
   readonly isValid: boolean;
   readonly groups: readonly FacetGroup[];
+  /** Absent: not asked for. */
+  readonly stats?: FacetStats;
 }
 
 export interface MergedAnswer<R> {
@@ -43,12 +47,15 @@ export function mergeAnswers<R extends { readonly place: RowPlace }>(
   counts: FacetCounts = new Map(),
 ): MergedAnswer<R> {
   const needs: FacetNeed[] = [];
-  const facets = query.facets.map(({ field, name, isValid, size }, facetIndex): MergedFacet => {
+  const facets = query.facets.map((facet, facetIndex): MergedFacet => {
+    const { field, name, isValid, size } = facet;
     if (!isValid) return { field, name, isValid, groups: [] };
-    const parts = counts.get(facetIndex) ?? answers.map(({ facets }) => facets[facetIndex] ?? { groups: [] });
-    const merged = mergeFacet(parts, size, counts.has(facetIndex));
+    const sent = answers.map(({ facets }) => facets[facetIndex] ?? { groups: [] });
+    const { groups, ...stats } = mergedNumbers(facet, sent);
+    if (groups !== null) return { field, name, isValid, groups, ...stats };
+    const merged = mergeFacet(counts.get(facetIndex) ?? sent, size, counts.has(facetIndex));
     if (merged.unknown !== null) needs.push({ facetIndex, values: merged.unknown.values });
-    return { field, name, isValid, groups: merged.groups };
+    return { field, name, isValid, groups: merged.groups, ...stats };
   });
   return {
     total: answers.reduce((sum, { total }) => sum + total, 0),

@@ -80,9 +80,9 @@ function* mapLater<T, R>(
 }
 
 /** The parts of a query's work. `shared` is work that is done once for all queries, and counts for none. */
-export type Phase = 'filters' | 'search' | 'facets' | 'sort' | 'page' | 'shared';
+export type Phase = 'filters' | 'search' | 'facets' | 'distinct' | 'sort' | 'page' | 'shared';
 
-/** The exact place in a phase: a condition of the filters, or the field of a facet; null where the phase says enough. */
+/** The exact place in a phase: a condition of the filters, or the field of a facet or of `distinct`; null where the phase says enough. */
 export type Detail = Extract<FilterNode, { kind: 'condition' }> | string | null;
 
 /** Most docs that are looked at in one go, where each takes a unit. */

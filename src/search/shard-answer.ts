@@ -1,5 +1,7 @@
 /** The answers of a shard, which are merged. */
 import type { JsonObject } from '../contract/json.ts';
+import type { IntervalCount } from './facets/intervals.ts';
+import type { StatsPart } from './facets/stats.ts';
 
 /**
  * The place of a row in the order of its query: its sort values, then its ids. Places of different shards can be
@@ -11,15 +13,19 @@ export interface RowPlace {
   readonly sourceId: string;
 }
 
-export interface Row {
+/** A row as it is written into an answer. */
+export interface ShownRow {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
+  /** JSON text of the fields in UTF-8. It may be the shard's memory and must not be changed. */
+  readonly fieldsBytes: Buffer;
+}
+
+export interface Row extends ShownRow {
   readonly fields: JsonObject;
   /** `fields` as JSON text. A row parses it only when `fields` is read. */
   readonly fieldsText: string;
-  /** `fieldsText` in UTF-8. It is the shard's memory and must not be changed. */
-  readonly fieldsBytes: Buffer;
 }
 
 export interface FacetGroup {
@@ -27,8 +33,22 @@ export interface FacetGroup {
   readonly count: number;
 }
 
+/** A group of a facet by ranges. */
+export interface RangeGroup extends FacetGroup {
+  readonly from: number | string | null;
+  readonly to: number | string | null;
+}
+
+/** What a facet counts of numbers and dates, as far as it is asked for. */
+export interface NumberCounts {
+  readonly stats?: StatsPart;
+  /** In the order of the ranges. */
+  readonly ranges?: readonly number[];
+  readonly intervals?: readonly IntervalCount[];
+}
+
 /** A facet's groups of one shard, the highest count first, equal counts by value. Values keep their type. */
-export interface FacetGroups {
+export interface FacetGroups extends NumberCounts {
   readonly groups: readonly FacetGroup[];
   /** There are more groups, none with a count above this. Absent when these are all. */
   readonly restMax?: number;
@@ -43,4 +63,9 @@ export interface ShardAnswer {
   readonly rows: readonly Row[];
   /** In the order of the query's `facets`. A facet that is not valid has no groups. */
   readonly facets: readonly FacetGroups[];
+}
+
+/** A shard's part of an answer, with its rows as they are shown. */
+export interface ShownAnswer extends Omit<ShardAnswer, 'rows'> {
+  readonly rows: readonly ShownRow[];
 }

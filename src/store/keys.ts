@@ -1,7 +1,8 @@
 /**
  * Every Redis key of the platform, and which partition a thing lives in.
  *
- * All keys of a partition carry its tag, so one Lua call can touch any of them, on one Redis and on Redis Cluster.
+ * All keys of a partition carry its tag, so one Lua call can touch any of them, on one Redis and on Redis Cluster. Those of claims
+ * and of the change log are named in `scripts/parts/` too.
  * Tags are chosen by their slot, evenly over the 16,384 slots: plain `{p0}`, `{p1}` … would fall unevenly on masters.
  * Tenant aliases, environment ids, source ids and schema aliases never hold a colon. An originId, an entity type and a
  * lookup key may hold one, so they always come last in their key or field.
@@ -11,6 +12,7 @@
  * `r:` are competing claims.
  */
 import calculateSlot from 'cluster-key-slot';
+import { pathInForm, type UrlForm } from '../config/urls/url-form.ts';
 
 const clusterSlots = 16_384;
 
@@ -21,18 +23,30 @@ export const platformTag = '{millrace}';
 export const keys = {
   /** Hash: format, partitions, secret. */
   layout: `${platformTag}:layout`,
-  /** Hash: generation, digest, documents, origin, rebuilt (last generation whose rebuild was put into the queue). */
+  /**
+   * Hash: generation, digest, documents, origin, rebuilt (last generation whose rebuild was put into the queue), folder
+   * (digest of the folder that was last taken), applied (tenant -> when it became what it is).
+   */
   configuration: `${platformTag}:configuration`,
   /**
    * Hash: version; `r|<tenant>|<sourceId>` -> lookup layout that is read; `b|…` -> the one before, still kept up;
-   * `f|…|<partition>` -> generation for whose layout the partition is filled.
+   * `f|…|<partition>` -> generation for whose layout the partition is filled. `u|<tenant>` -> in which forms the claims on
+   * URLs stand (`configuration/url-forms.ts`); `mu|<tenant>|<partition>` -> generation for which the partition's have moved.
    */
   layouts: `${platformTag}:layouts`,
+  /** Hash: `<tenant>|<digest>` -> a lookup that no index answers and that code has asked for. */
+  askedLookups: `${platformTag}:asked-lookups`,
   /**
    * Hash, while a purge is under way: token, generation; `<tenant>|<sourceId>` -> '1' for each source that is purged;
    * `done:<partition>` -> '1'.
    */
   purge: `${platformTag}:purge`,
+  /** Hash with a time to live: documents; what a dry run would make active. */
+  dryRun: (token: string) => `${platformTag}:dry-run:${token}`,
+  /** Sorted set with a time to live, all scores 0: claims that a dry run would move (`dry-runs/claim-moves.ts`). */
+  dryRunMoves: (tag: string, token: string) => `${tag}:dry-run:${token}`,
+  /** Hash: `<tenant>|<alias>|<environmentId>` -> how a webhook stands, in JSON (`webhooks/webhook-states.ts`). */
+  webhooks: `${platformTag}:webhooks`,
   /** Pub/sub channel that tells of a new configuration generation, and of a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
   /** Stream with a time to live: requests to a process, and replies to it. */
@@ -44,7 +58,7 @@ export const keys = {
 
   /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty (the first pending rebuild of each tenant). */
   owner: (tag: string) => `${tag}:owner`,
-  /** Hash: stream, changes; the last sequence number of each stream. */
+  /** Hash: stream, changes, log; the last sequence number of each stream, and of the change log. */
   clock: (tag: string) => `${tag}:clock`,
   /** Stream of accepted writes and invalidations; entry ids are `<sequence>-0`. */
   stream: (tag: string) => `${tag}:stream`,
@@ -54,6 +68,8 @@ export const keys = {
   fence: (tag: string) => `${tag}:fence`,
   /** Hash: pending rebuild (a view or an item) -> first and last invalidation that asks for it. */
   pendingRebuilds: (tag: string) => `${tag}:dirty`,
+  /** Hash: view or item, as in `pendingRebuilds` -> nothing; its schema is not run for now, and is tried again. */
+  refusedRebuilds: (tag: string) => `${tag}:refused`,
   /** Hash: `<tenant>:<partition>` -> last invalidation that this partition's changes sent there. */
   downstream: (tag: string) => `${tag}:caused`,
   /** Hash: `<epoch>.<number>` -> what the owner of that epoch is about to put outside the partition, by entity. */
@@ -80,11 +96,32 @@ export const keys = {
    * and not served; only those above 0.
    */
   hidden: (tag: string, tenant: string, environmentId: string) => `${tag}:hidden:${tenant}:${environmentId}`,
-  /** Sorted set, all scores 0, in code-point order: URLs that are served, and redirects that a page everywhere hides. */
-  routes: (tag: string, tenant: string, environmentId: string) => `${tag}:routes:${tenant}:${environmentId}`,
+  /**
+   * Sorted set, all scores 0, in code-point order: URLs that are served, and redirects that a page everywhere hides; one for
+   * each form of their claims.
+   */
+  routes: (tag: string, tenant: string, environmentId: string, form: UrlForm = 'exact') =>
+    `${tag}:routes:${tenant}:${environmentId}${routesEnd(form)}`,
   /** Hash: claim field -> number of views that claim it; only those above 1. */
   clashes: (tag: string, tenant: string, environmentId: string) =>
     `${tag}:clashes:${tenant}:${environmentId}`,
+  /** Set: views that refer to a view (`derived/references.ts`). */
+  referrers: (tag: string, tenant: string, environmentId: string, viewField: string) =>
+    `${tag}:referrers:${tenant}:${environmentId}:${viewField}`,
+  /** Sorted set: view in the change log (`change-log/views.ts`) -> sequence of its latest change. */
+  log: (tag: string, tenant: string, environmentId: string) => `${tag}:log:${tenant}:${environmentId}`,
+  /** Sorted set, kept for a time: removed views, and views that won or lost a claim -> sequence of the change. */
+  traces: (tag: string, tenant: string, environmentId: string) => `${tag}:traces:${tenant}:${environmentId}`,
+  /** Hash: removed view in the change log -> what it was. */
+  removed: (tag: string, tenant: string, environmentId: string) =>
+    `${tag}:removed:${tenant}:${environmentId}`,
+  /** Sorted set, kept for a time: claim that was served (`competingClaimField`) -> when that ended, in microseconds. */
+  left: (tag: string, tenant: string, environmentId: string) => `${tag}:left:${tenant}:${environmentId}`,
+  /** Hash: `<sourceId>:<schema alias>` -> its number in the change log. */
+  logNames: (tag: string, tenant: string, environmentId: string) =>
+    `${tag}:log-names:${tenant}:${environmentId}`,
+  /** Hash: `<tenant>|<environmentId>` -> sequence up to which its traces are forgotten; '' -> '1' once the log is whole. */
+  logs: (tag: string) => `${tag}:logs`,
   /** Hash: `<sourceId>:<originId>` -> index item. `index` is an `indexName`. */
   items: (tag: string, tenant: string, environmentId: string, index: string) =>
     `${tag}:items:${tenant}:${environmentId}:${index}`,
@@ -92,6 +129,14 @@ export const keys = {
   itemIndexes: (tag: string) => `${tag}:indexes`,
   /** Hash: `<tenant>|<sourceId>` -> '1': the sources whose entities the partition has processed. */
   sources: (tag: string) => `${tag}:sources`,
+  /** Hash: entity type -> '1': types that the partition has processed entities of. */
+  entityTypes: (tag: string, tenant: string, sourceId: string) => `${tag}:types:${tenant}:${sourceId}`,
+  /** Sorted set, all scores 0, in code-point order: originIds of the processed entities of a type. */
+  directory: (tag: string, tenant: string, sourceId: string, type: string) =>
+    `${tag}:directory:${tenant}:${sourceId}:${type}`,
+  /** Hash: `<sourceId>:<schema alias>` -> number of its views that stand in the change log. */
+  viewCounts: (tag: string, tenant: string, environmentId: string) =>
+    `${tag}:view-counts:${tenant}:${environmentId}`,
   /** Number: auto-indexed entity types of a source and their fields, together. */
   autoIndexed: (tag: string, tenant: string, sourceId: string) => `${tag}:auto:${tenant}:${sourceId}`,
   /** Hash: field name -> type, decided by the first value; one per auto-indexed source and type. */
@@ -104,6 +149,11 @@ export const keys = {
   dependents: (tag: string, tenant: string, sourceId: string, lookupKey: string) =>
     `${tag}:dependents:${tenant}:${sourceId}:${lookupKey}`,
 } as const;
+
+/** What the key of a list of routes ends with. */
+export function routesEnd(form: UrlForm): string {
+  return form === 'exact' ? '' : `:${form}`;
+}
 
 /** The partition's tag in a key. */
 export function tagOf(key: string): string {
@@ -130,17 +180,35 @@ export function itemField(sourceId: string, originId: string): string {
   return `${sourceId}:${originId}`;
 }
 
-/** Claim field of a URL path (normalized) or of a handle. */
+/** Claim field of a URL path (normalized) or of a handle. `i:` stands before paths in lower case. */
 export const claimField = {
-  url: (path: string) => `u:${path}`,
+  url: (path: string, form: UrlForm = 'exact') => `${urlMarks[form]}${pathInForm(path, form)}`,
   handle: (handle: string) => `h:${handle}`,
 } as const;
+
+const urlMarks: Readonly<Record<UrlForm, string>> = { exact: 'u:', folded: 'i:' };
+
+/** The form of a URL's claim field; null for that of a handle. */
+export function urlFormOfField(field: string): UrlForm | null {
+  if (field.startsWith(urlMarks.exact)) return 'exact';
+  return field.startsWith(urlMarks.folded) ? 'folded' : null;
+}
+
+/** The claim field of the same URL in lower case. @param field of a URL */
+export function foldedField(field: string): string {
+  return claimField.url(field.slice(urlMarks.exact.length), 'folded');
+}
 
 /** Name of an index schema's index, and of an auto-indexed entity type of a source group. */
 export const indexName = {
   schema: (alias: string) => `schema:${alias}`,
   auto: (sourceGroup: string, type: string) => `auto:${sourceGroup}:${type}`,
 } as const;
+
+/** An index as people name it: the alias of its schema, or `group:type` of an auto-indexed one. @param name an `indexName` */
+export function indexLabel(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
 
 /** The partitions of a store: their tags and what belongs where. */
 export class Partitions {

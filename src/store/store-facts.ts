@@ -1,6 +1,8 @@
 /** The facts that are fixed when a store is first used, and the processes that they keep out. */
+
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { asTyped } from '../lib/typed-command.mjs';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/connection.ts';
 import type { StoreOptions } from './store.ts';
@@ -15,8 +17,8 @@ export class StoreFormatError extends Error {
   override readonly name = 'StoreFormatError';
 }
 
-/** Raised by one whenever what an older version wrote would be misread. */
-const storeFormat = 4;
+/** Raised by one whenever what an older version wrote would be misread, or lacks what this one relies on. */
+const storeFormat = 5;
 
 /**
  * Whether a Redis keeps everything that it has answered: all of it is on its disk, and no replica takes its place, which
@@ -57,6 +59,8 @@ async function fixFormat(client: RedisClient): Promise<void> {
   if (format === storeFormat) return;
   throw new StoreFormatError(
     `this store has format ${format}, and this version of Millrace reads format ${storeFormat}; back it up with the version ` +
-      'that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
+      asTyped(
+        'that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
+      ),
   );
 }

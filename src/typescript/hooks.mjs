@@ -9,9 +9,11 @@ import { CompiledFiles } from './compiled-files.mjs';
 const ownPattern = /^\.{1,2}\/.*\.(?:ts|mjs)$/;
 
 let files = null;
+let root = '';
 
-/** @param options paths: `cacheDir`, where compiled files are kept; `tsconfigFile`; `esbuildPackageFile` */
-export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile }) {
+/** @param options paths: `cacheDir`, where compiled files are kept; `tsconfigFile`; `esbuildPackageFile`; `root`, the URL of our folder */
+export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile, root: ownRoot }) {
+  root = ownRoot;
   files = new CompiledFiles(cacheDir, new Compiler(tsconfigFile, esbuildPackageFile));
 }
 
@@ -29,6 +31,7 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', source: await files.read(url), shortCircuit: true };
 }
 
+/** Millrace may be a package itself, and lie in somebody's `node_modules`. */
 function isInPackage(url) {
-  return url.includes('/node_modules/');
+  return url.replace(root, '/').includes('/node_modules/');
 }

@@ -2,7 +2,7 @@
  * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. This file is plain JavaScript, because nothing
  * else can run yet. Threads import it too, because in Node 20 they do not take over the loader of the main thread.
  */
-import { register } from 'node:module';
+import { createRequire, register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../../', import.meta.url);
@@ -17,6 +17,8 @@ register('./hooks.mjs', {
   data: {
     cacheDir: pathOf('node_modules/.cache/millrace/'),
     tsconfigFile: pathOf('tsconfig.json'),
-    esbuildPackageFile: pathOf('node_modules/esbuild/package.json'),
+    // Where Millrace is itself a package, its packages may lie beside it.
+    esbuildPackageFile: createRequire(import.meta.url).resolve('esbuild/package.json'),
+    root: root.href,
   },
 });

@@ -5,12 +5,14 @@ import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { storedOutput } from '../actors/batch/stored-output.ts';
 import { formatEntityId } from '../contract/ids.ts';
+import type { BuildFailure } from '../schemas/build/outcome.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import { storedFields } from '../store/derived/stored-body.ts';
 import { type Finding, finding, outputSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
 export function checkBytes(state: TurnState, output: Output, autoTypes: AutoTypes): Finding[] {
+  if (output.failure !== null) return checkFailed(state, output, output.failure);
   const expected = storedOutput(output, autoTypes).bytes;
   const subject = outputSubject(state.turn, output.builder);
   const former = state.former.get(outputKey(output.builder));
@@ -30,6 +32,14 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   }
   if (former.schemaDigest === schemaDigest) return [];
   return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
+}
+
+/** Nothing can be made of the entity: what was made last stays, whatever it is, and the record says why. */
+function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFailure): Finding[] {
+  const former = state.former.get(outputKey(builder));
+  if (former?.failure !== undefined) return [];
+  const subject = outputSubject(state.turn, builder);
+  return [finding(subject, `cannot be made, but its entity does not know of it: ${message}`, null, message)];
 }
 
 /** Outputs that the record has and that nothing builds now. */

@@ -12,9 +12,12 @@ import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** The claims that the entity makes by this view now; ages are those of the record. */
-export function expectedClaims({ turn }: TurnState, { result, builder }: Output): ProcessedClaim[] {
+export function expectedClaims({ turn, former }: TurnState, output: Output): ProcessedClaim[] {
+  const { result, builder } = output;
+  // A view that cannot be made keeps the claims of its last state.
+  if (output.failure !== null) return [...(former.get(outputKey(builder))?.claims ?? [])];
   if (result.kind !== 'view' || turn.entity === null) return [];
-  return claimsOf(turn.entity, result.claims, formerClaims(turn, builder));
+  return claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
 }
 
 export function wantClaims(state: TurnState, output: Output, claims: readonly ProcessedClaim[]): void {

@@ -4,8 +4,10 @@
  */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';
+import { outputKey } from '../actors/batch/builder.ts';
+import type { CodeSandbox } from '../actors/batch/code-replies.ts';
 import { buildTurns, type Output } from '../actors/batch/output.ts';
-import { loadTurns } from '../actors/batch/turn.ts';
+import { loadTurns, type Turn } from '../actors/batch/turn.ts';
 import { wholeTurn } from '../actors/batch/work.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
@@ -14,13 +16,16 @@ import type { ProcessedClaim } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { areListed } from '../store/entities/directory.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
+import { askedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';
+import { checkReferences, wantReferences } from './changes/references-check.ts';
 import { checkClaims, expectedClaims, wantClaims } from './claims-check.ts';
 import { type EntityTarget, type Finding, finding } from './finding.ts';
 import { checkDependents, checkEntries, expectedEntries, wantDependents } from './lookups-check.ts';
 import type { ReadOnlyLookups } from './read-only-lookups.ts';
-import { checkSuspect, wantSuspect } from './suspect-check.ts';
+import { checkSuspect, isKnown, wantSuspect } from './suspect-check.ts';
 import { TurnState } from './turn-state.ts';
 
 export interface CheckContext {
@@ -28,6 +33,7 @@ export interface CheckContext {
   readonly configuration: Configuration;
   readonly autoFields: AutoFields;
   readonly lookups: ReadOnlyLookups;
+  readonly sandbox: CodeSandbox;
 }
 
 /** What was compared. */
@@ -44,7 +50,7 @@ export function noCounts(): CheckCounts {
 
 /** Findings for each target, in their order; all targets are of one partition. @throws StoreUnavailableError */
 export async function checkEntities(
-  { store, configuration, autoFields, lookups }: CheckContext,
+  { store, configuration, autoFields, lookups, sandbox }: CheckContext,
   partition: number,
   targets: readonly EntityTarget[],
   counts: CheckCounts,
@@ -57,7 +63,7 @@ export async function checkEntities(
     targets.map(wholeTurn),
   );
   const read = (asked: readonly Output[]) => AutoTypes.read(autoFields, asked);
-  const { outputs, autoTypes } = await buildTurns(turns, lookups, read);
+  const { outputs, autoTypes } = await buildTurns(turns, lookups, sandbox, read);
   const turnOf = new Map(
     turns.map((turn) => [`${turn.tenantAlias}:${turn.sourceId}:${turn.originId}`, turn]),
   );
@@ -69,7 +75,24 @@ export async function checkEntities(
     return new EntityCheck(new TurnState(store, stored, turn), autoTypes, ofTurn, target.suspects);
   });
   await stored.load();
-  return checks.map((check) => check.findings(counts));
+  const views = checks.flatMap((check) => check.askedViews);
+  const tag = store.partitions.tag(partition);
+  const listed = await ListedViews.read(store, tag, views);
+  const inDirectory = await readInDirectory(store, tag, turns);
+  return checks.map((check) => [...check.findings(counts, listed), ...check.checkDirectory(inDirectory)]);
+}
+
+/** Turns whose entity stands in the directory of its type. */
+async function readInDirectory(
+  store: Store,
+  tag: string,
+  turns: readonly Turn[],
+): Promise<ReadonlySet<Turn>> {
+  const asked = turns.flatMap((turn) =>
+    turn.entity === null ? [] : [{ turn, tenant: turn.tenantAlias, ...turn.entity }],
+  );
+  const found = await areListed(store, tag, asked);
+  return new Set(asked.filter((_, at) => found[at]).map(({ turn }) => turn));
 }
 
 /** The check of one entity. Its constructor names what it will read; it compares once that is loaded. */
@@ -89,27 +112,49 @@ class EntityCheck {
       state.wantOutput(output.builder);
       wantClaims(state, output, claims);
       wantDependents(state, output);
+      wantReferences(state, output);
     }
     for (const entry of this.#entries) state.want(entry);
     for (const suspect of suspects) wantSuspect(state, suspect);
   }
 
-  findings(counts: CheckCounts): Finding[] {
+  get askedViews() {
+    return askedViews(this.state, this.outputs, this.suspects);
+  }
+
+  findings(counts: CheckCounts, listed: ListedViews): Finding[] {
     const { state, outputs } = this;
     counts.entities += state.turn.entity === null ? 0 : 1;
     for (const { builder } of outputs) counts[builder.kind === 'view' ? 'views' : 'items'] += 1;
     for (const claims of this.#claims.values()) counts.claims += claims.length;
     return [
       ...this.#checkProcessed(),
-      ...outputs.flatMap((output) => [
-        ...checkBytes(state, output, this.autoTypes),
-        ...checkClaims(state, output, this.#claims.get(output) ?? []),
-        ...checkDependents(state, output),
-      ]),
+      ...outputs.flatMap((output) => this.#checkOutput(output, listed)),
       ...checkNotMade(state, outputs),
       ...(state.turn.entity === null ? [] : checkEntries(state, this.#entries)),
       ...this.suspects.flatMap((suspect) => checkSuspect(state, suspect)),
+      ...this.suspects
+        .filter((suspect) => !isKnown(state.turn.former, suspect))
+        .flatMap((suspect) => checkListedWithoutView(state, suspect, listed)),
     ];
+  }
+
+  #checkOutput(output: Output, listed: ListedViews): Finding[] {
+    const { state } = this;
+    if (!isComparable(state, output)) return [];
+    return [
+      ...checkBytes(state, output, this.autoTypes),
+      ...checkClaims(state, output, this.#claims.get(output) ?? []),
+      ...checkDependents(state, output),
+      ...checkReferences(state, output),
+      ...checkListed(state, output, listed),
+    ];
+  }
+
+  checkDirectory(inDirectory: ReadonlySet<Turn>): Finding[] {
+    const { turn } = this.state;
+    if (turn.entity === null || turn.former?.stamp !== turn.entity.stamp || inDirectory.has(turn)) return [];
+    return [finding(formatEntityId(turn), 'is missing in the directory of its type')];
   }
 
   #checkProcessed(): Finding[] {
@@ -123,4 +168,11 @@ class EntityCheck {
     const stamps = [String(former.stamp), String(entity.stamp)] as const;
     return [finding(formatEntityId(turn), 'its last change was not processed', ...stamps)];
   }
+}
+
+/** Code that was not run here, or failed at another line than where the output was made, says nothing of the output. */
+function isComparable({ former }: TurnState, { failure, builder }: Output): boolean {
+  if (failure === null) return true;
+  const recorded = former.get(outputKey(builder))?.failure;
+  return failure.retryInMs === null && (recorded === undefined || recorded.message === failure.message);
 }

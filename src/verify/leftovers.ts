@@ -5,6 +5,8 @@
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { portions } from '../lib/portions.ts';
+import { readLogNames } from '../store/change-log/names.ts';
+import { type LoggedView, loggedView } from '../store/change-log/views.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
 import { unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
 import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
@@ -12,7 +14,7 @@ import { readServed } from '../store/claims/read-claims.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
-import { claimField, viewFieldOf } from '../store/keys.ts';
+import { claimField, tagOf, viewFieldOf } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
@@ -43,6 +45,17 @@ async function allOf(store: Store, key: StoredKey): Promise<Target[]> {
 async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
   if (key.kind === 'routes') {
     for await (const urls of scanSorted(store, key.key)) yield urls.map((url) => routeTarget(key, url));
+    return;
+  }
+  if (key.kind === 'log') {
+    const { tenant, scope: environmentId } = key;
+    const names = await readLogNames(store, tagOf(key.key), { tenant, environmentId });
+    for await (const members of scanSorted(store, key.key)) {
+      yield await unknown(
+        store,
+        members.flatMap((member) => loggedTarget(key, loggedView(member, names))),
+      );
+    }
     return;
   }
   if (key.kind === 'ranks') {
@@ -84,8 +97,15 @@ function targetOfField(
 }
 
 function routeTarget(key: StoredKey, url: string): RouteTarget {
-  const field = claimField.url(normalizeUrl(url)?.path ?? url);
+  const field = claimField.url(normalizeUrl(url)?.path ?? url, key.rest === 'folded' ? 'folded' : 'exact');
   return targetOfField(key, field, { urls: [url], isLeftover: false });
+}
+
+/** A view of the change log, which its entity's record should have. */
+function loggedTarget({ tenant, scope: environmentId }: StoredKey, view: LoggedView | null): EntityTarget[] {
+  if (view === null) return [];
+  const { sourceId, originId, alias: name } = view;
+  return [{ kind: 'entity', tenant, sourceId, originId, suspects: [{ kind: 'view', environmentId, name }] }];
 }
 
 /** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
@@ -122,6 +142,7 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
         }),
       );
     case 'ranks':
+    case 'log':
     case 'routes':
       return [];
   }

@@ -45,6 +45,7 @@ const answersKept = 2000;
 interface Answer {
   readonly sourceId: string;
   readonly originIds: readonly string[];
+  readonly matched: number;
   readonly isCut: boolean;
 }
 
@@ -54,6 +55,7 @@ export class ReadOnlyLookups implements LookupAnswers {
   /** Results of the portion under way. */
   readonly #results = new Map<string, readonly StoredEntity[]>();
   readonly #cut = new Set<string>();
+  readonly #matched = new Map<string, number>();
 
   constructor(
     private readonly store: Store,
@@ -64,6 +66,7 @@ export class ReadOnlyLookups implements LookupAnswers {
   beginPortion(): void {
     this.#results.clear();
     this.#cut.clear();
+    this.#matched.clear();
   }
 
   isAnswerable(demand: LookupDemand): boolean {
@@ -80,11 +83,18 @@ export class ReadOnlyLookups implements LookupAnswers {
     return key !== null && this.#cut.has(key);
   }
 
+  /** How many entities the condition of a resolved demand found; at most `lookupResultsMax`. */
+  matched(demand: LookupDemand): number {
+    const key = resultKey(demand);
+    return key === null ? 0 : (this.#matched.get(key) ?? 0);
+  }
+
   async resolve(demands: readonly LookupDemand[]): Promise<void> {
     const asked = new Map(demands.map((demand) => [resultKey(demand), demand]));
     for (const [key, demand] of asked) {
       if (key === null || this.#results.has(key)) continue;
-      const { sourceId, originIds, isCut } = await this.#answer(key, demand);
+      const { sourceId, originIds, matched, isCut } = await this.#answer(key, demand);
+      this.#matched.set(key, matched);
       if (isCut) this.#cut.add(key);
       const refs = originIds.map((originId) => ({ sourceId, originId }));
       const entities = await readEntities(this.store, demand.tenant.alias, refs);
@@ -106,9 +116,9 @@ export class ReadOnlyLookups implements LookupAnswers {
   async #find(demand: LookupDemand): Promise<Answer> {
     const source = lookupSource(demand);
     const layout = this.source.layoutFor(demand);
-    if (source === null || layout === null) return { sourceId: '', originIds: [], isCut: false };
+    if (source === null || layout === null) return { sourceId: '', originIds: [], matched: 0, isCut: false };
     const candidates = await this.source.candidates(demand, source, layout);
-    const { originIds, cut } = demand.query.select(layout, candidates);
-    return { sourceId: source.id, originIds, isCut: cut };
+    const { originIds, matched, cut } = demand.query.select(layout, candidates);
+    return { sourceId: source.id, originIds, matched, isCut: cut };
   }
 }

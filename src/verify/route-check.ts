@@ -11,7 +11,7 @@ import {
 import { claimTag, readServed } from '../store/claims/read-claims.ts';
 import { hasSorted } from '../store/derived/keyspace.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
-import { keys } from '../store/keys.ts';
+import { keys, urlFormOfField } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { type Finding, finding, type RouteTarget } from './finding.ts';
 
@@ -115,19 +115,19 @@ function checkClash(target: RouteTarget, claims: readonly Claim[], counted: numb
 
 /** Redirects that are in the list of routes and not served. */
 function checkHidden(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
-  const expected = target.field.startsWith('u:')
-    ? firstOfHosts(claims).length - servedClaims(claims).length
-    : 0;
+  const expected =
+    urlFormOfField(target.field) !== null ? firstOfHosts(claims).length - servedClaims(claims).length : 0;
   if (counted === expected) return [];
   return [finding(subjectOf(target), `has ${counted} hidden redirects counted, but ${expected} is right`)];
 }
 
 async function checkUrls(store: Store, target: RouteTarget, claims: readonly Claim[]): Promise<Finding[]> {
   const { tenant, environmentId, field } = target;
-  if (!field.startsWith('u:')) return [];
+  const form = urlFormOfField(field);
+  if (form === null) return [];
   const served = new Set(firstOfHosts(claims).map(({ display }) => display));
   const urls = [...new Set([...served, ...target.urls])];
-  const key = keys.routes(claimTag(store, target, field), tenant, environmentId);
+  const key = keys.routes(claimTag(store, target, field), tenant, environmentId, form);
   const listed = await hasSorted(store, key, urls);
   return urls.flatMap((url, index) => {
     const subject = `URL ${JSON.stringify(url)} of environment ${environmentId}`;
@@ -138,8 +138,8 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   });
 }
 
-/** The claims that are served: no redirect where a page answers on every host. */
-function servedClaims(claims: readonly Claim[]): Claim[] {
+/** The claims that are served, of all on a field in their order: no redirect where a page answers on every host. */
+export function servedClaims(claims: readonly Claim[]): Claim[] {
   const firsts = firstOfHosts(claims);
   const isPageEverywhere = firsts.some(({ host, kind }) => host === null && kind === 'page');
   return firsts.filter(({ kind }) => kind === 'page' || !isPageEverywhere);

@@ -39,7 +39,9 @@ export class SourceSnapshots implements CandidateSource {
 
   layoutFor(demand: LookupDemand): LookupLayout | null {
     const source = lookupSource(demand);
-    return source === null ? null : (demand.tenant.lookupLayouts.get(source.id) ?? null);
+    const layout = source === null ? null : (demand.tenant.lookupLayouts.get(source.id) ?? null);
+    // Of what code asked for beyond what the configuration foresees, nothing is known yet.
+    return layout !== null && demand.query.isAnsweredBy(layout) ? layout : null;
   }
 
   async candidates(

@@ -6,6 +6,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { portions } from '../lib/portions.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
@@ -57,13 +58,19 @@ interface Suspicion {
 
 /** @throws StandstillError when nothing is processed though there is work; StoreUnavailableError */
 export async function verify(options: VerifyOptions): Promise<VerifyResult> {
-  return await new Verification(options).run();
+  const verification = new Verification(options);
+  try {
+    return await verification.run();
+  } finally {
+    verification.close();
+  }
 }
 
 class Verification {
   readonly #counts = noCounts();
   readonly #notes = new Set<string>();
   readonly #autoFields: AutoFields;
+  readonly #sandbox = new Sandbox();
   #lookups: ReadOnlyLookups;
   #suspected = new Map<string, Suspicion>();
   readonly #confirmed: Target[] = [];
@@ -75,6 +82,10 @@ class Verification {
   constructor(private readonly options: VerifyOptions) {
     this.#autoFields = new AutoFields(options.store);
     this.#lookups = this.#freshLookups();
+  }
+
+  close(): void {
+    this.#sandbox.close();
   }
 
   async run(): Promise<VerifyResult> {
@@ -134,7 +145,13 @@ class Verification {
   /** @param counts takes in what was looked at; absent: it is not counted */
   async #look(targets: readonly Target[], counts = noCounts()): Promise<Suspicion[]> {
     const { store, configuration } = this.options;
-    const context = { store, configuration, autoFields: this.#autoFields, lookups: this.#lookups };
+    const context = {
+      store,
+      configuration,
+      autoFields: this.#autoFields,
+      lookups: this.#lookups,
+      sandbox: this.#sandbox,
+    };
     const looked: Suspicion[] = [];
     const entities = targets.filter((target) => target.kind === 'entity');
     const partitionOf = ({ sourceId, originId }: EntityTarget) =>

@@ -8,6 +8,7 @@ import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { writeClaims } from '../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../src/store/claims/read-claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
@@ -256,6 +257,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       intents: await Intents.load(store, lease),
       namedFields: new NamedFields(),
       claimsPerCommit: 0,
+      sandbox: new Sandbox(),
     },
     [{ tenant: 'acme', sourceId: 'src-cms', originId: 'e0', only: null, repair: null }],
   );
@@ -307,7 +309,9 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         items: new RecordingSink(store),
         rebuildTurns,
         batchSlots: new Semaphore(1, 1000),
+        changesRetentionMs: 60_000,
         claimsPerCommit: 100,
+        sandbox: new Sandbox(),
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -271,8 +271,9 @@ test('a restore gives every entity its stamps back, is finished after a break, a
   const { file, store } = await smallBackup(context);
   const entities = await readEntities(store, tenant, refs);
   assert.ok(entities.every((entity) => entity !== null && entity.bornStamp < entity.stamp));
+  const configOut = path.join(path.dirname(file), 'config');
   assertRefused(
-    await runCommand('restore', [file], { env }),
+    await runCommand('restore', [file, '--config-out', configOut], { env }),
     /^This store is not empty: .* Nothing was restored\.$/,
   );
   await assert.rejects(runBackup(store, file), /^Error: .* is there already/);
@@ -299,7 +300,6 @@ test('a restore gives every entity its stamps back, is finished after a break, a
   const changed = encodeEntity(entityOf('a', 'page', { title: 'newer' }));
   await acceptEntities(target, { tenant, sourceId, force: false, entities: [changed] });
 
-  const configOut = path.join(path.dirname(file), 'config');
   const finished = await runCommand('restore', [file, '--config-out', configOut], { env });
   assert.equal(finished.code, 0, finished.stderr);
   assert.match(
@@ -325,14 +325,30 @@ async function activeConfiguration(store: Store): Promise<Configuration> {
   return loaded.configuration;
 }
 
-async function runBackup(store: Store, file: string): Promise<void> {
+async function backupOptions(store: Store, file: string): Promise<Parameters<typeof writeBackup>[0]> {
   const published = await readPublished(store);
   assert.ok(published);
   const configuration = await activeConfiguration(store);
   const { signal } = new AbortController();
-  const options = { store, published, configuration, file, signal, onProgress: () => {} };
-  await writeBackup(options, async () => null);
+  return { store, published, configuration, file, signal, onProgress: () => {} };
 }
+
+async function runBackup(store: Store, file: string): Promise<void> {
+  await writeBackup(await backupOptions(store, file), async () => null);
+}
+
+test('of two backups to one file the first to end is kept, whole', async (context) => {
+  const { file, store } = await smallBackup(context);
+  const twice = path.join(path.dirname(file), 'twice.gz');
+  const options = await backupOptions(store, twice);
+  const second = writeBackup(options, async () => {
+    await runBackup(store, twice);
+    return null;
+  });
+  await assert.rejects(second, /^Error: .*twice\.gz is there already/);
+  assert.equal((await checkBackup(twice, () => {})).entities, 3);
+  assert.deepEqual((await readdir(path.dirname(file))).sort(), ['small.gz', 'twice.gz']);
+});
 
 test('a backup that is cut off, changed or something else is refused before anything is written', async (context) => {
   const { file } = await smallBackup(context);
@@ -340,6 +356,7 @@ test('a backup that is cut off, changed or something else is refused before anyt
   const whole = await readFile(file);
   const text = gunzipSync(whole).toString();
   const lines = text.trimEnd().split('\n');
+  const entityAt = lines.findIndex((line) => line.startsWith('{"kind":"entity"'));
   const joined = (some: readonly string[]) => gzipSync(`${some.join('\n')}\n`);
   const flipped = Buffer.from(whole);
   flipped.writeUInt8(flipped.readUInt8(whole.length >> 1) ^ 0xff, whole.length >> 1);
@@ -349,6 +366,9 @@ test('a backup that is cut off, changed or something else is refused before anyt
     'a flipped byte': flipped,
     'no end': joined(lines.slice(0, -1)),
     'an entity less': joined(lines.filter((line) => !line.includes('"originId":"b"'))),
+    'an entity that cannot be read': joined(
+      lines.map((line, at) => (at === entityAt ? line.slice(0, -2) : line)),
+    ),
     'an entity changed': gzipSync(text.replace('"title":"second"', '"title":"forged"')),
     'more behind its end': joined([...lines, lines.at(-2) ?? '']),
     'no gzip': Buffer.from(text),
@@ -364,6 +384,12 @@ test('a backup that is cut off, changed or something else is refused before anyt
       name,
     );
   }
+  const unreadable = path.join(path.dirname(file), 'broken.gz');
+  await writeFile(unreadable, broken['an entity that cannot be read'] ?? '');
+  await assert.rejects(
+    checkBackup(unreadable, () => {}),
+    new RegExp(`broken\\.gz is no whole backup: line ${entityAt + 1} cannot be read\\.$`),
+  );
   await writeFile(file, broken['cut at its end'] ?? '');
   assertRefused(
     await runCommand('restore', [file], { env }),

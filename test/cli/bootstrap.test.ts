@@ -40,7 +40,9 @@ function call(
 
 test('every script takes the place of the shell that npm starts it in, so that signals to npm reach it', async () => {
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  const processes = Object.values<string>(scripts).filter((script) => /\bnode\b/.test(script));
+  // npm runs it by itself, and nobody stops it.
+  const { prepack: _, ...typed } = scripts;
+  const processes = Object.values<string>(typed).filter((script) => /\bnode\b/.test(script));
   assert.ok(processes.length >= 12);
   for (const script of processes) assert.match(script, /^exec node /);
 });
@@ -104,6 +106,34 @@ test('an old redis-server, a failing installation and a system without packages 
   assert.match((await ensureRedis(failing, asRoot)).stdout, /failed \(E: no network\)\. Run this/);
   const bare = await programs(context, {});
   assert.match((await ensureRedis(bare, asRoot)).stdout, /Install Redis 7 or newer/);
+});
+
+test('what the tests use is installed where it is missing, and they go on where that is not possible', async (context) => {
+  const ensure = (folder: string, who: string) =>
+    call(
+      'test-programs.mjs',
+      `ensureTestPrograms('${folder}/sbin')`,
+      { PATH: folder, DEBIAN_FRONTEND: '' },
+      who,
+    );
+  const fresh = await programs(context, { 'apt-get': aptGet(newRedis) });
+  const installed = await ensure(fresh, asRoot);
+  assert.equal(installed.stdout, 'went on\n', installed.stderr);
+  const log = await readFile(path.join(fresh, 'apt-get.log'), 'utf8');
+  assert.match(log, /install -y -qq nginx\n.*install -y -qq chromium\n/s);
+  const there = await programs(context, { nginx: 'exit 0', chromium: 'exit 0', 'apt-get': 'exit 1' });
+  assert.deepEqual(await ensure(there, asRoot), { code: 0, stdout: 'went on\n', stderr: '' });
+  const ofSystem = await programs(context, { chromium: 'exit 0', 'apt-get': 'exit 1' });
+  await mkdir(path.join(ofSystem, 'sbin'));
+  await symlink(path.join(there, 'nginx'), path.join(ofSystem, 'sbin/nginx'));
+  assert.equal((await ensure(ofSystem, asRoot)).stderr, '');
+  const locked = await programs(context, { 'apt-get': 'exit 1', sudo: 'exit 1' });
+  const refused = await ensure(locked, asUser);
+  assert.equal(refused.stdout, 'went on\n');
+  assert.match(
+    refused.stderr,
+    /needs root.*sudo apt-get update.*The tests that use nginx will fail\.\n.*The tests that use chromium will fail\.\n$/s,
+  );
 });
 
 /**

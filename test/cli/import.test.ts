@@ -6,6 +6,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../src/contract/json.ts';
+import { startFront } from '../http/support/front.ts';
+import { apiKeys } from '../http/support/site.ts';
 import { runCommand, temporaryFolder } from './support/command.ts';
 import { type IngestServerOptions, startIngestServer } from './support/ingest-server.ts';
 
@@ -59,6 +61,34 @@ test('every entity arrives once, at most 50 a request, with a Content-Length', a
     /1234 entities in [\d.]+ s \(\d+ entities\/s\): 1234 changed, 0 unchanged, 0 failed/,
   );
   assert.equal(existsSync(`${file}.failed.ndjson`), false);
+});
+
+test('what goes to another machine is packed, what stays on this one is not', async (context) => {
+  const lines = entities(120);
+  for (const [host, coding] of [
+    ['127.0.0.1', undefined],
+    ['localhost', undefined],
+    // It leads here, but does not say so.
+    ['[::ffff:127.0.0.1]', 'gzip'],
+  ] as const) {
+    const platform = await server(context);
+    const file = await ndjson(context, lines);
+    const url = platform.url.replace('127.0.0.1', host);
+    const result = await runCommand('import', [file, '--key', key, '--url', url]);
+    assert.equal(result.code, 0, result.stderr);
+    assert.equal(platform.history.size, 120);
+    assert.deepEqual(new Set(platform.requests.map((request) => request.coding)), new Set([coding]), host);
+  }
+});
+
+test('a platform on another machine takes the packed import', async (context) => {
+  const front = await startFront();
+  context.after(() => front.stop());
+  const file = await ndjson(context, entities(120));
+  const url = `http://[::ffff:127.0.0.1]:${front.port}`;
+  const result = await runCommand('import', [file, '--key', apiKeys.source, '--url', url]);
+  assert.equal(result.code, 0, result.stderr);
+  assert.match(result.stderr, /120 changed, 0 unchanged, 0 failed/);
 });
 
 test('the same import again finds everything unchanged', async (context) => {

@@ -21,7 +21,7 @@ test('the unit is that of the name', () => {
   assert.equal(unitOf('queryCpuMsMax'), 'ms');
   assert.equal(unitOf('retryAfterSeconds'), 's');
   assert.equal(unitOf('leaseSecondsMin'), 's');
-  assert.equal(unitOf('urlCharactersMax'), 'UTF-16 units');
+  assert.equal(unitOf('apiKeyCharactersMax'), 'UTF-16 units');
   assert.equal(unitOf('searchCodePointsMax'), 'code points');
   assert.equal(unitOf('bodiesMebibytesMax'), 'MiB');
   assert.equal(unitOf('openRequestsPerSecondMax'), '');

@@ -44,7 +44,7 @@ test('every page under docs is reached from the README', () => {
 });
 
 test('mistakes in links are found', () => {
-  assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-a-tenant'), null);
+  assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-install'), null);
   assert.match(mistakeOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
   assert.match(mistakeOf('README.md', '#no-such-heading') ?? '', /no such heading/);
   assert.match(mistakeOf('README.md', '../elsewhere.md') ?? '', /out of the repository/);

@@ -7,9 +7,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { type CommandName, commands } from '../../src/cli/commands.mjs';
-import { helpText, script } from '../../src/cli/help.mjs';
+import { helpText } from '../../src/cli/help.mjs';
+import { jsonSchemas } from '../../src/config/json-schemas/json-schemas.ts';
 import { listSettings } from '../../src/config/settings/table.ts';
 import { listLimits } from '../../src/contract/limit-list.ts';
+import { script } from '../../src/lib/typed-command.mjs';
 import { root, textOf } from './support/markdown.ts';
 
 /** The name of its markers, in `docs/reference/<name>.md` -> what stands between them. */
@@ -63,6 +65,15 @@ for (const [name, generated] of Object.entries(pages)) {
     const [before, rest = ''] = page.split(begin);
     const [, after = ''] = rest.split(end);
     const whole = `${before}${begin}\n\n${generated()}\n${end}${after}`;
+    if (process.env.MILLRACE_WRITE_PAGES === '1') writeFileSync(path.join(root, file), whole);
+    assert.equal(textOf(file), whole, 'write it anew with MILLRACE_WRITE_PAGES=1');
+  });
+}
+
+for (const [name, schema] of Object.entries(jsonSchemas)) {
+  const file = `config/json-schemas/${name}.json`;
+  test(`${file} says what the code says`, () => {
+    const whole = `${JSON.stringify(schema, null, 2)}\n`;
     if (process.env.MILLRACE_WRITE_PAGES === '1') writeFileSync(path.join(root, file), whole);
     assert.equal(textOf(file), whole, 'write it anew with MILLRACE_WRITE_PAGES=1');
   });

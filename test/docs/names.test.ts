@@ -49,8 +49,11 @@ function sourceFilesIn(text: string): string[] {
   return [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|lua))`/g)].map(([, file = '']) => file);
 }
 
+/** A file of the repository, or of a site that `init` has made: the guide calls it `my-site`. */
 function isThere(file: string): boolean {
-  return ['', 'src', 'src/store', 'src/actors'].some((folder) => existsSync(path.join(root, folder, file)));
+  const template = path.join('src/cli/site/template', file.replace('/my-site/', '/tenant/'));
+  const places = ['', 'src', 'src/store', 'src/actors'].map((folder) => path.join(folder, file));
+  return [...places, template].some((place) => existsSync(path.join(root, place)));
 }
 
 describe('what is named is there:', () => {

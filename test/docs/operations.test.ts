@@ -1,55 +1,22 @@
 /** The files of docs/operations do what the page on deployment says: requests go through nginx, the unit runs the Procfile. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { freePort } from '../../src/cli/start/ports.ts';
-import { run, temporaryFolder } from '../cli/support/command.ts';
+import { run } from '../cli/support/command.ts';
 import { Platform } from '../cli/support/platform.ts';
-import { isAlive, until } from '../cli/support/wait.ts';
+import { Nginx } from '../support/nginx.ts';
 import { textOf } from './support/markdown.ts';
 
-const nginxSkip = spawnSync('nginx', ['-v']).error !== undefined && 'nginx is not installed';
 const sourceKey = 'source-atlas-demo';
-const temporaryKinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** nginx with the documented file, on a port of its own, before one front. @returns its address */
+/** nginx with the documented file before one front. @returns its address */
 async function startNginx(context: TestContext, frontUrl: string): Promise<string> {
-  const folder = await temporaryFolder(context);
-  const port = await freePort('127.0.0.1');
-  const site = textOf('docs/operations/nginx.conf')
-    .replace('listen 80;', `listen 127.0.0.1:${port};`)
-    .replace('127.0.0.1:4000', new URL(frontUrl).host);
-  await writeFile(path.join(folder, 'millrace.conf'), site);
-  const main = [
-    'daemon off;',
-    // Its workers take a body into a folder that this user alone may enter.
-    ...(process.getuid?.() === 0 ? ['user root;'] : []),
-    `pid ${folder}/pid; error_log ${folder}/error.log;`,
-    'events {}',
-    'http { access_log off;',
-    ...temporaryKinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`),
-    `include ${folder}/millrace.conf; }`,
-  ].join('\n');
-  const file = path.join(folder, 'nginx.conf');
-  await writeFile(file, main);
-  const words = ['-p', folder, '-c', file];
-  const { code, stderr } = await run('nginx', [...words, '-t']);
-  assert.equal(code, 0, stderr);
-  const nginx: ChildProcess = spawn('nginx', words, { stdio: 'ignore' });
-  context.after(async () => {
-    nginx.kill('SIGTERM');
-    await until('nginx has ended', () => nginx.pid === undefined || !isAlive(nginx.pid));
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until('nginx answers', () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
+  const nginx = await Nginx.start((address) =>
+    textOf('docs/operations/nginx.conf')
+      .replace('listen 80;', `listen ${address};`)
+      .replace('127.0.0.1:4000', new URL(frontUrl).host),
   );
-  return url;
+  context.after(() => nginx.stop());
+  return nginx.url;
 }
 
 /** A body without a length, as a program sends one that it still writes. */
@@ -57,9 +24,7 @@ function chunkedBody(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
 
-test('through nginx chunked and large bodies come in, and paths without a key do not', {
-  skip: nginxSkip,
-}, async (context) => {
+test('through nginx chunked and large bodies come in, and paths without a key do not', async (context) => {
   const platform = await Platform.start(context);
   await platform.ready();
   const url = await startNginx(context, platform.url);

@@ -32,8 +32,15 @@ test('routes: each with the key and the scope that it asks for', () => {
   }));
   const known = routeTable.map(({ method, path, access }) => ({
     endpoint: `\`${method.toUpperCase()} ${path}\``,
-    key: { open: 'none', metrics: '`METRICS_KEY`', source: 'source', client: 'environment' }[access.kind],
-    scope: access.kind === 'client' ? `\`${access.scope}\`` : '',
+    key: {
+      open: 'none',
+      metrics: '`METRICS_KEY`',
+      source: 'source',
+      client: 'environment',
+      management: 'management',
+      reader: 'environment or management',
+    }[access.kind],
+    scope: access.kind === 'client' || access.kind === 'management' ? `\`${access.scope}\`` : '',
   }));
   assert.deepEqual(documented, known);
 });

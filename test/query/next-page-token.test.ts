@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { openToken, sealToken, type TokenUse } from '../../src/query/next-page-token.ts';
 import { queryIdentity } from '../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../src/search/checked-query.ts';
+import { searchIn } from '../search/support/searches.ts';
 
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 const secret = randomBytes(32);
@@ -16,12 +17,15 @@ const query: CheckedQuery = {
     value: { b: 1, a: [2] },
     caseInsensitive: false,
   },
-  search: { field: 'title', value: 'word', literal: false },
+  search: searchIn('title', 'word'),
   sort: [{ field: '_score', order: 'desc' }],
   facets: [],
   offset: 0,
   pageSize: 10,
   after: null,
+  fields: null,
+  highlight: null,
+  distinct: null,
 };
 const scope = { tenant: 'acme', environmentId: 'env' };
 const useOf = (changed: Partial<CheckedQuery>): TokenUse => ({
@@ -69,7 +73,11 @@ test('a token holds for no other tenant, environment, index, filter, search or s
     { ...use, index: 'auto:pages' },
     useOf({ filter: null }),
     useOf({ search: null }),
-    useOf({ search: { field: 'title', value: 'word', literal: true } }),
+    useOf({ search: searchIn('title', 'word', { fields: [{ field: 'title', weight: 2 }] }) }),
+    useOf({ search: searchIn('title', 'word', { mode: 'all' }) }),
+    useOf({ search: searchIn('title', 'word', { prefix: true }) }),
+    useOf({ search: searchIn('title', 'word', { fuzziness: 1 }) }),
+    useOf({ search: searchIn('title', 'word', { literal: true }) }),
     useOf({ sort: [{ field: '_score', order: 'asc' }] }),
     useOf({ sort: [...query.sort, { field: 'title', order: 'asc' }] }),
   ];

@@ -12,6 +12,9 @@ const query: CheckedQuery = {
   offset: 1,
   pageSize: 2,
   after: null,
+  fields: null,
+  highlight: null,
+  distinct: null,
 };
 
 function place(value: number | null, originId: string, sourceId = 's'): RowPlace {

@@ -157,18 +157,9 @@ function inOrder(value: object): string {
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function assertWhole({ types }: Target, answer: Answer['json'], expected: NaiveAnswer, about: string): void {
+function assertWhole(answer: Answer['json'], expected: NaiveAnswer, about: string): void {
   assert.equal(answer.totalResults, expected.total, about);
-  assert.deepEqual(
-    answer.facets,
-    expected.facets.map(({ field, name, groups }) => ({
-      name,
-      field,
-      groups,
-      isValid: field.startsWith('_') || !/object|Range/.test(types.get(field) ?? ''),
-    })),
-    about,
-  );
+  assert.deepEqual(answer.facets, expected.facets, about);
 }
 
 test(`random queries over ${dataSetName}: total, order, facets and every page are those of a scan`, async (context) => {
@@ -187,7 +178,7 @@ test(`random queries over ${dataSetName}: total, order, facets and every page ar
       : pagesByNumber(path, body, pageSize);
     let from = 0;
     for await (const answer of listing) {
-      assertWhole(target, answer, expected, about);
+      assertWhole(answer, expected, about);
       assertPage(target, answer, expected.rows.slice(from, from + pageSize), about);
       from += answer.results.length;
       pages += 1;

@@ -139,12 +139,12 @@ test('equals, notEquals and in compare whole values of the type; null is absence
     ['kws', 'equals', 'y', 'b'],
     ['kws', 'notEquals', 'y', 'E a c d'],
     ['int', 'equals', 5, 'a'],
-    ['int', 'equals', '5', ''],
+    ['int', 'equals', '5', 'a'],
     ['int', 'notEquals', 5, 'E b c d'],
     ['lng', 'equals', '9007199254740993', 'a'],
     ['lng', 'equals', 9007199254740992, 'b'],
     ['boo', 'equals', true, 'a'],
-    ['boo', 'equals', 'true', ''],
+    ['boo', 'equals', 'true', 'a'],
     ['dat', 'equals', '2024-05-01T02:00:00+02:00', 'a b'],
     ['dat', 'equals', 1714521600000, 'a b'],
     ['obj', 'equals', null, 'E b c d'],
@@ -313,7 +313,7 @@ test('every mistake of a query is told at once, with its place', async () => {
     },
     search: { field: 'kw', value: 'x'.repeat(257) },
     sort: [{ field: 'obj' }, { order: 'up' }],
-    facets: [{ size: 0 }],
+    facets: [{ size: -1 }],
     pagination: { page: -1, pageSize: 1001 },
     aliases: ['card', 'nothing'],
   });
@@ -342,13 +342,76 @@ test('every mistake of a query is told at once, with its place', async () => {
   );
 });
 
-test('a multi-query tells the mistakes of each of its queries, with their names, as 400', async () => {
-  const thing = { sourceGroupAlias: 'cms', sourceEntityType: 'thing' };
+const asType = { sourceGroupAlias: 'cms', sourceEntityType: 'thing' };
+
+test('a multi-query over indexes answers each query, at /v1 and at /v1/', async () => {
+  const body = [
+    { index: 'things', name: 'first', sort: [{ field: '_originId' }], pagination: { pageSize: 1 } },
+    { index: 'things', aliases: ['card'], pagination: { pageSize: 0 } },
+  ];
+  for (const path of ['/v1', '/v1/']) {
+    const { status, json } = await ask(body, path);
+    assert.equal(status, 200);
+    const alone = await ask(body[0] as JsonObject);
+    assert.deepEqual(json, [
+      { ...alone.json, index: 'things', name: 'first' },
+      {
+        status: 0,
+        index: 'things',
+        name: null,
+        totalResults: alone.json.totalResults,
+        results: [],
+        facets: [],
+        nextPageToken: null,
+      },
+    ]);
+  }
+});
+
+test('a multi-query answers the good ones, and tells in the place of each bad one what is wrong with it', async () => {
+  const message = 'Query is not valid';
+  const indexes = await ask(
+    [
+      { index: 'nothing', name: 'nowhere' },
+      { index: 'things', name: 'good', pagination: { pageSize: 0 } },
+      { index: 'things', name: 'sorted', sort: 5 },
+      { name: 'whose' },
+      7,
+    ],
+    '/v1',
+  );
+  assert.equal(indexes.status, 200);
+  assert.deepEqual([indexes.json[1].name, indexes.json[1].status], ['good', 0]);
+  const bad = indexes.json.filter((one: JsonObject) => one.status !== 0);
+  assert.deepEqual(bad, [
+    { name: 'nowhere', index: 'nothing', message, errors: ['No index has the alias "nothing"'], status: 404 },
+    { name: 'sorted', index: 'things', message, errors: bad[1].errors, status: 400 },
+    { name: 'whose', index: null, message, errors: ['index must be a text'], status: 400 },
+    { name: null, index: null, message, errors: ['The query must be an object'], status: 400 },
+  ]);
+  const sources = await ask(
+    [
+      { ...asType, name: 'good' },
+      { ...asType, name: 'bad', sort: 5 },
+    ],
+    '/v1/source',
+  );
+  assert.equal(sources.status, 200);
+  assert.equal(sources.json[0].status, 0);
+  assert.deepEqual(sources.json[1], {
+    ...asType,
+    name: 'bad',
+    message,
+    errors: sources.json[1].errors,
+    status: 400,
+  });
+});
+
+test('a multi-query of which no query is good is 400 with what is wrong with each', async () => {
   const { status, json } = await ask(
     [
-      { ...thing, name: 'good' },
-      { ...thing, name: 'sorted', sort: 5 },
-      { ...thing, name: 'nowhere', sourceEntityType: 'nothing' },
+      { ...asType, name: 'sorted', sort: 5 },
+      { ...asType, name: 'nowhere', sourceEntityType: 'nothing' },
       { name: 'whose', sort: 5 },
       7,
     ],
@@ -368,6 +431,13 @@ test('a multi-query tells the mistakes of each of its queries, with their names,
       [null, 400, 1],
     ],
   );
+  for (const path of ['/v1', '/v1/source']) {
+    assert.deepEqual((await ask([], path)).json, []);
+    for (const body of [{}, 5, Array.from({ length: 6 }, () => ({ ...asType, index: 'things' }))]) {
+      const refused = await ask(body, path);
+      assert.deepEqual([refused.status, refused.json.length, refused.json[0].name], [400, 1, null]);
+    }
+  }
 });
 
 test('10,000 items are reached by page, and the window ends there', async () => {

@@ -102,40 +102,42 @@ test('a signal that npm alone gets, as from a service manager, stops everything'
   await until('everything is gone', () => !started.some(isAlive), 15_000);
 });
 
-test('SIGHUP reads the configuration again without a restart', async (context) => {
-  const platform = await Platform.start(context);
-  await platform.ready();
-  platform.process.kill('SIGHUP');
-  await until('it is told', () => platform.output.includes('the configuration was read again and is active'));
-  await platform.stop();
-});
-
-test('two fronts share the port', async (context) => {
+test('a platform of two fronts serves, is imported into and reads its configuration again', async (context) => {
   const platform = await Platform.start(context, { WEB: '2' });
   await platform.ready();
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () =>
-      fetch(`${platform.url}/health/live`, { headers: { Connection: 'close' } }),
-    ),
-  );
-  assert.ok(answers.every((answer) => answer.status === 200));
-  await platform.stop();
-});
 
-test('a file is imported into a running platform, and again without a change', async (context) => {
-  const platform = await Platform.start(context);
-  await platform.ready();
-  const file = `${await temporaryFolder(context)}/places.ndjson`;
-  const lines = Array.from({ length: 500 }, (_, index) =>
-    JSON.stringify({
-      originId: `r${index}`,
-      type: 'region',
-      properties: { code: `R${index}`, name: `Region ${index}` },
-    }),
+  await context.test('two fronts share the port', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        fetch(`${platform.url}/health/live`, { headers: { Connection: 'close' } }),
+      ),
+    );
+    assert.ok(answers.every((answer) => answer.status === 200));
+  });
+
+  await context.test(
+    'a file is imported into a running platform, and again without a change',
+    async (part) => {
+      const file = `${await temporaryFolder(part)}/places.ndjson`;
+      const lines = Array.from({ length: 500 }, (_, index) =>
+        JSON.stringify({
+          originId: `r${index}`,
+          type: 'region',
+          properties: { code: `R${index}`, name: `Region ${index}` },
+        }),
+      );
+      await writeFile(file, lines.join('\n'));
+      const words = [file, '--key', sourceKey, '--url', platform.url];
+      assert.match((await runCommand('import', words)).stderr, /500 changed, 0 unchanged, 0 failed/);
+      assert.match((await runCommand('import', words)).stderr, /0 changed, 500 unchanged, 0 failed/);
+    },
   );
-  await writeFile(file, lines.join('\n'));
-  const words = [file, '--key', sourceKey, '--url', platform.url];
-  assert.match((await runCommand('import', words)).stderr, /500 changed, 0 unchanged, 0 failed/);
-  assert.match((await runCommand('import', words)).stderr, /0 changed, 500 unchanged, 0 failed/);
+
+  await context.test('SIGHUP reads the configuration again without a restart', async () => {
+    platform.process.kill('SIGHUP');
+    await until('it is told', () =>
+      platform.output.includes('the configuration was read again and is active'),
+    );
+  });
   await platform.stop();
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashKeys } from '../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { LayoutStates } from '../../src/store/configuration/layouts.ts';
 import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
@@ -23,7 +24,13 @@ test('an entity that went and came again between two looks is not the same diffe
   const store = await redis.openEmptyStore(1);
   const look = async () => {
     const lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, LayoutStates.none));
-    const context = { store, configuration, autoFields: new AutoFields(store), lookups };
+    const context = {
+      store,
+      configuration,
+      autoFields: new AutoFields(store),
+      lookups,
+      sandbox: new Sandbox(),
+    };
     const target = { kind: 'entity' as const, ...place, originId, suspects: [] };
     const [findings] = await checkEntities(context, 0, [target], noCounts());
     return findings?.filter(({ message }) => message === 'was never processed') ?? [];

@@ -4,13 +4,13 @@ import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { competingClaimField, rankMember } from '../../src/store/claims/competing-claims.ts';
 import { pack, unpack } from '../../src/store/codec/pack.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
-import { readViews } from '../../src/store/derived/views.ts';
 import { claimField, indexName, itemField, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
 import { environmentId, Platform, page, scope, tenant } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
+import { readViews } from '../support/views.ts';
 import { configurationFiles, groups, pageEntity, pages } from './support/fixture.ts';
 
 const redisUrl = (await TestRedis.start()).url;
@@ -115,6 +115,8 @@ const claimTag = (store: Store, field: string) =>
   store.partitions.tag(store.partitions.ofText(`${tenant}:${environmentId}:${field}`));
 const viewsKey = (store: Store, originId: string) =>
   keys.views(entityTag(store, originId), tenant, environmentId);
+const logKey = (store: Store, originId: string) =>
+  keys.log(entityTag(store, originId), tenant, environmentId);
 const itemsKey = (store: Store, originId: string) =>
   keys.items(entityTag(store, originId), tenant, environmentId, indexName.schema('pages'));
 const claimsKey = (store: Store, field: string) => keys.claims(claimTag(store, field), tenant, environmentId);
@@ -322,6 +324,35 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
       const key = claimsKey(store, 'u:/contested');
       const stored = await store.client.hgetBuffer(key, rivalOf('u:/contested', 't1'));
       await store.client.hset(key, 'u:/contested', stored ?? assert.fail());
+    },
+  },
+  {
+    what: 'a view that refers to another, of which the other does not know',
+    subject: /Entity\/p2\/View\/page$/,
+    damage: async (store) => {
+      for (const key of await store.client.keys('*:referrers:*')) {
+        if ((await store.client.srem(key, ':page:p2')) === 1) return;
+      }
+      assert.fail('nothing knows that p2 refers to it');
+    },
+  },
+  {
+    what: 'a view that is missing in the change log',
+    subject: /Entity\/p4\/View\/page$/,
+    damage: async (store) => {
+      const key = logKey(store, 'p4');
+      const members = await store.client.zrange(key, '0', '-1');
+      const member = members.find((name) => name.endsWith(':p4'));
+      return await store.client.zrem(key, member ?? assert.fail());
+    },
+  },
+  {
+    what: 'a view in the change log that no entity makes',
+    subject: /Entity\/ghost\/View\/page$/,
+    damage: async (store) => {
+      const tag = entityTag(store, 'ghost');
+      const number = await store.client.hget(keys.logNames(tag, tenant, environmentId), 'src-1:page');
+      return await store.client.zadd(logKey(store, 'ghost'), 5, `${number}:ghost`);
     },
   },
   {

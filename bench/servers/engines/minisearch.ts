@@ -5,7 +5,7 @@
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
-import { type BenchQuery, pageSizeOf } from '../../support/query/kinds.ts';
+import { type BenchQuery, filterOf, pageSizeOf } from '../../support/query/kinds.ts';
 import { topGroups } from '../../support/query/plain-scan.ts';
 import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
@@ -15,6 +15,7 @@ interface Hit {
 
 interface SearchOptions {
   readonly fuzzy?: (term: string) => number | false;
+  readonly prefix?: boolean;
   readonly filter?: (hit: Hit) => boolean;
 }
 
@@ -56,14 +57,16 @@ export class MiniSearchEngine implements Engine {
     };
   }
 
-  private hitsOf({ search, filters }: BenchQuery): readonly Hit[] {
-    const [category, size] = filters?.and ?? [];
+  private hitsOf(query: BenchQuery): readonly Hit[] {
+    const { search } = query;
+    const { above } = filterOf(query);
     const filter = ({ id }: Hit) => {
       const item = this.items[id];
-      return item !== undefined && item.category === category?.value && item.size > (size?.value ?? 0);
+      return item !== undefined && item.category === above?.category && item.size > above.size;
     };
     const fuzzy = (term: string) => (search?.literal === false ? allowedDistance(term) : false);
-    const options = { fuzzy, ...(filters === undefined ? {} : { filter }) };
+    const prefix = search?.prefix === true;
+    const options = { fuzzy, prefix, ...(above === null ? {} : { filter }) };
     return this.index.search(search?.value ?? this.library.wildcard, options);
   }
 

@@ -1,8 +1,11 @@
-/** Orama 3 with our words. It has one tolerance for all words of a query. Whole words are asked for with `exact`. */
+/**
+ * Orama 3 with our words. It has one tolerance for all words of a query. Whole words are asked for with `exact`;
+ * without it, it finds beginnings.
+ */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
-import { type BenchQuery, pageSizeOf } from '../../support/query/kinds.ts';
+import { type BenchQuery, type Circle, filterOf, pageSizeOf } from '../../support/query/kinds.ts';
 import { topGroups } from '../../support/query/plain-scan.ts';
 import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
@@ -23,7 +26,7 @@ const batchSize = 1_000;
 export class OramaEngine implements Engine {
   private readonly library: OramaModule = requirePeer('@orama/orama');
   private readonly index = this.library.create({
-    schema: { text: 'string', category: 'enum', size: 'number' },
+    schema: { text: 'string', category: 'enum', size: 'number', place: 'geopoint' },
     components: {
       tokenizer: {
         language: 'english',
@@ -37,18 +40,19 @@ export class OramaEngine implements Engine {
   async load(items: readonly Item[]): Promise<void> {
     this.rows = new Map(items.map((item) => [item.id, rowText(item)]));
     // `exact` looks up the asked word in the text as it is written, so the text must consist of our words too.
-    const documents = items.map(({ id, text, category, size }) => ({
+    const documents = items.map(({ id, text, category, size, place }) => ({
       id,
       text: wordsOf(text).join(' '),
       category,
       size,
+      ...(place === undefined ? {} : { place }),
     }));
     await this.library.insertMultiple(this.index, documents, batchSize);
   }
 
   async answer(query: BenchQuery): Promise<EngineAnswer> {
-    const { search, filters, sort, facets } = query;
-    const [category, size] = filters?.and ?? [];
+    const { search, sort, facets } = query;
+    const { above, circle } = filterOf(query);
     const words = search === undefined ? [] : wordsOf(search.value);
     const {
       count,
@@ -58,12 +62,12 @@ export class OramaEngine implements Engine {
       term: search?.value ?? '',
       properties: ['text'],
       limit: pageSizeOf(query),
-      ...(search?.literal === true ? { exact: true } : {}),
+      ...(search?.literal === true && search.prefix !== true ? { exact: true } : {}),
       ...(search?.literal === false ? { tolerance: Math.max(...words.map(allowedDistance)) } : {}),
-      ...(filters === undefined
-        ? {}
-        : { where: { category: { eq: category?.value }, size: { gt: size?.value } } }),
-      ...(sort === undefined ? {} : { sortBy: { property: 'size', order: 'DESC' } }),
+      ...(above === null ? {} : { where: { category: { eq: above.category }, size: { gt: above.size } } }),
+      // What is near a place comes by its distance.
+      ...(circle === null ? {} : { where: { place: { radius: radiusOf(circle) } } }),
+      ...(sort === undefined || circle !== null ? {} : { sortBy: { property: 'size', order: 'DESC' } }),
       ...(facets === undefined ? {} : { facets: { category: {} } }),
     });
     return {
@@ -73,4 +77,8 @@ export class OramaEngine implements Engine {
         facets === undefined ? null : topGroups(new Map(Object.entries(counted?.category?.values ?? {}))),
     };
   }
+}
+
+function radiusOf({ lat, lon, meters }: Circle): object {
+  return { coordinates: { lat, lon }, unit: 'm', value: meters, inside: true };
 }

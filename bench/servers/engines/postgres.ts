@@ -1,8 +1,11 @@
-/** PostgreSQL: a tsvector of our words under a GIN index, and a vocabulary table for words with typos. */
+/**
+ * PostgreSQL: a tsvector of our words under a GIN index, a vocabulary table for words with typos, `pg_trgm` for parts of
+ * names, and `earthdistance` for places.
+ */
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
 import { connectPostgres, type SqlConnection } from '../../support/contenders/postgres.ts';
 import type { Item } from '../../support/data/items.ts';
-import { type BenchQuery, pageSizeOf } from '../../support/query/kinds.ts';
+import { type BenchQuery, filterOf, pageSizeOf } from '../../support/query/kinds.ts';
 import { topGroups } from '../../support/query/plain-scan.ts';
 import { type Engine, type EngineAnswer, rowText } from './engine.ts';
 
@@ -11,14 +14,21 @@ const itemsPerInsert = 500;
 
 const schema = [
   'create extension if not exists fuzzystrmatch',
+  'create extension if not exists pg_trgm',
+  'create extension if not exists cube',
+  'create extension if not exists earthdistance',
+  // The radius of our sphere, which its documentation lets one choose.
+  `create or replace function earth() returns float8 language sql immutable parallel safe as 'select 6371008.8::float8'`,
   'drop table if exists items, vocabulary',
-  'create table items (id text primary key, category text, size bigint, words tsvector, row text)',
+  'create table items (id text primary key, name text, text text, category text, size bigint, lat float8, lon float8, words tsvector, row text)',
   'create table vocabulary (word text primary key, length int)',
 ];
 const indexes = [
   'create index on items using gin (words)',
   'create index on items (category)',
   'create index on items (size)',
+  'create index on items using gin (name gin_trgm_ops)',
+  'create index on items using gist (ll_to_earth(lat, lon)) where lat is not null',
   `insert into vocabulary select word, char_length(word) from ts_stat('select words from items') where octet_length(word) < 256`,
   'create index on vocabulary (length)',
   'vacuum analyze items',
@@ -29,6 +39,7 @@ const indexes = [
 const best = `hits as materialized (select id, category, row, ts_rank(words, asked.query) as rank from items, asked where words @@ asked.query)`;
 const page = `select (select count(*) from hits)::int as total, array(select row from hits order by rank desc, id limit (select size from asked)) as rows`;
 const literal = `with asked as (select quote_literal($1)::tsquery as query, $2::int as size), ${best} ${page}`;
+const prefixed = literal.replace('quote_literal($1)::tsquery', `(quote_literal($1) || ':*')::tsquery`);
 const literalFacet = `${literal}, (select json_object_agg(category, count) from (select category, count(*) from hits group by category) as groups) as facet`;
 const fuzzy = `with asked as (select string_agg(distinct quote_literal(word), ' | ')::tsquery as query, $3::int as size
   from unnest($1::text[], $2::int[]) as typed (text, allowed) join vocabulary
@@ -36,6 +47,26 @@ const fuzzy = `with asked as (select string_agg(distinct quote_literal(word), ' 
   and levenshtein_less_equal(word, text, allowed) <= allowed), ${best} ${page}`;
 const filterAndSort = `with hits as materialized (select id, size, row from items where category = $1 and size > $2)
   select (select count(*) from hits)::int as total, array(select row from hits order by size desc, id limit $3::int) as rows`;
+
+const highlighted = `with asked as (select $1::tsquery as query, $2::int as size), ${best},
+  top as (select id, rank, row, ts_headline('simple', text, asked.query, 'HighlightAll=true, StartSel=<em>, StopSel=</em>') as marked
+    from (select * from hits order by rank desc, id limit $2::int) as first join items using (id, category, row), asked)
+  select (select count(*) from hits)::int as total, array(select row from top order by rank desc, id) as rows,
+    array(select marked from top order by rank desc, id) as marked`;
+const partOfName = `with hits as materialized (select id, name, row from items where name ilike $1)
+  select (select count(*) from hits)::int as total, array(select row from hits order by name, id limit $2::int) as rows`;
+const nearPlace = `with hits as materialized (select id, row, earth_distance(ll_to_earth(lat, lon), ll_to_earth($1::float8, $2::float8)) as far
+    from items where lat is not null and earth_box(ll_to_earth($1::float8, $2::float8), $3::float8) @> ll_to_earth(lat, lon)),
+  near as materialized (select * from hits where far <= $3::float8)
+  select (select count(*) from near)::int as total, array(select row from near order by far, id limit $4::int) as rows`;
+
+type SqlAnswer = {
+  readonly total: number;
+  readonly rows: readonly string[];
+  readonly facet?: Readonly<Record<string, number>>;
+  /** Beside the rows. */
+  readonly marked?: readonly string[];
+};
 
 export class PostgresEngine implements Engine {
   private connections: readonly SqlConnection[] = [];
@@ -47,6 +78,10 @@ export class PostgresEngine implements Engine {
     for (let at = 0; at < items.length; at += itemsPerInsert) {
       const rows = items.slice(at, at + itemsPerInsert).map((item) => ({
         id: item.id,
+        name: item.name,
+        text: item.text,
+        lat: item.place?.lat ?? null,
+        lon: item.place?.lon ?? null,
         category: item.category,
         size: item.size,
         words: wordsOf(item.text),
@@ -54,8 +89,8 @@ export class PostgresEngine implements Engine {
       }));
       await this.query({
         name: 'insert',
-        text: `insert into items select id, category, size, array_to_tsvector(array(select jsonb_array_elements_text(words))), row
-          from jsonb_to_recordset($1::jsonb) as given (id text, category text, size bigint, words jsonb, row text)`,
+        text: `insert into items select id, name, text, category, size, lat, lon, array_to_tsvector(array(select jsonb_array_elements_text(words))), row
+          from jsonb_to_recordset($1::jsonb) as given (id text, name text, text text, category text, size bigint, lat float8, lon float8, words jsonb, row text)`,
         values: [JSON.stringify(rows)],
       });
     }
@@ -63,13 +98,17 @@ export class PostgresEngine implements Engine {
   }
 
   async answer(query: BenchQuery): Promise<EngineAnswer> {
-    const { search, filters, facets } = query;
+    const { search, facets, highlight } = query;
+    const { above, part, circle } = filterOf(query);
     const pageSize = pageSizeOf(query);
-    if (filters !== undefined) {
-      const [category, size] = filters.and;
-      return this.ask('filter', filterAndSort, [category.value, size.value, pageSize]);
+    if (above !== null) return this.ask('filter', filterAndSort, [above.category, above.size, pageSize]);
+    if (part !== null) return this.ask('part', partOfName, [`%${part}%`, pageSize]);
+    if (circle !== null) {
+      return this.ask('near', nearPlace, [circle.lat, circle.lon, circle.meters, pageSize]);
     }
     const value = search?.value ?? '';
+    if (highlight !== undefined) return this.ask('highlight', highlighted, [value, pageSize]);
+    if (search?.prefix === true) return this.ask('prefix', prefixed, [value, pageSize]);
     if (search?.literal === false) {
       const words = wordsOf(value);
       return this.ask('fuzzy', fuzzy, [words, words.map(allowedDistance), pageSize]);
@@ -81,10 +120,12 @@ export class PostgresEngine implements Engine {
 
   private async ask(name: string, text: string, values: readonly unknown[]): Promise<EngineAnswer> {
     const { rows } = await this.query({ name, text, values });
-    const [answer] = rows as readonly { total: number; rows: string[]; facet?: Record<string, number> }[];
+    const [answer] = rows as readonly SqlAnswer[];
+    const marked = answer?.marked;
+    const plain = answer?.rows ?? [];
     return {
       total: answer?.total ?? 0,
-      rows: answer?.rows ?? [],
+      rows: marked === undefined ? plain : plain.map((row, at) => withHighlight(row, marked[at] ?? '')),
       facet: answer?.facet === undefined ? null : topGroups(new Map(Object.entries(answer.facet))),
     };
   }
@@ -95,4 +136,8 @@ export class PostgresEngine implements Engine {
     if (connection === undefined) throw new TypeError('no connection');
     return connection.query(query);
   }
+}
+
+function withHighlight(row: string, text: string): string {
+  return `${row.slice(0, -1)},"_highlights":${JSON.stringify({ text })}}`;
 }

@@ -1,4 +1,5 @@
 /** The items of the query benchmarks: a name, a text, a category and a size. They are the same for every contender. */
+import type { JsonObject } from '../../../src/contract/json.ts';
 import { cityEntities, type Entity, numberOf, packageEntities, textOf, textsOf } from './sets.ts';
 import { type BenchTenant, sourceGroup } from './tenant.ts';
 
@@ -8,6 +9,14 @@ export interface Item {
   readonly text: string;
   readonly category: string;
   readonly size: number;
+  /** Absent: the set has no places. */
+  readonly place?: Place;
+}
+
+/** In degrees. */
+export interface Place {
+  readonly lat: number;
+  readonly lon: number;
 }
 
 export interface ItemSet {
@@ -18,29 +27,45 @@ export interface ItemSet {
 export const itemIndex = 'items';
 export const itemType = 'item';
 
-export const itemsTenant: BenchTenant = {
-  alias: 'items',
-  schemas: {},
-  indexes: {
-    [itemIndex]: {
-      triggers: { [sourceGroup]: [itemType] },
+const properties: JsonObject = {
+  name: '{p.name}',
+  text: '{p.text}',
+  category: '{p.category}',
+  size: { type: 'number', value: '{p.size}' },
+};
+
+const fields: JsonObject = {
+  name: { type: 'keyword' },
+  text: { type: 'text' },
+  category: { type: 'keyword' },
+  size: { type: 'long' },
+};
+
+export const itemsTenant: BenchTenant = tenantWith(properties, fields);
+
+/** Of items that have places. */
+export const placedItemsTenant: BenchTenant = tenantWith(
+  {
+    ...properties,
+    place: {
+      type: 'object',
       properties: {
-        name: '{p.name}',
-        text: '{p.text}',
-        category: '{p.category}',
-        size: { type: 'number', value: '{p.size}' },
-      },
-      index: {
-        fields: {
-          name: { type: 'keyword' },
-          text: { type: 'text' },
-          category: { type: 'keyword' },
-          size: { type: 'long' },
-        },
+        lat: { type: 'number', value: '{p.place.lat}', precision: 5 },
+        lon: { type: 'number', value: '{p.place.lon}', precision: 5 },
       },
     },
   },
-};
+  { ...fields, place: { type: 'geoPoint' } },
+);
+
+function tenantWith(indexProperties: JsonObject, indexFields: JsonObject): BenchTenant {
+  const triggers = { [sourceGroup]: [itemType] };
+  return {
+    alias: 'items',
+    schemas: {},
+    indexes: { [itemIndex]: { triggers, properties: indexProperties, index: { fields: indexFields } } },
+  };
+}
 
 /** Descriptions of Debian's packages with section and installed size; null without the real data sets. */
 export async function packageItems(): Promise<ItemSet | null> {
@@ -73,10 +98,19 @@ function cityItem(entity: Entity): Item {
     text: [textOf(entity, 'name'), ...textsOf(entity, 'alternateNames')].join(', '),
     category: textOf(entity, 'country'),
     size: numberOf(entity, 'population'),
+    place: { lat: numberOf(entity, 'lat'), lon: numberOf(entity, 'lon') },
   };
 }
 
 /** The source entity that makes the item. */
-export function itemEntity({ id, ...properties }: Item): Entity {
-  return { originId: id, type: itemType, url: null, originParentId: null, redirects: [], properties };
+export function itemEntity({ id, place, ...rest }: Item): Entity {
+  const ofItem: JsonObject = { ...rest, ...(place === undefined ? {} : { place: { ...place } }) };
+  return {
+    originId: id,
+    type: itemType,
+    url: null,
+    originParentId: null,
+    redirects: [],
+    properties: ofItem,
+  };
 }

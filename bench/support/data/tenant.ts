@@ -8,6 +8,8 @@ export interface BenchTenant {
   readonly alias: string;
   readonly schemas: Readonly<Record<string, JsonObject>>;
   readonly indexes?: Readonly<Record<string, JsonObject>>;
+  /** Full schemas in JavaScript. */
+  readonly code?: Readonly<Record<string, string>>;
   /** The source group is auto-indexed too; absent: it is not. */
   readonly autoIndex?: boolean;
 }
@@ -29,6 +31,10 @@ export function writeTenants(configDir: string, tenants: readonly BenchTenant[])
     writeJson(path.join(folder, 'tenant.json'), tenantFile(tenant));
     for (const [alias, schema] of Object.entries(tenant.schemas)) {
       writeJson(path.join(folder, 'schemas', `${alias}.json`), schema);
+    }
+    for (const [alias, text] of Object.entries(tenant.code ?? {})) {
+      mkdirSync(path.join(folder, 'schemas'), { recursive: true });
+      writeFileSync(path.join(folder, 'schemas', `${alias}.full.js`), text);
     }
     for (const [alias, schema] of Object.entries(tenant.indexes ?? {})) {
       writeJson(path.join(folder, 'indexes', `${alias}.json`), schema);

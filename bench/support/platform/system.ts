@@ -147,11 +147,12 @@ export class System {
 
   /**
    * Runs `npm run apply` with other tenant files until everything is rebuilt.
+   * @param words options of the command
    * @throws Error with its output when it fails
    */
-  async apply(tenants: readonly BenchTenant[]): Promise<void> {
+  async apply(tenants: readonly BenchTenant[], words: readonly string[] = []): Promise<void> {
     writeTenants(readSettings(this.environment).configDir, tenants);
-    const child = spawn(process.execPath, wordsOfScript('apply'), {
+    const child = spawn(process.execPath, [...wordsOfScript('apply'), ...words], {
       cwd: root,
       env: this.environment,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -203,7 +204,9 @@ function wordsOfScript(name: string): string[] {
 }
 
 function entryOf(name: string): ProcfileEntry {
-  const entry = parseProcfile(readFileSync(procfile, 'utf8')).find((one) => one.name === name);
+  const entry = parseProcfile(readFileSync(procfile, 'utf8'), path.dirname(procfile)).find(
+    (one) => one.name === name,
+  );
   if (entry === undefined) throw new Error(`the Procfile has no ${name}`);
   return entry;
 }

@@ -37,7 +37,8 @@ export class DirectShard {
     fields: ReadonlyMap<string, FieldType> = schemaFields,
   ) {
     this.shard = new Shard({ fields });
-    for (const { id, ...rest } of items) {
+    for (const { id, name, text, category, size } of items) {
+      const rest = { name, text, category, size };
       this.shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: rest });
     }
     const read = (query: BenchQuery): CheckedQuery => {

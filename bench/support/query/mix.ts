@@ -19,6 +19,7 @@ const documentsMin = 3;
 const documentsMaxShare = 0.05;
 /** A smaller category has hardly a page of items above a bound. */
 const categoryItemsMin = 50;
+const beginningLengths = [3, 4, 5, 6, 7];
 /** If there are fewer words than queries, each word is asked for with one page size after the other. */
 const pageSizes = [10, 9, 11, 8, 12, 7, 13, 6, 14, 5, 15];
 
@@ -30,22 +31,52 @@ export interface QueryMix {
   readonly repeated: readonly ExpectedQuery[];
 }
 
-export function queryMix(items: readonly Item[], { quick }: { readonly quick: boolean }): QueryMix {
+/** @param kinds a kind that the items have nothing for gets no queries */
+export function queryMix(
+  items: readonly Item[],
+  { quick }: { readonly quick: boolean },
+  kinds: readonly QueryKind[] = queryKinds,
+): QueryMix {
   const scan = new PlainScan(items);
-  const next = random(20);
   const count = quick ? quickPerKind : differingPerKind;
   const words = usualWords(items.length, scan.postings);
-  const differing = new Map<QueryKind, readonly BenchQuery[]>([
-    ['one word', wordQueries(sample(words, words.length, next), count)],
-    ['two words, typos', typoQueries(words, count, next)],
-    ['filter + sort', filterQueries(items, count, next)],
-    ['search + facet', wordQueries(sample(words, words.length, next), count).map(withFacet)],
-  ]);
-  const checked = queryKinds.flatMap((kind) => checkedOf(kind, differing.get(kind) ?? [], scan));
-  const repeated = queryKinds.flatMap((kind) =>
+  const differing = new Map(
+    kinds.map((kind, seed) => [kind, makers[kind]({ items, words, count, next: random(20 + seed) })]),
+  );
+  const checked = kinds.flatMap((kind) => checkedOf(kind, differing.get(kind) ?? [], scan));
+  const repeated = kinds.flatMap((kind) =>
     checked.filter((query) => query.kind === kind).slice(0, repeatedPerKind),
   );
   return { differing, checked, repeated };
+}
+
+/** What queries are made from. */
+interface Source {
+  readonly items: readonly Item[];
+  readonly words: readonly string[];
+  readonly count: number;
+  readonly next: () => number;
+}
+
+const makers: Readonly<Record<QueryKind, (source: Source) => readonly BenchQuery[]>> = {
+  'one word': (source) => wordQueries(shuffled(source), source.count),
+  'two words, typos': typoQueries,
+  'filter + sort': filterQueries,
+  'search + facet': (source) =>
+    wordQueries(shuffled(source), source.count).map((query) => ({
+      ...query,
+      facets: [{ field: 'category' }],
+    })),
+  beginning: (source) => beginningQueries(source, true),
+  'beginning, typos': (source) => beginningQueries(source, false),
+  'word, highlighted': (source) =>
+    wordQueries(shuffled(source), source.count).map((query) => ({ ...query, highlight: {} })),
+  '*part*': partQueries,
+  'near a place': nearQueries,
+};
+
+function shuffled({ words, next }: Source): string[] {
+  return sample(words, words.length, next);
 }
 
 /** Number of queries that a load leaves out at the beginning, so that each round asks others first. */
@@ -92,12 +123,58 @@ function wordQueries(words: readonly string[], count: number): BenchQuery[] {
     .slice(0, count);
 }
 
-function withFacet(query: BenchQuery): BenchQuery {
-  return { ...query, facets: [{ field: 'category' }] };
+/** Queries for beginnings of 3 to 7 letters, which are shorter than their words. */
+function beginningQueries(source: Source, literal: boolean): BenchQuery[] {
+  const { words, count, next } = source;
+  const cut = sample(words, words.length, next).flatMap((word) =>
+    beginningLengths.filter((length) => length < word.length).map((length) => word.slice(0, length)),
+  );
+  const beginnings = [...new Set(cut)];
+  return wordQueries(sample(beginnings, beginnings.length, next), count).map((query) => {
+    const value = query.search?.value ?? '';
+    return { ...query, search: { field: 'text', value, literal, prefix: true } };
+  });
+}
+
+/** Queries for names with 4 to 6 letters in a row that some name has, by name. */
+function partQueries({ items, count, next }: Source): BenchQuery[] {
+  const names = items.map(({ name }) => name.toLowerCase()).filter((name) => /[a-z]{6}/.test(name));
+  return distinct(count, () => {
+    const [run = ''] = /[a-z]{6,}/.exec(pick(names, next)) ?? [];
+    const length = 4 + Math.floor(next() * 3);
+    const from = Math.floor(next() * (run.length - length + 1));
+    const value = `*${run.slice(from, from + length)}*`;
+    return {
+      filters: { and: [{ field: 'name', operator: 'contains', value, caseInsensitive: true }] },
+      sort: [{ field: 'name', order: 'asc' }],
+    };
+  });
+}
+
+const nearMeters = 50_000;
+
+/** Queries for what is within 50 km of places near items, the nearest first. */
+function nearQueries({ items, count, next }: Source): BenchQuery[] {
+  const places = items.flatMap(({ place }) => (place === undefined ? [] : [place]));
+  if (places.length === 0) return [];
+  const moved = (degrees: number) => Math.round((degrees + next() / 2 - 0.25) * 1e4) / 1e4;
+  return distinct(count, () => {
+    const { lat, lon } = pick(places, next);
+    const near = { lat: within(moved(lat), 90), lon: within(moved(lon), 180) };
+    const value = { ...near, meters: nearMeters };
+    return {
+      filters: { and: [{ field: 'place', operator: 'withinDistance', value }] },
+      sort: [{ field: 'place', near }],
+    };
+  });
+}
+
+function within(degrees: number, most: number): number {
+  return Math.max(-most, Math.min(most, degrees));
 }
 
 /** Queries of two words, each with one letter replaced. */
-function typoQueries(words: readonly string[], count: number, next: () => number): BenchQuery[] {
+function typoQueries({ words, count, next }: Source): BenchQuery[] {
   const long = words.filter((word) => word.length >= 6);
   return distinct(count, () => {
     const value = [pick(long, next), pick(long, next)].map((word) => withTypo(word, next)).join(' ');
@@ -112,7 +189,7 @@ function withTypo(word: string, next: () => number): string {
 }
 
 /** Queries for one category, with sizes above a bound that leaves a quarter to three quarters of it, largest first. */
-function filterQueries(items: readonly Item[], count: number, next: () => number): BenchQuery[] {
+function filterQueries({ items, count, next }: Source): BenchQuery[] {
   const categories = [...groupBy(items, ({ category }) => category)]
     .filter(([, ofCategory]) => ofCategory.length >= categoryItemsMin)
     .map(([category, ofCategory]) => ({

@@ -1,9 +1,12 @@
 /** Finds the right answer to a query of the benchmarks by looking at every item and every word. */
+import { compareCodePoints } from '../../../src/lib/code-points.ts';
 import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
-import type { Item } from '../data/items.ts';
-import { type BenchQuery, type ExpectedAnswer, pageSizeOf } from './kinds.ts';
+import type { Item, Place } from '../data/items.ts';
+import { type BenchQuery, type Circle, type ExpectedAnswer, filterOf, pageSizeOf } from './kinds.ts';
 
 const facetSize = 10;
+/** Contenders that compute distances in other ways differ by less. */
+const leastMetres = 1;
 
 /** Word -> places of the items that have it. */
 export type Postings = ReadonlyMap<string, readonly number[]>;
@@ -22,13 +25,62 @@ export class PlainScan {
    * comparison.
    */
   answer(query: BenchQuery): ExpectedAnswer | null {
-    const { search, filters, facets } = query;
-    if (filters !== undefined) return this.filtered(query);
+    const { search, facets, highlight } = query;
+    const { above, part, circle } = filterOf(query);
+    if (above !== null) return this.filtered(query);
+    if (part !== null) return this.withPart(query, part);
+    if (circle !== null) return this.within(query, circle);
     if (search === undefined) return null;
-    const found = search.literal ? this.withWords(search.value) : this.withNearWords(search.value);
+    const found = this.searched(search);
     if (found === null || found.size === 0) return null;
     const facet = facets === undefined ? null : topGroups(this.countCategories(found));
-    return { total: found.size, ids: null, facet };
+    const marked = highlight === undefined ? null : [search.value];
+    return { total: found.size, ids: null, facet, marked };
+  }
+
+  private searched({
+    value,
+    literal,
+    prefix,
+  }: NonNullable<BenchQuery['search']>): ReadonlySet<number> | null {
+    if (prefix === true) return this.withBeginning(value, literal ? 0 : allowedDistance(value));
+    return literal ? this.withWords(value) : this.withNearWords(value);
+  }
+
+  /** The items with words of which some beginning is within a distance. */
+  private withBeginning(beginning: string, allowed: number): ReadonlySet<number> {
+    const asked = lettersOf(beginning);
+    const found = new Set<number>();
+    for (const { word, letters } of this.vocabulary) {
+      if (bitsOf(asked & ~letters) > allowed) continue;
+      const lengths = Array.from({ length: 2 * allowed + 1 }, (_, at) => beginning.length - allowed + at);
+      if (!lengths.some((length) => isNear(beginning, word.slice(0, length), allowed, true))) continue;
+      for (const index of this.postings.get(word) ?? []) found.add(index);
+    }
+    return found;
+  }
+
+  private withPart(query: BenchQuery, part: string): ExpectedAnswer {
+    const found = this.items
+      .filter(({ name }) => name.toLowerCase().includes(part))
+      .sort((a, b) => compareCodePoints(a.name, b.name) || compareCodePoints(a.id, b.id));
+    const ids = found.slice(0, pageSizeOf(query)).map(({ id }) => id);
+    return { total: found.length, ids, facet: null, marked: null };
+  }
+
+  /** @returns null when distances of the first page, or one to the edge, are too near each other to be told apart */
+  private within(query: BenchQuery, circle: Circle): ExpectedAnswer | null {
+    const found = this.items
+      .map(({ id, place }) => ({ id, far: place === undefined ? Infinity : metresBetween(circle, place) }))
+      .filter(({ far }) => far < circle.meters + leastMetres)
+      .sort((a, b) => a.far - b.far);
+    const ids = found.slice(0, pageSizeOf(query)).map(({ id }) => id);
+    const isClose = found.some(
+      ({ far }, at) => at < ids.length && (found[at + 1]?.far ?? Infinity) - far < leastMetres,
+    );
+    const isAtEdge = found.some(({ far }) => far > circle.meters - leastMetres);
+    if (found.length === 0 || isClose || isAtEdge) return null;
+    return { total: found.length, ids, facet: null, marked: null };
   }
 
   private withWords(text: string): ReadonlySet<number> {
@@ -57,14 +109,19 @@ export class PlainScan {
 
   /** @returns null when equal sizes would make the order of the first page uncertain */
   private filtered(query: BenchQuery): ExpectedAnswer | null {
-    const [category, size] = query.filters?.and ?? [];
+    const { above } = filterOf(query);
     const pageSize = pageSizeOf(query);
     const found = this.items
-      .filter((item) => item.category === category?.value && item.size > (size?.value ?? 0))
+      .filter((item) => above !== null && item.category === above.category && item.size > above.size)
       .toSorted((a, b) => b.size - a.size);
     const first = found.slice(0, pageSize + 1).map((item) => item.size);
     if (found.length === 0 || new Set(first).size < first.length) return null;
-    return { total: found.length, ids: found.slice(0, pageSize).map(({ id }) => id), facet: null };
+    return {
+      total: found.length,
+      ids: found.slice(0, pageSize).map(({ id }) => id),
+      facet: null,
+      marked: null,
+    };
   }
 
   private countCategories(found: ReadonlySet<number>): ReadonlyMap<string, number> {
@@ -92,6 +149,13 @@ function postingsOf(items: readonly Item[]): Postings {
     }
   });
   return postings;
+}
+
+/** By the spherical law of cosines, which is good enough from some metres on. */
+function metresBetween(a: Place, b: Place): number {
+  const [lat = 0, otherLat = 0, turn = 0] = [a.lat, b.lat, b.lon - a.lon].map((one) => (one * Math.PI) / 180);
+  const cosine = Math.sin(lat) * Math.sin(otherLat) + Math.cos(lat) * Math.cos(otherLat) * Math.cos(turn);
+  return 6_371_008.8 * Math.acos(Math.max(-1, Math.min(1, cosine)));
 }
 
 /** The letters of a word as bits. Letters may share a bit. */

@@ -7,7 +7,9 @@
 
 import { assert } from '../../lib/assert.ts';
 import { type ClaimWrite, writeClaims } from '../../store/claims/claims.ts';
+import { noteAsked } from '../../store/configuration/asked-lookups.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
+import { type ReferrerWrite, writeReferences } from '../../store/derived/references.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { keys } from '../../store/keys.ts';
@@ -18,6 +20,7 @@ import type { Store } from '../../store/store.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { AutoTypes } from './auto-types.ts';
 import { BatchChanges } from './changes.ts';
+import type { CodeSandbox } from './code-replies.ts';
 import { Comparison } from './comparison.ts';
 import { typeWithoutRoom } from './diagnostics.ts';
 import type { IntentOwner, Intents } from './intents.ts';
@@ -28,6 +31,9 @@ import { ReplicationBarrier } from './replication-barrier.ts';
 import { type Basis, loadTurns } from './turn.ts';
 import { type EntityWork, nameOfWork } from './work.ts';
 
+/** The most references that move with a commit: more would block Redis for too long. */
+const referencesPerCommit = 4000;
+
 export interface BatchContext {
   readonly store: Store;
   readonly lease: Lease;
@@ -36,6 +42,7 @@ export interface BatchContext {
   readonly intents: Intents;
   readonly namedFields: NamedFields;
   readonly claimsPerCommit: number;
+  readonly sandbox: CodeSandbox;
 }
 
 /** What the commit has to store and to tell. */
@@ -43,6 +50,8 @@ export interface BatchResult {
   readonly changes: BatchChanges;
   /** Claims that move with the commit. */
   readonly claimWrites: readonly ClaimWrite[];
+  /** References that are taken away behind the commit. */
+  readonly referencesBehind: readonly ReferrerWrite[];
   /** The last invalidations that the batch sent. */
   readonly downstream: readonly DownstreamInvalidation[];
 }
@@ -96,17 +105,25 @@ async function tryBatch(
   barrier: ReplicationBarrier,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, basis, autoFields, intents, namedFields } = context;
+  const { store, lease, basis, autoFields, intents, namedFields, sandbox } = context;
   intents.begin();
   namedFields.begin();
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await barrier.confirmInside();
-  const downstream = await publishTurns(store, barrier.caller, turns);
+  const downstream = await publishTurns(store, barrier.caller, turns, sandbox);
 
   const lookups = new LookupSource(store, barrier.caller, basis.layouts);
   const decided = (asked: readonly Output[]) => AutoTypes.decide(autoFields, asked);
-  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, decided);
+  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, sandbox, decided);
+  await noteAsked(
+    store,
+    lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
+      tenant: tenant.alias,
+      sourceGroup: query.sourceGroup ?? sourceGroup,
+      plan: query.plan,
+    })),
+  );
   const changes = new BatchChanges(lease.tag, namedFields);
   new Comparison(changes, autoTypes, lookups).compareTurns(turns, outputs);
   changes.countFindings(withoutRoom.map(typeWithoutRoom));
@@ -115,16 +132,30 @@ async function tryBatch(
     ? [[], changes.claimWrites]
     : [changes.claimWrites, []];
   // Dropped claims are noted too: without a commit the record goes on saying that they are there.
+  const [referencesBefore, referencesBehind] = aroundCommit(context, changes);
   await intents.note(claimsBefore.map(intentOf));
   if (claimsBefore.length > 0) await barrier.confirmInside();
   await Promise.all([
     writeClaims(store, barrier.caller, claimsBefore),
     registerDependents(store, barrier.caller, changes.unregistrations),
+    writeReferences(store, barrier.caller, referencesBefore),
   ]);
   for (const field of intents.settledBy(turns)) {
     changes.writes.delete(keys.intents(lease.tag), field);
   }
-  return { changes, claimWrites, downstream };
+  return { changes, claimWrites, referencesBehind, downstream };
+}
+
+/** References that are put before the commit, and those that are taken away behind it; the rest is in the commit. */
+function aroundCommit(
+  { store }: BatchContext,
+  { references, writes }: BatchChanges,
+): readonly [before: ReferrerWrite[], behind: ReferrerWrite[]] {
+  if (store.address.kind !== 'single' || references.count > referencesPerCommit) {
+    return [references.additions, references.removals];
+  }
+  references.commitWith(writes, store);
+  return [[], []];
 }
 
 /**

@@ -57,11 +57,33 @@ export function buildersFor(tenant: Tenant, source: Source, type: string): reado
   );
 }
 
+/** What a schema makes views or items with in an environment, whatever entities trigger it. */
+export function builderOf(
+  tenant: Tenant,
+  environmentId: string,
+  schema:
+    | { readonly kind: 'full'; readonly schema: FullSchema }
+    | { readonly kind: 'index'; readonly schema: IndexSchema },
+): Builder {
+  const schemaDigest = `${schema.schema.digest}.${resolutionDigest(tenant, environmentId)}`;
+  const name = schema.schema.alias;
+  return schema.kind === 'full'
+    ? keyed({ kind: 'view', environmentId, name, schemaDigest, schema: schema.schema })
+    : keyed({
+        kind: 'item',
+        environmentId,
+        name: indexName.schema(name),
+        schemaDigest,
+        schema: schema.schema,
+      });
+}
+
 function buildersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Builder[] {
   const group = source.sourceGroup;
   const resolution = resolutionDigest(tenant, environmentId);
   const builders: Builder[] = [];
   for (const schema of tenant.schemasFor(group, type)) {
+    if (!schema.makesView) continue;
     const schemaDigest = `${schema.digest}.${resolution}`;
     builders.push(keyed({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema }));
   }

@@ -1,5 +1,6 @@
 /** All that the commit of a batch stores and tells, gathered output by output. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
+import { type RemovedView, ToldViews } from '../../store/change-log/told-views.ts';
 import type { ClaimWrite } from '../../store/claims/claims.ts';
 import { DigestList } from '../../store/codec/digest.ts';
 import type { ItemChange } from '../../store/derived/item-sink.ts';
@@ -7,11 +8,13 @@ import { itemIndexField, type StoredItem } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { sourceField } from '../../store/derived/processed.ts';
 import type { ProcessedClaim, ProcessedOutput } from '../../store/derived/processed-record.ts';
+import { ReferenceChanges } from '../../store/derived/references.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, HashWrites } from '../../store/partitions/hash-writes.ts';
 import type { NamedFields } from '../named-fields.ts';
+import type { Refused } from '../rebuild/refused-rebuilds.ts';
 import type { Builder, OutputName } from './builder.ts';
 import { outputField, outputHash, type StoredOutput } from './stored-output.ts';
 import type { Turn } from './turn.ts';
@@ -27,12 +30,14 @@ export interface BatchCounts {
 }
 
 export class BatchChanges {
-  readonly writes = new HashWrites();
   readonly itemChanges: ItemChange[] = [];
   /** Digests of changes that requests can see. */
   readonly digests = new DigestList();
   readonly claimWrites: ClaimWrite[] = [];
   readonly unregistrations: Registration[] = [];
+  readonly references = new ReferenceChanges();
+  /** Outputs that were not made because their schema is not run for now. */
+  readonly refused: Refused[] = [];
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
   /** Processed records, by the name of their source. */
   readonly #records = new Map<string, FieldWrites>();
@@ -44,6 +49,9 @@ export class BatchChanges {
   constructor(
     private readonly tag: string,
     private readonly namedFields: NamedFields,
+    /** What goes into the change log. */
+    readonly told = new ToldViews(),
+    readonly writes = new HashWrites(),
   ) {}
 
   /** @param wasThere true when a former output may lie there; it may have been large */
@@ -72,7 +80,14 @@ export class BatchChanges {
     this.#tellView(turn, name);
   }
 
-  moveClaim(action: ClaimWrite['action'], turn: Turn, view: OutputName, claim: ProcessedClaim): void {
+  /** @param isTold the view is told of anyhow */
+  moveClaim(
+    action: ClaimWrite['action'],
+    turn: Turn,
+    view: OutputName,
+    claim: ProcessedClaim,
+    isTold: boolean,
+  ): void {
     const { tenantAlias: tenant, sourceId, originId } = turn;
     const scope = { tenant, environmentId: view.environmentId };
     const { field, host, kind, sinceStamp, display, redirect } = claim;
@@ -82,10 +97,38 @@ export class BatchChanges {
       scope,
       field,
       claim: { host, kind, sinceStamp, view: claimant, display, redirect },
+      isTold,
     });
     // The partition of the claim announces it too. But a front may hear that after the commit, and a request with
     // `Min-Version` waits only for the commit.
     this.digests.add(claimSubject(scope, field));
+  }
+
+  /** The view has an entry in the change log: a new one if it has changed. */
+  tell(turn: Turn, { environmentId, name: alias }: OutputName, isChanged: boolean): void {
+    const { tenantAlias: tenant, sourceId, originId } = turn;
+    const view = { sourceId, originId, alias };
+    if (isChanged) this.told.changed({ tenant, environmentId }, view);
+    else this.told.there({ tenant, environmentId }, view);
+  }
+
+  tellRemoved(turn: Turn, { environmentId, name: alias }: OutputName, was: RemovedView): void {
+    const { tenantAlias: tenant, sourceId, originId } = turn;
+    this.told.removed({ tenant, environmentId }, { sourceId, originId, alias }, was);
+  }
+
+  /** @param texts as in `ProcessedOutput.references` */
+  moveReferences(
+    action: 'add' | 'drop',
+    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { environmentId, name: alias }: OutputName,
+    texts: readonly string[],
+  ): void {
+    const [scope, referrer] = [
+      { tenant, environmentId },
+      { sourceId, originId, alias },
+    ];
+    for (const text of texts) this.references[action](scope, referrer, text);
   }
 
   unregister(
@@ -104,6 +147,12 @@ export class BatchChanges {
 
   removeRecord({ tenantAlias: tenant, sourceId, originId }: Turn): void {
     this.writes.delete(keys.processed(this.tag, tenant, sourceId), originId);
+  }
+
+  /** The entity stands in the directory of its type, or not any more. */
+  list({ tenantAlias: tenant, sourceId, originId }: Turn, type: string, isListed: boolean): void {
+    this.writes.list(keys.directory(this.tag, tenant, sourceId, type), originId, isListed);
+    if (isListed) this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
   }
 
   countFindings(findings: readonly Diagnostic[]): void {

@@ -1,5 +1,6 @@
 /** The claims of a view: on which URLs, handles and redirects, since when, and which it made before. Pure. */
 import { normalizeUrl } from '../../config/urls/url.ts';
+import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
 import type {
@@ -7,7 +8,7 @@ import type {
   ProcessedOutput,
   ProcessedRecord,
 } from '../../store/derived/processed-record.ts';
-import { claimField } from '../../store/keys.ts';
+import { claimField, foldedField, urlFormOfField } from '../../store/keys.ts';
 import type { OutputName } from './builder.ts';
 import type { Turn } from './turn.ts';
 
@@ -16,11 +17,9 @@ export function claimKey({ kind, host, field }: Pick<ProcessedClaim, 'kind' | 'h
   return `${kind}:${host ?? ''}:${field}`;
 }
 
-/** What the entity claimed in the environment when it was processed last. */
+/** What the entity claimed in the environment when it was processed last, by `ageKey`; the oldest of equal claims. */
 export interface FormerClaims {
-  /** Claims of the same view, by `claimKey`. */
   readonly ofView: ReadonlyMap<string, ProcessedClaim>;
-  /** Claims of the entity's other views there; the oldest of equal ones. */
   readonly ofOtherViews: ReadonlyMap<string, ProcessedClaim>;
   /** What was processed last; null when that was before the entity was born, or nothing. */
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
@@ -42,12 +41,25 @@ export function isListed(turn: Turn, former: ProcessedOutput | null): boolean {
   return turn.repair === null && former !== null && former.bytesDigest.length > 0;
 }
 
+/**
+ * The key by which a claim is found again after its tenant's URLs changed their form (`store/configuration/url-forms.ts`):
+ * its age goes with it.
+ */
+function ageKey(
+  { kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>,
+  form: UrlForm,
+): string {
+  const formOfField = urlFormOfField(field);
+  if (formOfField === null || formOfField === form) return claimKey({ kind, host, field });
+  return claimKey({ kind, host, field: foldedField(field) });
+}
+
 const noClaims: ReadonlyMap<string, ProcessedClaim> = new Map();
 const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
 
 /** What the entity claimed before in the environment of a builder. Only its record knows since when. */
 export function formerClaims(
-  { former, entity }: Turn,
+  { former, entity, urlForm }: Turn,
   builder: Pick<OutputName, 'environmentId' | 'name'>,
 ): FormerClaims {
   if (former === null) return noFormerClaims;
@@ -56,17 +68,21 @@ export function formerClaims(
   );
   const isOfBuilder = ({ name }: ProcessedOutput) => name === builder.name;
   return {
-    ofView: oldestClaims(views.filter(isOfBuilder)),
-    ofOtherViews: oldestClaims(views.filter((view) => !isOfBuilder(view))),
+    ofView: oldestClaims(views.filter(isOfBuilder), urlForm),
+    ofOtherViews: oldestClaims(
+      views.filter((view) => !isOfBuilder(view)),
+      urlForm,
+    ),
     processed: entity !== null && former.stamp >= entity.bornStamp ? former : null,
   };
 }
 
-function oldestClaims(views: readonly ProcessedOutput[]): Map<string, ProcessedClaim> {
+function oldestClaims(views: readonly ProcessedOutput[], form: UrlForm): Map<string, ProcessedClaim> {
   const oldest = new Map<string, ProcessedClaim>();
   for (const claim of views.flatMap(({ claims }) => claims)) {
-    const known = oldest.get(claimKey(claim));
-    if (known === undefined || claim.sinceStamp < known.sinceStamp) oldest.set(claimKey(claim), claim);
+    const key = ageKey(claim, form);
+    const known = oldest.get(key);
+    if (known === undefined || claim.sinceStamp < known.sinceStamp) oldest.set(key, claim);
   }
   return oldest;
 }
@@ -78,8 +94,9 @@ function oldestClaims(views: readonly ProcessedOutput[]): Map<string, ProcessedC
  */
 export function claimsOf(
   entity: StoredEntity,
-  { url, handles }: ViewClaims,
+  { url, handles, pages }: ViewClaims,
   former: FormerClaims,
+  form: UrlForm,
 ): ProcessedClaim[] {
   const claims = new Claims(entity, former);
   for (const handle of handles) {
@@ -91,27 +108,39 @@ export function claimsOf(
       redirect: null,
     });
   }
-  const page = url === null ? null : normalizeUrl(url);
-  if (url === null || page === null) return claims.list;
+  const claimed = pages ?? (url === null ? [] : [{ url, redirects: entity.redirects }]);
+  for (const page of claimed) addPage(claims, page, form);
+  return claims.list;
+}
+
+function addPage(
+  claims: Claims,
+  { url, redirects }: NonNullable<ViewClaims['pages']>[number],
+  form: UrlForm,
+): void {
+  const page = normalizeUrl(url);
+  if (page === null) return;
+  const pageField = claimField.url(page.path, form);
   claims.add({
-    field: claimField.url(page.path),
+    field: pageField,
     host: page.host,
     kind: 'page',
     display: url,
     redirect: null,
   });
-  for (const redirect of entity.redirects) {
+  for (const redirect of redirects) {
     const from = normalizeUrl(redirect);
-    if (from === null || (from.path === page.path && from.host === page.host)) continue;
+    if (from === null) continue;
+    const field = claimField.url(from.path, form);
+    if (field === pageField && from.host === page.host) continue;
     claims.add({
-      field: claimField.url(from.path),
+      field,
       host: from.host,
       kind: 'redirect',
       display: redirect,
       redirect: url,
     });
   }
-  return claims.list;
 }
 
 /** Each claim once, with its age. */
@@ -129,10 +158,17 @@ class Claims {
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
     const { ofView, ofOtherViews, processed } = this.former;
-    const before = ofView.get(key) ?? ofOtherViews.get(key);
+    const before = ofView.get(key) ?? ofOtherViews.get(key) ?? this.#beforeInOtherForm(claim);
     const { field, host, kind, display, redirect } = claim;
     const since = sinceStamp(this.entity, claim, before, processed);
     this.list.push({ field, host, kind, sinceStamp: since, display, redirect });
+  }
+
+  /** A claim in lower case, from which this one comes. */
+  #beforeInOtherForm({ kind, host, field }: Omit<ProcessedClaim, 'sinceStamp'>): ProcessedClaim | undefined {
+    if (urlFormOfField(field) !== 'exact') return undefined;
+    const key = claimKey({ kind, host, field: foldedField(field) });
+    return this.former.ofView.get(key) ?? this.former.ofOtherViews.get(key);
   }
 }
 

@@ -1,7 +1,9 @@
 /** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
+import type { BuildFailure } from '../../schemas/build/outcome.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import {
   encodeProcessed,
+  isRestored,
   type ProcessedClaim,
   type ProcessedOutput,
   type ProcessedRecord,
@@ -11,10 +13,15 @@ import { dependentOf, outdatedDigest, outputKey } from './builder.ts';
 import type { BatchChanges } from './changes.ts';
 import { claimKey, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
+import { causeBefore, causeOf, historyOf, noHistory, removedView } from './history.ts';
 import type { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
+import { compareReferences } from './references.ts';
 import { storedOutput } from './stored-output.ts';
 import { formerOutputs, type Turn } from './turn.ts';
+
+/** Digest of an output of which nothing was ever made. */
+const nothingMade = Buffer.alloc(0);
 
 export class Comparison {
   constructor(
@@ -39,7 +46,8 @@ export class Comparison {
     const recorded: ProcessedOutput[] = [];
     for (const output of outputs) {
       const former = formers.get(output.builder.key) ?? null;
-      if (!output.isDeferred) recorded.push(this.#compareOutput(output, former));
+      if (output.failure !== null) recorded.push(this.#keepFailed(output, former, output.failure));
+      else if (!output.isDeferred) recorded.push(this.#compareOutput(output, former));
       else if (former !== null) recorded.push(this.#keepOutdated(output, former));
       this.#unregister(output, former);
     }
@@ -58,6 +66,7 @@ export class Comparison {
   /** @param outputs by their keys, so that equal records have equal bytes */
   #record(turn: Turn, outputs: readonly ProcessedOutput[]): void {
     const { entity, former, only, indexEntries: lookups } = turn;
+    this.#list(turn);
     if (entity === null) {
       if (former !== null) this.changes.removeRecord(turn);
       return;
@@ -73,6 +82,16 @@ export class Comparison {
     this.changes.putRecord(turn, encoded);
   }
 
+  /** Keeps the entity in the directory of its type. */
+  #list(turn: Turn): void {
+    const { entity, former, only, repair } = turn;
+    // A rebuilt part does not stand for the entity's change.
+    if (only !== null) return;
+    if (former !== null && former.type !== entity?.type) this.changes.list(turn, former.type, false);
+    const isNew = former?.type !== entity?.type || repair !== null || isRestored(former);
+    if (entity !== null && isNew) this.changes.list(turn, entity.type, true);
+  }
+
   #compareOutput(output: Output, former: ProcessedOutput | null): ProcessedOutput {
     const { turn, builder, dependsOn } = output;
     const { counts } = this.changes;
@@ -84,41 +103,105 @@ export class Comparison {
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
+    const isTold = !isSame || turn.isUncertain;
+    if (builder.kind === 'view' && (isTold || turn.repair !== null)) this.changes.tell(turn, builder, isTold);
     const { kind, environmentId, name, schemaDigest } = builder;
-    const claims = this.#compareClaims(output, former);
-    return { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn };
+    const claims = this.#compareClaims(output, former, isTold);
+    const told = former === null ? noHistory : historyOf(turn, former, claims, isTold);
+    const references = compareReferences(this.changes, output, former);
+    return {
+      kind,
+      environmentId,
+      name,
+      schemaDigest,
+      bytesDigest,
+      claims,
+      dependsOn,
+      ...told,
+      ...references,
+      ...destinationsOf(output),
+      ...(isSame ? causeBefore(former) : causeOf(turn, former, builder)),
+    };
   }
 
   /**
-   * Keeps the last output and notes it as outdated, so that no later configuration takes it for its own. Its claims depend
-   * on the entity alone and follow it at once. Otherwise the age of a claim would be lost with the state that began it.
+   * Keeps the last output and notes it as outdated, so that no later configuration takes it for its own. The claims of a
+   * JSON schema depend on the entity alone and follow it at once. Otherwise the age of a claim would be lost with the state that began it.
    */
   #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
-    return { ...former, schemaDigest: outdatedDigest, claims: this.#compareClaims(output, former) };
+    const { result } = output;
+    const areUnknown = result.kind === 'view' && result.claims.areUnknown === true;
+    const claims = areUnknown ? former.claims : this.#compareClaims(output, former, false);
+    const { toldType, formerClaims, ...kept } = former;
+    const told = historyOf(output.turn, former, claims, false);
+    return { ...kept, schemaDigest: outdatedDigest, claims, ...told };
+  }
+
+  /**
+   * Keeps the last output with its claims, and notes why there is no newer one. The record is that of the present schema:
+   * building again what has not changed would fail again. Without a last output only the note is kept.
+   */
+  #keepFailed(
+    output: Output,
+    former: ProcessedOutput | null,
+    { message, place, retryInMs }: BuildFailure,
+  ): ProcessedOutput {
+    const { turn, builder, dependsOn } = output;
+    if (retryInMs !== null) {
+      this.changes.refused.push({ tenant: turn.tenantAlias, dependent: output.dependent, retryInMs });
+    }
+    const { kind, environmentId, name, schemaDigest } = builder;
+    this.changes.countFindings(diagnosticsOf(output, [], () => false));
+    const failure = { message, place };
+    if (former === null) {
+      return {
+        kind,
+        environmentId,
+        name,
+        schemaDigest,
+        bytesDigest: nothingMade,
+        claims: [],
+        dependsOn,
+        failure,
+      };
+    }
+    const { toldType, formerClaims, ...kept } = former;
+    const told = historyOf(turn, former, former.claims, false);
+    return { ...kept, schemaDigest, dependsOn, ...told, failure };
   }
 
   #remove(turn: Turn, former: ProcessedOutput): void {
-    this.changes.removeOutput(turn, former);
-    for (const claim of former.claims) this.changes.moveClaim('drop', turn, former, claim);
     this.changes.unregister(turn, dependentOf(former, turn), former.dependsOn);
+    // Nothing was ever made of it.
+    if (former.failure !== undefined && former.bytesDigest.length === 0) return;
+    this.changes.removeOutput(turn, former);
+    if (former.kind === 'view') this.changes.tellRemoved(turn, former, removedView(turn, former));
+    for (const claim of former.claims) this.changes.moveClaim('drop', turn, former, claim, true);
+    this.changes.moveReferences('drop', turn, former, former.references ?? []);
   }
 
-  #compareClaims({ turn, result, builder }: Output, former: ProcessedOutput | null): ProcessedClaim[] {
+  #compareClaims(
+    { turn, result, builder }: Output,
+    former: ProcessedOutput | null,
+    isTold: boolean,
+  ): ProcessedClaim[] {
     if (result.kind !== 'view' || turn.entity === null) return [];
     const before = former?.claims ?? [];
     const { url, handles } = result.claims;
     const claimsNothing = url === null && handles.length === 0;
-    const claims = claimsNothing ? [] : claimsOf(turn.entity, result.claims, formerClaims(turn, builder));
+    const claims = claimsNothing
+      ? []
+      : claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
     // Most views claim nothing, or one URL for the first time.
     const formers = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {
-      if (!kept?.has(claimKey(claim))) this.changes.moveClaim('drop', turn, builder, claim);
+      if (!kept?.has(claimKey(claim))) this.changes.moveClaim('drop', turn, builder, claim, isTold);
     }
     const areListed = isListed(turn, former);
     for (const claim of claims) {
       if (areListed && sameClaim(claim, formers?.get(claimKey(claim)))) continue;
-      this.changes.moveClaim('put', turn, builder, claim);
+      this.changes.moveClaim('put', turn, builder, claim, isTold);
     }
     return claims;
   }
@@ -134,6 +217,13 @@ export class Comparison {
     for (const [sourceId, lookupKey] of kept) gone.delete(`${sourceId}:${lookupKey}`);
     this.changes.unregister(output.turn, output.dependent, [...gone.values()]);
   }
+}
+
+/** What the record keeps for webhooks that get changes of the view. */
+function destinationsOf({ result }: Output): Pick<ProcessedOutput, 'destinations'> {
+  return result.kind === 'item' || result.destinations.length === 0
+    ? {}
+    : { destinations: result.destinations };
 }
 
 function byKey(a: ProcessedOutput, b: ProcessedOutput): number {

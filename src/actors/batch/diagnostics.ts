@@ -4,7 +4,7 @@ import {
   autoFieldsMax,
   autoIndexedNamesMax,
   lookupResultsMax,
-  urlCharactersMax,
+  urlCodePointsMax,
 } from '../../contract/limits.ts';
 import type { Misfit } from './item.ts';
 import type { LookupDemand } from './lookup-source.ts';
@@ -16,7 +16,12 @@ export function diagnosticsOf(
   misfits: readonly Misfit[],
   isCut: (demand: LookupDemand) => boolean,
 ): readonly Diagnostic[] {
-  const met = outcomeOf(result)?.diagnostics ?? [];
+  const outcome = outcomeOf(result);
+  const met = outcome?.diagnostics ?? [];
+  if (outcome?.failure != null) {
+    const { message, place } = outcome.failure;
+    return [...met, { kind: 'schemaFailed', message, place }];
+  }
   const lacksUrl = result.kind === 'view' && result.claims.url === null && claimsUrl(builder);
   if (misfits.length === 0 && demands.length === 0 && !lacksUrl) return met;
   return [
@@ -34,7 +39,7 @@ export function diagnosticsOf(
 const urlMissing: Diagnostic = {
   kind: 'urlMissing',
   place: '$.route.url',
-  message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCharactersMax} characters: the view is served under none`,
+  message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCodePointsMax} characters: the view is served under none`,
 };
 
 function claimsUrl(builder: Output['builder']): boolean {

@@ -1,4 +1,5 @@
 /** Asks for the rebuilds that a batch's changes make necessary, wherever their entities are. */
+import type { EntityRef } from '../../contract/ids.ts';
 import { portions } from '../../lib/portions.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
@@ -8,6 +9,11 @@ import type { Store } from '../../store/store.ts';
 
 /** Dependents of one stream entry: a portion of the stream holds at least one entry whole. */
 const dependentsPerInvalidation = 1000;
+
+interface Caused {
+  readonly dependent: string;
+  readonly cause: EntityRef | null;
+}
 
 export class DownstreamInvalidations {
   /** The last ones sent, by tenant and partition. */
@@ -23,25 +29,34 @@ export class DownstreamInvalidations {
   }
 
   /**
+   * @param dependents with the entity whose change invalidates each; null where it is not known
    * @param inBatch `<source>:<origin>` of entities that are built after this anyway. @throws FencedError,
    * StoreUnavailableError
    */
-  async send(tenant: string, dependents: Iterable<string>, inBatch: ReadonlySet<string>): Promise<void> {
-    const byPartition = new Map<number, string[]>();
-    for (const dependent of new Set(dependents)) {
+  async send(
+    tenant: string,
+    dependents: ReadonlyMap<string, EntityRef | null>,
+    inBatch: ReadonlySet<string>,
+  ): Promise<void> {
+    const byPartition = new Map<number, Caused[]>();
+    for (const [dependent, cause] of dependents) {
       const parsed = parseDependent(dependent);
       if (parsed === null || inBatch.has(`${parsed.sourceId}:${parsed.originId}`)) continue;
       const partition = this.store.partitions.ofEntity(parsed.sourceId, parsed.originId);
       const group = byPartition.get(partition);
-      if (group === undefined) byPartition.set(partition, [dependent]);
-      else group.push(dependent);
+      const caused = { dependent, cause };
+      if (group === undefined) byPartition.set(partition, [caused]);
+      else group.push(caused);
     }
     await Promise.all([...byPartition].map(([partition, group]) => this.#sendTo(tenant, partition, group)));
   }
 
-  async #sendTo(tenant: string, partition: number, dependents: readonly string[]): Promise<void> {
-    for (const portion of portions(dependents, dependentsPerInvalidation)) {
-      this.#note(tenant, partition, await invalidate(this.store, this.caller, partition, tenant, portion));
+  async #sendTo(tenant: string, partition: number, caused: readonly Caused[]): Promise<void> {
+    const { store, caller } = this;
+    for (const portion of portions(caused, dependentsPerInvalidation)) {
+      const dependents = portion.map(({ dependent }) => dependent);
+      const causes = portion.map(({ cause }) => cause);
+      this.#note(tenant, partition, await invalidate(store, caller, partition, tenant, dependents, causes));
     }
   }
 

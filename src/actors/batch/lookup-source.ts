@@ -56,6 +56,8 @@ export class LookupSource implements LookupAnswers {
   readonly #registered = new Set<string>();
   /** Results that hold only the first of what matched. */
   readonly #cut = new Set<string>();
+  /** Lookups that no index answers, nor will: code asked for something that the configuration does not foresee. */
+  readonly unforeseen: LookupDemand[] = [];
 
   constructor(
     private readonly store: Store,
@@ -64,7 +66,9 @@ export class LookupSource implements LookupAnswers {
   ) {}
 
   isAnswerable(demand: LookupDemand): boolean {
-    return lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null;
+    if (lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null) return true;
+    if (!isForeseen(demand)) this.unforeseen.push(demand);
+    return false;
   }
 
   /** A result that this dependent may use: one that was read after the dependent was registered for it. */
@@ -118,6 +122,13 @@ export class LookupSource implements LookupAnswers {
     const entities = await readEntities(this.store, tenant.alias, refs);
     return entities.filter((entity) => entity !== null);
   }
+}
+
+/** True when the configuration asks for an index that answers the lookup, though it may not be whole yet. */
+function isForeseen(demand: LookupDemand): boolean {
+  const source = lookupSource(demand);
+  const wanted = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
+  return wanted !== undefined && demand.query.isAnsweredBy(wanted);
 }
 
 /** The layout from which the lookup is answered: one that is whole, whatever configuration asked for it. */

@@ -4,22 +4,37 @@ import { setImmediate } from 'node:timers/promises';
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
-import type { BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
+import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
+import type { CodeCall } from '../../schemas/code/call.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
-import type { ViewClaims } from '../../schemas/schema.ts';
+import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
 import type { AutoTypes } from './auto-types.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';
+import { CodeReplies, type CodeSandbox, makeCalls, type PendingCall } from './code-replies.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import type { Turn } from './turn.ts';
 
 export type BuildResult =
-  | { readonly kind: 'view'; readonly view: BuiltView; readonly claims: ViewClaims }
+  | {
+      readonly kind: 'view';
+      readonly view: BuiltView;
+      readonly claims: ViewClaims;
+      readonly destinations: readonly ResolvedDestination[];
+    }
   | { readonly kind: 'item'; readonly item: BuiltItem | null };
 
 type SourceKey = readonly [sourceId: string, lookupKey: string];
 
 const noResult: BuildResult = { kind: 'item', item: null };
 const noKeys: ReadonlyMap<string, SourceKey> = new Map();
+
+/** What an output waits for: the build goes on when all of it is known. */
+interface Waiting {
+  readonly demands: readonly LookupDemand[];
+  readonly calls: readonly PendingCall[];
+}
+
+const waitsForNothing: Waiting = { demands: [], calls: [] };
 
 /** A view or an item of one turn. Most rest on no lookup, and nothing is set aside for lookups then. */
 export class Output {
@@ -32,6 +47,8 @@ export class Output {
   dependsOn: readonly SourceKey[] = [];
   #dependent: string | null = null;
   #registered: Map<string, SourceKey> | null = null;
+  /** Null while no code was met: JSON schemas have none. */
+  #replies: CodeReplies | null = null;
 
   constructor(
     readonly turn: Turn,
@@ -49,17 +66,23 @@ export class Output {
     return this.#registered ?? noKeys;
   }
 
-  /** Builds with the results that are known; returns the lookups that are not. */
-  run(lookups: LookupAnswers): readonly LookupDemand[] {
+  /** Why nothing was made: what was made last stays. */
+  get failure(): BuildFailure | null {
+    return outcomeOf(this.result)?.failure ?? null;
+  }
+
+  /** Builds with the results that are known; returns what is not. */
+  run(lookups: LookupAnswers): Waiting {
     const { place, entity } = this.turn;
-    if (place === null || entity === null) return [];
+    if (place === null || entity === null) return waitsForNothing;
     this.result = resultOf(this.builder, this.#input(place, entity, lookups));
     const outcome = outcomeOf(this.result);
+    const calls = this.#replies?.take() ?? waitsForNothing.calls;
     if (outcome === null || outcome.lookups.length === 0) {
       this.isDeferred = false;
       this.demands = [];
       this.dependsOn = [];
-      return [];
+      return calls.length === 0 ? waitsForNothing : { demands: [], calls };
     }
     this.demands = outcome.lookups.map((query) => this.#demand(place, query));
     this.dependsOn = [...keysByName(this.demands).values()];
@@ -67,13 +90,17 @@ export class Output {
     this.#registered ??= new Map();
     for (const [name, key] of keysByName(pending)) this.#registered.set(name, key);
     this.isDeferred = !pending.every((demand) => lookups.isAnswerable(demand));
-    return this.isDeferred ? [] : pending;
+    return this.isDeferred ? waitsForNothing : { demands: pending, calls };
   }
 
   #input(place: NonNullable<Turn['place']>, entity: StoredEntity, lookups: LookupAnswers): BuildInput {
     const { environmentId } = this.builder;
     const known = (query: LookupQuery) => lookups.known(this.#demand(place, query));
-    return new TenantInput(place.tenant, entity, environmentId, known);
+    const code = (key: string, call: () => CodeCall) => {
+      this.#replies ??= new CodeReplies();
+      return this.#replies.code(key, call);
+    };
+    return new TenantInput(place.tenant, entity, environmentId, known, code);
   }
 
   #demand({ tenant, source }: NonNullable<Turn['place']>, query: LookupQuery): LookupDemand {
@@ -102,12 +129,13 @@ export interface BuiltTurns {
 export async function buildTurns(
   turns: readonly Turn[],
   lookups: LookupAnswers,
+  sandbox: CodeSandbox,
   typesOf: (asked: readonly Output[]) => Promise<AutoTypes>,
 ): Promise<BuiltTurns> {
   const asked = turns.flatMap(outputsOf);
   const autoTypes = await typesOf(asked);
   const outputs = asked.filter((output) => autoTypes.admits(output));
-  await build(outputs, lookups);
+  await buildOutputs(outputs, lookups, sandbox);
   return { outputs, withoutRoom: asked.filter((output) => !autoTypes.admits(output)), autoTypes };
 }
 
@@ -124,33 +152,42 @@ function outputsOf(turn: Turn): Output[] {
 const sliceMs = 15;
 
 /**
- * Builds until no lookup is open. Each round answers at least one lookup of each open output, and an output has a
- * bounded number of them (`lookupsPerBuildMax`), so the rounds end.
+ * Builds until no lookup and no call is open. Each round answers at least one of each open output, and an output has a
+ * bounded number of them (`lookupsPerBuildMax`, `codeLookupRoundsMax`), so the rounds end.
  */
-async function build(outputs: readonly Output[], lookups: LookupAnswers): Promise<void> {
+export async function buildOutputs(
+  outputs: readonly Output[],
+  lookups: LookupAnswers,
+  sandbox: CodeSandbox,
+): Promise<void> {
   let open = outputs;
   let sliceStartMs = performance.now();
   while (open.length > 0) {
     const demands: LookupDemand[] = [];
+    const calls: PendingCall[] = [];
     const waiting: Output[] = [];
     for (const output of open) {
       const pending = output.run(lookups);
-      if (pending.length > 0) {
-        for (const demand of pending) demands.push(demand);
+      if (pending.demands.length > 0 || pending.calls.length > 0) {
+        for (const demand of pending.demands) demands.push(demand);
+        for (const call of pending.calls) calls.push(call);
         waiting.push(output);
       }
       if (performance.now() - sliceStartMs < sliceMs) continue;
       await setImmediate();
       sliceStartMs = performance.now();
     }
-    if (demands.length > 0) await lookups.resolve(demands);
+    const asked = demands.length > 0 ? lookups.resolve(demands) : null;
+    await Promise.all([asked, makeCalls(sandbox, calls)]);
     open = waiting;
   }
 }
 
 function resultOf(builder: Builder, input: BuildInput): BuildResult {
   if (builder.kind === 'view') {
-    return { kind: 'view', view: builder.schema.build(input), claims: builder.schema.claims(input) };
+    const { schema } = builder;
+    const view = schema.build(input);
+    return { kind: 'view', view, claims: schema.claims(input), destinations: schema.destinations(input) };
   }
   return { kind: 'item', item: builder.schema === null ? null : builder.schema.build(input) };
 }
@@ -167,6 +204,7 @@ export class TenantInput implements BuildInput {
     readonly entity: StoredEntity,
     readonly environmentId: string,
     readonly lookup: (query: LookupQuery) => readonly StoredEntity[] | undefined,
+    readonly code: BuildInput['code'],
   ) {}
 
   resolveSource(sourceGroup: string): string | null {

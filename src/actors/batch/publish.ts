@@ -3,8 +3,11 @@
  * (docs/reference/mapping-language.md "Schema files"). A rebuild never publishes, since lookups see entities only: so no
  * rebuild triggers another.
  */
+import type { EntityRef } from '../../contract/ids.ts';
 import { groupBy } from '../../lib/group-by.ts';
+import type { BuildInput } from '../../schemas/build/input.ts';
 import { project } from '../../schemas/lookup/layout.ts';
+import type { ResolvedAction } from '../../schemas/schema.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
 import type { IndexEntries } from '../../store/derived/processed-record.ts';
@@ -12,7 +15,7 @@ import type { Suspect } from '../../store/derived/suspects.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { buildersFor } from './builder.ts';
+import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
 import { DownstreamInvalidations } from './downstream.ts';
 import { TenantInput } from './output.ts';
 import type { Turn } from './turn.ts';
@@ -39,35 +42,49 @@ export async function publishTurns(
   store: Store,
   caller: Caller,
   turns: readonly Turn[],
+  sandbox: CodeSandbox,
 ): Promise<DownstreamInvalidation[]> {
   const downstream = new DownstreamInvalidations(store, caller);
   const whole = turns.filter(({ only }) => only === null);
   for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
     const { writes, touched } = indexChanges(tenant, ofTenant);
-    const asked = ofTenant.flatMap(actionDependents);
+    const asked = (await Promise.all(ofTenant.map((turn) => actionDependents(turn, sandbox)))).flat();
     if (writes.length === 0 && touched.length === 0 && asked.length === 0) continue;
     // Outputs of the same batch are built after this and see the change anyway.
     const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     if (writes.length > 0 || touched.length > 0) {
-      for await (const dependents of touchKeys(store, caller, writes, touched)) {
-        await downstream.send(tenant, dependents, inBatch);
+      for await (const round of touchKeys(store, caller, writes, touched)) {
+        const caused = round.flatMap(({ key, members }) =>
+          members.map((member): [string, EntityRef] => [member, key.cause]),
+        );
+        await downstream.send(tenant, new Map(caused), inBatch);
       }
     }
-    await downstream.send(tenant, asked, inBatch);
+    await downstream.send(tenant, new Map(asked), inBatch);
   }
   return downstream.list;
+}
+
+/** A lookup key whose entries change, and the last of the entities that change them. */
+interface CausedKey extends LookupKey {
+  readonly cause: EntityRef;
 }
 
 function indexChanges(
   tenant: string,
   turns: readonly Turn[],
-): { writes: IndexWrite[]; touched: LookupKey[] } {
+): { writes: IndexWrite[]; touched: CausedKey[] } {
   const writes: IndexWrite[] = [];
-  const touched = new Map<string, LookupKey>();
+  const touched = new Map<string, CausedKey>();
   for (const turn of turns) {
-    const { sourceId } = turn;
+    const { sourceId, originId } = turn;
     const touch = (lookupKey: string) =>
-      touched.set(`${sourceId}:${lookupKey}`, { tenant, sourceId, lookupKey });
+      touched.set(`${sourceId}:${lookupKey}`, {
+        tenant,
+        sourceId,
+        lookupKey,
+        cause: { sourceId, originId },
+      });
     for (const suspect of turn.repair ?? []) {
       if (suspect.kind !== 'lookup') continue;
       writes.push(entryOf(turn, suspect.layoutId, suspect.lookupKey, null));
@@ -103,20 +120,30 @@ function entryOf(
 }
 
 /** What the `actions` of the schemas ask to process when the entity changes. */
-function actionDependents({ place, entity, isChange }: Turn): string[] {
+async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<[string, EntityRef][]> {
+  const { place, entity, isChange } = turn;
   if (place === null || entity === null || !isChange) return [];
   const dependents = new Set<string>();
-  for (const builder of buildersFor(place.tenant, place.source, entity.type)) {
-    if (builder.kind !== 'view') continue;
-    const { environmentId } = builder;
-    const input = new TenantInput(place.tenant, entity, environmentId, () => []);
-    for (const { sourceId, originId, alias } of builder.schema.actions(input)) {
-      dependents.add(
-        alias === null
-          ? formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId })
-          : formatDependent({ kind: 'view', environmentId, name: alias, sourceId, originId }),
-      );
+  for (const { id: environmentId } of place.source.environments) {
+    for (const schema of place.tenant.schemasFor(place.source.sourceGroup, entity.type)) {
+      const replies = new CodeReplies();
+      const code: BuildInput['code'] = (key, call) => replies.code(key, call);
+      const input = new TenantInput(place.tenant, entity, environmentId, () => [], code);
+      let actions = schema.actions(input);
+      const calls = replies.take();
+      if (calls.length > 0) {
+        await makeCalls(sandbox, calls);
+        actions = schema.actions(input);
+      }
+      for (const action of actions) dependents.add(dependentOfAction(action, environmentId));
     }
   }
-  return [...dependents];
+  const { sourceId, originId } = turn;
+  return [...dependents].map((dependent) => [dependent, { sourceId, originId }]);
+}
+
+function dependentOfAction({ sourceId, originId, alias }: ResolvedAction, environmentId: string): string {
+  return alias === null
+    ? formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId })
+    : formatDependent({ kind: 'view', environmentId, name: alias, sourceId, originId });
 }

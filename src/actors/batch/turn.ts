@@ -1,6 +1,8 @@
 /** One entity's turn in a batch: its state now, its former outputs, and what is asked of it. */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
+import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { entriesOf, type LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
@@ -48,6 +50,8 @@ export interface Turn {
   readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
   /** Lookup layouts that are kept for its source. */
   readonly layouts: readonly LookupLayout[];
+  /** In which form its URLs are claimed. */
+  readonly urlForm: UrlForm;
   /** Null when the entity was deleted. */
   readonly entity: StoredEntity | null;
   readonly former: ProcessedRecord | null;
@@ -57,11 +61,16 @@ export interface Turn {
   readonly only: ReadonlySet<string> | null;
   /** Not null: write everything, and remove what is named here, unless it is a present output. */
   readonly repair: readonly Suspect[] | null;
+  /** A batch without a commit may have moved claims of its views: whatever it makes is told. */
+  readonly isUncertain: boolean;
+  /** Dependent -> the entity whose change asks for its rebuild, as far as it is known. */
+  readonly causes: ReadonlyMap<string, EntityRef>;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;
 }
 
 const noIntents = { of: () => null };
+const noCauses: ReadonlyMap<string, EntityRef> = new Map();
 const noEntries: readonly IndexEntries[] = [];
 
 /** Reads what the turns of a batch need. @throws StoreUnavailableError */
@@ -86,10 +95,12 @@ export async function loadTurns(
       const place = placeOf(configuration, tenant, sourceId);
       const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
       const kept = layouts.keptOf({ tenant, sourceId }, wanted);
+      const { written: urlForm } = layouts.urlFormsOf(tenant);
       return group.map((work, index) =>
         turnOf(
-          withIntent(work, intents.of(tenant, sourceId, work.originId)),
-          { place, layouts: kept },
+          work,
+          intents.of(tenant, sourceId, work.originId),
+          { place, layouts: kept, urlForm },
           entities[index] ?? null,
           records[index] ?? null,
         ),
@@ -105,11 +116,13 @@ function withIntent(work: EntityWork, intent: Intent | null): EntityWork {
 }
 
 function turnOf(
-  work: EntityWork,
-  { place, layouts }: Pick<Turn, 'place' | 'layouts'>,
+  asked: EntityWork,
+  intent: Intent | null,
+  { place, layouts, urlForm }: Pick<Turn, 'place' | 'layouts' | 'urlForm'>,
   entity: StoredEntity | null,
   former: ProcessedRecord | null,
 ): Turn {
+  const work = withIntent(asked, intent);
   // Without a record, or without the entity, there is nothing that a part could be rebuilt in.
   const only = work.only === null || former === null || entity === null ? null : work.only;
   return {
@@ -118,12 +131,15 @@ function turnOf(
     originId: work.originId,
     place,
     layouts,
+    urlForm,
     entity,
     former,
     // A part does not move the entity in any index.
     indexEntries: only === null ? indexEntriesOf(layouts, entity) : noEntries,
     only: only && new Set(only.map(formatDependent)),
     repair: work.repair,
+    causes: work.causes ?? noCauses,
+    isUncertain: intent !== null,
     isChange: former?.stamp !== entity?.stamp,
   };
 }

@@ -1,4 +1,5 @@
 /** The work of a batch: a portion of the stream, merged into one turn for each entity. */
+import type { EntityRef } from '../../contract/ids.ts';
 import type { Dependent } from '../../store/derived/dependents.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { type Suspect, suspectOf } from '../../store/derived/suspects.ts';
@@ -20,6 +21,8 @@ export interface EntityWork extends EntityName {
    * output.
    */
   repair: Suspect[] | null;
+  /** Dependent, as it is written -> the entity whose change asks for its rebuild; absent where none is known. */
+  causes?: Map<string, EntityRef>;
 }
 
 /** Tells one entity of a store from all others. */
@@ -48,8 +51,17 @@ export class Mailboxes {
     this.#work(tenant, sourceId, originId).only = null;
   }
 
-  addDependent(tenant: string, dependent: Dependent): void {
+  /** @param caused the dependent as it is written, and the entity whose change asks for its rebuild */
+  addDependent(
+    tenant: string,
+    dependent: Dependent,
+    caused: readonly [string, EntityRef] | null = null,
+  ): void {
     const work = this.#work(tenant, dependent.sourceId, dependent.originId);
+    if (caused !== null) {
+      work.causes ??= new Map();
+      work.causes.set(...caused);
+    }
     if (dependent.kind === 'view' || dependent.kind === 'item') {
       work.only?.push(dependent);
       return;
@@ -74,6 +86,8 @@ export class Mailboxes {
 export interface Invalidation {
   readonly tenant: string;
   readonly dependents: readonly string[];
+  /** For each dependent the entity whose change invalidated it; null where it is not known. */
+  readonly causes: readonly (EntityRef | null)[];
   readonly sequence: number;
 }
 
@@ -114,8 +128,8 @@ class PortionDraft {
   add(entry: IntakeEntry): void {
     this.#sequence = entry.sequence;
     if (entry.kind === 'invalidation') {
-      const { tenant, dependents, sequence } = entry;
-      this.#invalidations.push({ tenant, dependents, sequence });
+      const { tenant, dependents, causes, sequence } = entry;
+      this.#invalidations.push({ tenant, dependents, causes, sequence });
       this.#dependents += dependents.length;
     } else {
       for (const originId of entry.originIds)
@@ -147,11 +161,13 @@ class PortionDraft {
 }
 
 /** Work for pending rebuilds. */
-export function rebuildWorks(rebuilds: readonly { tenant: string; dependent: string }[]): EntityWork[] {
+export function rebuildWorks(
+  rebuilds: readonly { tenant: string; dependent: string; cause?: EntityRef | null }[],
+): EntityWork[] {
   const mailboxes = new Mailboxes();
-  for (const { tenant, dependent } of rebuilds) {
+  for (const { tenant, dependent, cause = null } of rebuilds) {
     const parsed = parseDependent(dependent);
-    if (parsed !== null) mailboxes.addDependent(tenant, parsed);
+    if (parsed !== null) mailboxes.addDependent(tenant, parsed, cause === null ? null : [dependent, cause]);
   }
   return mailboxes.works;
 }

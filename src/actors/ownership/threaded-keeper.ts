@@ -14,7 +14,7 @@ import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from 
 const heapMegabytes = 64;
 const endWaitMs = 1_000;
 
-/** A thread that has not loaded its files and connected by then is replaced. */
+/** A thread that has not loaded its files and connected by then is replaced. The next one gets twice the time. */
 const startWaitMs = 10_000;
 
 interface Kept {
@@ -29,6 +29,8 @@ export interface ThreadOptions {
   readonly stuckMs?: number;
   /** What the thread runs; absent: `keeper-thread-start.mjs`. */
   readonly script?: URL;
+  /** How long the first thread may take to begin; absent: `startWaitMs`. */
+  readonly firstWaitMs?: number;
 }
 
 export class ThreadedKeeper implements Keeper {
@@ -36,6 +38,8 @@ export class ThreadedKeeper implements Keeper {
   readonly #script: URL;
   #thread: Worker;
   #starting: NodeJS.Timeout | null = null;
+  /** A machine on which a thread needs longer would never get one if each had the same time, and each costs it more. */
+  #startWaitMs: number;
   /** The leases that a replacement has to renew. */
   readonly #kept = new Map<number, Kept>();
   #beat: ProcessBeat | null = null;
@@ -45,9 +49,10 @@ export class ThreadedKeeper implements Keeper {
     { address, channels }: ProcessHost,
     { leaseMs, ends }: KeeperTerms,
     private readonly events: KeeperEvents,
-    { stuckMs = mainThreadStuckMs, script = threadScript }: ThreadOptions = {},
+    { stuckMs = mainThreadStuckMs, script = threadScript, firstWaitMs = startWaitMs }: ThreadOptions = {},
   ) {
     this.#script = script;
+    this.#startWaitMs = firstWaitMs;
     const clockOffsetMs = performance.now() - sharedClockMs();
     this.#start = { address, channels, leaseMs, ends: ends.shared, stuckMs, clockOffsetMs };
     this.#thread = this.#startThread();
@@ -99,13 +104,15 @@ export class ThreadedKeeper implements Keeper {
     this.#starting = setTimeout(() => {
       // Messages that came while this thread was busy are read first.
       setImmediate(() => setImmediate(() => this.#giveUp(thread)));
-    }, startWaitMs);
+    }, this.#startWaitMs);
     return thread;
   }
 
   #giveUp(thread: Worker): void {
     if (this.#starting === null) return;
-    this.#replace(thread, `the thread that renews the leases was not ready after ${startWaitMs} ms`);
+    const waitedMs = this.#startWaitMs;
+    this.#startWaitMs *= 2;
+    this.#replace(thread, `the thread that renews the leases was not ready after ${waitedMs} ms`);
   }
 
   #replace(thread: Worker, reason: string): void {

@@ -5,6 +5,7 @@
  * it took. So a list whose entries change all the time costs a bounded share of the worker. Tenants take turns.
  */
 
+import type { EntityRef } from '../../contract/ids.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 
 /** A rest of three times the work bounds a dependent's rebuilds to a quarter of one worker. */
@@ -13,6 +14,8 @@ const restMaxMs = 1500;
 /** Assumed cost of the first of a kind. A dependent that looks through a whole type takes a hundred times as long as most. */
 const costGuessMs = 10;
 const kindsMax = 10_000;
+/** Dependents that are remembered before those that have rested are forgotten. */
+const restsRememberedMax = 10_000;
 /** The most dependents of one portion, however quick: their outputs are stored in one commit. */
 const takenMax = 500;
 
@@ -22,6 +25,8 @@ export interface Waiting {
   /** First and last invalidation that ask for it. */
   first: number;
   last: number;
+  /** The entity whose change asks for it, the last one; null where it is not known. */
+  cause: EntityRef | null;
 }
 
 interface History {
@@ -44,17 +49,24 @@ export class RebuildQueue {
   }
 
   /** Asks for a rebuild; `first` and `last` are equal for a new invalidation. Calls come in the order of `first`. */
-  add(tenant: string, dependent: string, first: number, last: number): Waiting {
+  add(
+    tenant: string,
+    dependent: string,
+    first: number,
+    last: number,
+    cause: EntityRef | null = null,
+  ): Waiting {
     const dependents = this.#waiting.get(tenant) ?? new Map<string, Waiting>();
     this.#waiting.set(tenant, dependents);
     const known = dependents.get(dependent);
     if (known === undefined) {
-      const added = { tenant, dependent, first, last };
+      const added = { tenant, dependent, first, last, cause };
       dependents.set(dependent, added);
       return added;
     }
     known.first = Math.min(known.first, first);
     known.last = Math.max(known.last, last);
+    known.cause = cause ?? known.cause;
     return known;
   }
 
@@ -100,7 +112,7 @@ export class RebuildQueue {
   }
 
   #forgetRested(nowMs: number): void {
-    if (this.#history.size < 10_000) return;
+    if (this.#history.size < restsRememberedMax) return;
     for (const [dependent, { notBeforeMs }] of this.#history) {
       if (notBeforeMs < nowMs) this.#history.delete(dependent);
     }
@@ -136,7 +148,7 @@ export class RebuildQueue {
  * The kind of a dependent: its schema or its index. Outputs of one kind cost about as much for every entity. See
  * `formatDependent`.
  */
-function kindOf(dependent: string): string {
+export function kindOf(dependent: string): string {
   let end = -1;
   for (let bars = 0; bars < 3; bars += 1) {
     end = dependent.indexOf('|', end + 1);

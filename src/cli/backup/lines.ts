@@ -4,7 +4,6 @@
  * Without `end` a backup is not whole.
  */
 import type { StoredEntity } from '../../contract/entity.ts';
-import type { Json, JsonObject } from '../../contract/json.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
@@ -119,10 +118,8 @@ export function lineText(line: BackupLine): string {
 /** Parses a line; null when it is no line of a backup. */
 export function parseLine(bytes: Buffer): BackupLine | null {
   try {
-    const json = JSON.parse(bytes.toString('utf8')) as Json;
-    return typeof json === 'object' && json !== null && isLine(json as JsonObject)
-      ? (json as unknown as BackupLine)
-      : null;
+    const json: unknown = JSON.parse(bytes.toString('utf8'));
+    return isLine(json) ? json : null;
   } catch {
     return null;
   }
@@ -131,6 +128,6 @@ export function parseLine(bytes: Buffer): BackupLine | null {
 const kinds: ReadonlySet<unknown> = new Set(['header', 'document', 'entity', 'fields', 'end']);
 
 /** True for a line with a kind of ours. The checksum shows that the line is as it was written. */
-function isLine({ kind }: JsonObject): boolean {
-  return kinds.has(kind);
+function isLine(json: unknown): json is BackupLine {
+  return typeof json === 'object' && json !== null && 'kind' in json && kinds.has(json.kind);
 }

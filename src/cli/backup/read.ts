@@ -44,7 +44,7 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
   for await (const line of linesOf(file, (percent) => onProgress(percent, entities))) {
     const { bytes, number } = line;
     if (end !== null) throw damaged(file, `line ${number} stands behind its end`);
-    if (isEntity(line)) entities += 1;
+    if (isEntity(line) && !line.isTooLong) entities += 1;
     else {
       const parsed = parseLine(bytes);
       if (parsed === null || line.isTooLong) throw damaged(file, `line ${number} cannot be read`);
@@ -58,9 +58,17 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
   if (createdAt === null) throw damaged(file, 'it has no header');
   if (end === null) throw damaged(file, 'its end is missing');
   if (end.entities !== entities || end.sha256 !== digest.digest('hex')) {
+    await findUnreadable(file);
     throw damaged(file, `it has ${entities} entities, and its checksum is not the one of its end`);
   }
   return { createdAt, documents, fields, entities, sha256: end.sha256 };
+}
+
+/** Entities are not parsed while a backup is checked. In a damaged one the line tells more than the checksum. */
+async function findUnreadable(file: string): Promise<void> {
+  for await (const { bytes, number } of linesOf(file, () => {})) {
+    if (parseLine(bytes) === null) throw damaged(file, `line ${number} cannot be read`);
+  }
 }
 
 /** One entity of a backup. */

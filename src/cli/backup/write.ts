@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Configuration } from '../../config/configuration.ts';
+import { withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import type { PublishedConfiguration } from '../../store/configuration/published-configuration.ts';
 import { scanAutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import { countEntities } from '../../store/entities/entities.ts';
@@ -37,9 +38,9 @@ export async function writeBackup(
   isStillGood: () => Promise<string | null>,
 ): Promise<number> {
   const { file, signal } = options;
-  if (existsSync(file))
-    throw new CommandStop(`${file} is there already: choose another name or move it away.`);
-  const part = `${file}.part`;
+  requireNoFile(file);
+  // A name of its own: two backups to one file would write into each other.
+  const part = `${file}.${randomBytes(4).toString('hex')}.part`;
   const counted = { entities: 0 };
   try {
     await pipeline(
@@ -50,6 +51,7 @@ export async function writeBackup(
     );
     const reason = await isStillGood();
     if (reason !== null) throw new CommandStop(reason);
+    requireNoFile(file);
     renameSync(part, file);
     return counted.entities;
   } catch (error) {
@@ -58,6 +60,11 @@ export async function writeBackup(
     if (!/^E[A-Z]+$/.test(code)) throw error;
     throw new CommandStop(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+function requireNoFile(file: string): void {
+  if (existsSync(file))
+    throw new CommandStop(`${file} is there already: choose another name or move it away.`);
 }
 
 /** Every partition of every source of the active configuration, in order. */
@@ -70,7 +77,7 @@ async function* contents({
   const createdAt = new Date().toISOString();
   const head = lineText({ kind: 'header', format: backupFormat, version: backupVersion, createdAt });
   yield { text: head, entities: 0 };
-  for (const [path, text] of published.documents) {
+  for (const [path, text] of withoutSecrets(published.documents)) {
     yield { text: lineText({ kind: 'document', path, text }), entities: 0 };
   }
   const sources = [...configuration.tenants.values()].flatMap(({ alias, sources: ofTenant }) =>

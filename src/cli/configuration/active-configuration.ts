@@ -1,4 +1,4 @@
-import type { Configuration } from '../../config/configuration.ts';
+import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import type { PathObserver } from '../../schemas/schema.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
@@ -29,4 +29,13 @@ export async function activeConfiguration(
     throw new CommandStop(`There is no tenant ${JSON.stringify(tenant)}; there are: ${known}.`);
   }
   return { configuration, generation: published.generation };
+}
+
+/** The tenant of that name, or the only one. @throws CommandStop when there are several and none is named */
+export function oneTenant({ tenants }: Configuration, name: string | null): Tenant {
+  const all = [...tenants.values()];
+  const found = name === null ? all[0] : tenants.get(name);
+  if (found !== undefined && (name !== null || all.length === 1)) return found;
+  const known = all.map(({ alias }) => alias).join(', ');
+  throw new CommandStop(`There are several tenants (${known}): say which one with --tenant.`);
 }

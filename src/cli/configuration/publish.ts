@@ -1,19 +1,21 @@
 /** Makes the configuration of a folder the active one of a store, unless data would be lost without consent. */
+import { withAskedLookups } from '../../config/documents/asked-lookups.ts';
 import { counted, issueText, warningsText } from '../../config/documents/issue-text.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { type ReadOutcome, readConfiguration } from '../../config/documents/read.ts';
 import type { Settings } from '../../config/settings/settings.ts';
+import { type Loss, lossesBetween, lossesLine, lossesText } from '../../jobs/removal-plan.ts';
 import {
   type ActiveDigest,
   type ConfigurationOrigin,
   ConfigurationRefusedError,
+  type PublishedConfiguration,
   publishConfiguration,
   readActiveDigest,
   readPublished,
 } from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { type Loss, lossesBetween, lossesLine, lossesText } from './removal-plan.ts';
 
 export type SoundConfiguration = Extract<ReadOutcome, { ok: true }>;
 
@@ -66,6 +68,8 @@ export async function applyFolder(
   return await publishFolder(store, settings, configuration, active, publisher);
 }
 
+const otherSince =
+  'the folder is as this store took it last; what was made active since then stays (npm run apply takes the folder again)';
 const otherConfiguration = "this store runs another configuration than the repository's own";
 
 /**
@@ -81,8 +85,13 @@ export async function publishAtStart(
   say: (text: string) => void,
 ): Promise<number | null> {
   const active = await readActiveDigest(store);
+  const { digest } = configuration.configuration;
+  const isSame = active?.digest === digest;
+  if (active?.folder === digest && !isSame) {
+    say(otherSince);
+    return active.generation;
+  }
   const isDemo = settings.isConfigDirOwn && settings.demo && active === null;
-  const isSame = active?.digest === configuration.configuration.digest;
   if (!isDemo && !isSame && !isOfThisFolder(settings, active)) {
     if (active === null) {
       throw new CommandStop(
@@ -126,14 +135,16 @@ async function publishFolder(
   active: ActiveDigest | null,
   { onWarnings, consent }: Publisher,
 ): Promise<Published> {
-  const { documents, configuration } = sound;
   sayWarnings(sound, onWarnings);
-  const losses = active === null ? [] : await lossesOf(store, configuration);
+  const published = active === null ? null : await readPublished(store);
+  const { documents, configuration } = withLookups(sound, published);
+  const losses = await lossesOf(store, configuration, published);
   if (losses.length > 0) await consent(losses);
   const origin = originOf(settings);
   try {
     const after = active?.generation ?? 0;
-    const generation = await publishConfiguration(store, documents, configuration, { origin, after });
+    const options = { origin, after, folder: sound.configuration.digest };
+    const generation = await publishConfiguration(store, documents, configuration, options);
     return { generation, isNew: generation !== active?.generation };
   } catch (error) {
     if (error instanceof ConfigurationRefusedError) throw new CommandStop(error.message);
@@ -141,11 +152,21 @@ async function publishFolder(
   }
 }
 
+/** The configuration of a folder, with the lookups that its code has asked for so far. */
+function withLookups(
+  { documents, configuration }: SoundConfiguration,
+  published: PublishedConfiguration | null,
+): Pick<SoundConfiguration, 'documents' | 'configuration'> {
+  const kept = withAskedLookups(documents, published?.documents ?? new Map());
+  const loaded = kept === documents ? null : loadConfiguration(kept, 'stored');
+  return loaded?.ok ? { documents: kept, configuration: loaded.configuration } : { documents, configuration };
+}
+
 async function lossesOf(
   store: Store,
   configuration: SoundConfiguration['configuration'],
+  published: PublishedConfiguration | null,
 ): Promise<readonly Loss[]> {
-  const published = await readPublished(store);
   const former = published === null ? null : loadConfiguration(published.documents, 'stored');
   return former?.ok ? await lossesBetween(store, former.configuration, configuration) : [];
 }

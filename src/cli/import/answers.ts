@@ -29,7 +29,8 @@ export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecor
     throw new CommandStop('This key may not ingest (403). --key wants the API key of a source.');
   }
   const errors = body === null ? undefined : getOwn(body, 'errors');
-  if (body !== null && isJsonObject(errors) && (answer.status === 200 || answer.status === 422)) {
+  const isAboutEach = body !== null && Object.hasOwn(body, 'changedSourceEntities');
+  if (isAboutEach && isJsonObject(errors) && (answer.status === 200 || answer.status === 422)) {
     return readOutcome(body, errors, records);
   }
   if (statusesAboutTheBody.has(answer.status)) return { refusal: refusalText(answer, body) };

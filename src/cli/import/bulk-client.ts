@@ -1,8 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Trust } from '../platform/own-certificate.ts';
+import { type PackedBody, packedFor } from './packing.ts';
 
 /** An answer of the platform to a bulk request. */
 export interface BulkAnswer {
@@ -49,8 +49,9 @@ export class BulkClient {
   /** Sends a request and waits for its answer. @throws PlatformAway; the reason with which `signal` was aborted */
   async send(body: Buffer): Promise<BulkAnswer> {
     const startedMs = performance.now();
+    const packed = await packedFor(this.endpoint, body);
     for (let tries = 1; ; tries += 1) {
-      const attempt = await this.attempt(body);
+      const attempt = await this.attempt(packed);
       if (attempt.retryAfterMs === null) return attempt.answer;
       if (attempt.answer !== null && attempt.answer.status === 500 && tries >= internalErrorTriesMax) {
         return attempt.answer;
@@ -70,7 +71,7 @@ export class BulkClient {
     this.agent.destroy();
   }
 
-  private async attempt(body: Buffer): Promise<Attempt> {
+  private async attempt(body: PackedBody): Promise<Attempt> {
     let answer: HttpAnswer;
     try {
       answer = await this.post(body);
@@ -86,7 +87,7 @@ export class BulkClient {
     return { answer, retryAfterMs: readRetryAfterMs(answer.retryAfter), reason: `status ${answer.status}` };
   }
 
-  private post(body: Buffer): Promise<HttpAnswer> {
+  private post({ bytes, headers }: PackedBody): Promise<HttpAnswer> {
     const { sourceKey, signal } = this.options;
     return new Promise((resolve, reject) => {
       const request = (this.isSecure() ? https : http).request(this.endpoint, {
@@ -97,13 +98,13 @@ export class BulkClient {
         headers: {
           'X-Api-Key': sourceKey,
           'Content-Type': 'application/json',
-          'Content-Length': body.length,
+          ...headers,
         },
       });
       request.on('timeout', () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
       request.on('error', reject);
       request.on('response', (response) => readAnswer(response).then(resolve, reject));
-      request.end(body);
+      request.end(bytes);
     });
   }
 

@@ -1,6 +1,7 @@
 /** Waits on the command line until the processes run a configuration and their jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
+import { script } from '../../lib/typed-command.mjs';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import { findShortages } from '../../store/redis/shortages.ts';
@@ -102,7 +103,7 @@ export async function waitForJobs(
 /** The obstacle to a rebuild, and what to do about it; null when there is none. @throws StoreUnavailableError */
 export async function obstacleOf(store: Store): Promise<string | null> {
   const missing = missingRole(await liveProcesses(store));
-  if (missing !== null) return `no ${missing} process runs: start one (npm run ${missing})`;
+  if (missing !== null) return `no ${missing} process runs: start one (${script(missing)})`;
   return (await findShortages(store)).isFull
     ? 'Redis is full: give it more memory (maxmemory) or delete entities'
     : null;

@@ -10,7 +10,11 @@ import { makeFolder } from './make-folder.ts';
 import { waitUntilSettled } from './settled.ts';
 
 /** The keys of `config/tenants/atlas/tenant.json`. */
-export const demoKeys = { source: 'source-atlas-demo', environment: 'environment-atlas-demo' } as const;
+export const demoKeys = {
+  source: 'source-atlas-demo',
+  environment: 'environment-atlas-demo',
+  management: 'management-atlas-demo',
+} as const;
 
 const importConcurrency = 4;
 
@@ -32,9 +36,7 @@ export async function loadDemo(options: DemoOptions): Promise<void> {
   const { baseUrl, trust, dataDir, signal, say } = options;
   if (await isLoaded(baseUrl, trust)) return;
   if (!hasAtlasPackages()) {
-    say(
-      'The demo data is not loaded: its optional packages are missing. Get them with: npm ci --include=optional',
-    );
+    say('The demo data is not loaded: its packages are missing. Get them with: npm ci --include=dev');
     return;
   }
   say('Loading the demo tenant: countries, regions and cities of the world (this happens once)');

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { asTyped } from '../../lib/typed-command.mjs';
 import { hasColours, type LineTarget, type LogText } from '../terminal/log-text.ts';
 
 const colours = [36, 33, 32, 35, 34, 31];
@@ -29,7 +30,7 @@ export class Output {
   line(name: string, text: string): void {
     const prefix = this.prefix(name);
     this.target.write(
-      text
+      asTyped(text)
         .split('\n')
         .map((line) => `${prefix} ${line}\n`)
         .join(''),

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { CommandStop } from '../terminal/command-stop.ts';
 
 /** One line of a Procfile: `web: node --import ./src/typescript/loader.mjs workers/web.ts`. */
@@ -11,11 +13,12 @@ const entryPattern = /^([A-Za-z0-9_-]+):\s*(.+)$/;
 const wordPattern = /"([^"]*)"|'([^']*)'|(\S+)/g;
 
 /**
- * The entries of a Procfile, in its order. Commands are split into words, with respect to quotes. They run without a
+ * The entries of a Procfile, in its order. Words that name a file of the Procfile's folder become its whole path, since the
+ * working directory is that of whoever starts them. Commands are split into words, with respect to quotes. They run without a
  * shell, so signals and exit codes need not pass through one.
  * @throws CommandStop naming the line that is not `name: command`
  */
-export function parseProcfile(text: string): ProcfileEntry[] {
+export function parseProcfile(text: string, folder: string): ProcfileEntry[] {
   return text.split('\n').flatMap((line, index) => {
     const content = line.trim();
     if (content === '' || content.startsWith('#')) return [];
@@ -26,6 +29,11 @@ export function parseProcfile(text: string): ProcfileEntry[] {
     if (name === undefined || program === undefined) {
       throw new CommandStop(`Procfile, line ${index + 1}: write it as 'name: command', not '${content}'.`);
     }
-    return [{ name, program, words }];
+    return [{ name, program, words: words.map((word) => wholePath(word, folder)) }];
   });
+}
+
+function wholePath(word: string, folder: string): string {
+  const file = path.join(folder, word);
+  return word.includes('/') && existsSync(file) ? file : word;
 }

@@ -6,6 +6,7 @@ export function welcomeText(baseUrl: string, settings: Settings): string {
   return [
     '',
     `Millrace is ready at ${baseUrl}`,
+    ...(settings.console ? [consoleLine(baseUrl, settings)] : []),
     ...(settings.demo ? ['', ...demoLines(baseUrl)] : []),
     '',
     `Processes: web × ${settings.web} (HTTP), worker × ${settings.workers} (views and indexes of ${settings.partitions} partitions),`,
@@ -13,6 +14,12 @@ export function welcomeText(baseUrl: string, settings: Settings): string {
     'Ctrl-C stops all of them.',
     '',
   ].join('\n');
+}
+
+/** Where one sees all of it in a browser. */
+function consoleLine(baseUrl: string, { demo }: Settings): string {
+  const key = demo ? `its key: ${demoKeys.management}` : 'its key: one of managementClients in tenant.json';
+  return `Console: ${baseUrl}/console (${key})`;
 }
 
 function demoLines(baseUrl: string): string[] {

@@ -1,4 +1,5 @@
 import { SettingsError } from '../../config/settings/settings.ts';
+import { asTyped } from '../../lib/typed-command.mjs';
 
 /** Ends a command with one line for the person who typed it. A stack would tell them nothing. */
 export class CommandStop extends Error {}
@@ -12,7 +13,7 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
     process.exitCode = await command();
   } catch (error) {
     if (!(error instanceof CommandStop || error instanceof SettingsError)) throw error;
-    console.error(error.message);
+    console.error(asTyped(error.message));
     process.exitCode = 1;
   }
 }

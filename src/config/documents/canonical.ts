@@ -22,6 +22,7 @@ export function documentsDigest(documents: ConfigDocuments): string {
 }
 
 function canonicalText(path: string, text: string): string {
+  if (!path.endsWith('.json')) return text;
   const parsed = parseJsonText(text);
   if (!parsed.ok) return text;
   if (documentPlace(path)?.kind !== 'tenant') return JSON.stringify(parsed.json);

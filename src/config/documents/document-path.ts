@@ -1,20 +1,31 @@
-import { configNameCharactersMax } from '../../contract/limits.ts';
+/** Where configuration documents lie (docs/reference/configuration.md "Files"). */
+import { isAlias } from '../../contract/ids.ts';
+import { configNameCharactersMax, schemaFolderDepthMax } from '../../contract/limits.ts';
+import { type SchemaLanguage, splitSchemaFileName } from './schema-file-name.ts';
 
 export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 export type SchemaFolder = (typeof schemaFolders)[number];
 
-/** Where a configuration document belongs (docs/reference/configuration.md "Files"). */
+/** What a configuration document is. The folders that people sort their files into are no part of it. */
 export type DocumentPlace =
   | { readonly kind: 'tenant'; readonly tenant: string }
-  | { readonly kind: SchemaFolder; readonly tenant: string; readonly alias: string };
+  | SchemaPlace
+  /** A file that schemas in JavaScript import. */
+  | { readonly kind: 'module'; readonly tenant: string }
+  /** What a schema in JavaScript was compiled to. No folder has it: it is made where documents are published. */
+  | { readonly kind: 'program'; readonly tenant: string };
 
-const aliasPattern = /^[A-Za-z0-9_-]+$/;
-const idPattern = /^[A-Za-z0-9._-]+$/;
-
-/** Letters, digits, `-` and `_`. */
-export function isAlias(text: string): boolean {
-  return text.length <= configNameCharactersMax && aliasPattern.test(text);
+export interface SchemaPlace {
+  readonly kind: SchemaFolder;
+  readonly tenant: string;
+  readonly alias: string;
+  readonly language: SchemaLanguage;
 }
+
+const idPattern = /^[A-Za-z0-9._-]+$/;
+// Everything that no file system, shell or address takes for something else; a leading dot hides a folder.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out.
+const sortingFolderPattern = /^[^.\\/:*?"<>|\x00-\x1f\x7f][^\\/:*?"<>|\x00-\x1f\x7f]*$/;
 
 /**
  * The characters of an alias, and dots: for ids of environments and sources, and names of tenants. An id is a part of
@@ -26,14 +37,67 @@ export function isId(text: string): boolean {
 
 /** The place that a path relative to CONFIG_DIR names, or null when no document of the configuration may lie there. */
 export function documentPlace(path: string): DocumentPlace | null {
-  const [root, tenant, folder, file, ...rest] = path.split('/');
-  if (root !== 'tenants' || tenant === undefined || folder === undefined) return null;
-  if (!isTenantName(tenant) || rest.length > 0) return null;
-  if (file === undefined) return folder === 'tenant.json' ? { kind: 'tenant', tenant } : null;
-  const kind = schemaFolders.find((name) => name === folder);
-  if (kind === undefined || !file.endsWith('.json')) return null;
-  const alias = file.slice(0, -'.json'.length);
-  return isAlias(alias) ? { kind, tenant, alias } : null;
+  const [root, tenant, folder, ...below] = path.split('/');
+  if (root !== 'tenants' || tenant === undefined || folder === undefined || !isTenantName(tenant))
+    return null;
+  const name = below.pop();
+  if (name === undefined) return folder === 'tenant.json' ? { kind: 'tenant', tenant } : null;
+  if (folder === programFolder) return below.length === 0 ? { kind: 'program', tenant } : null;
+  return schemaPlace(tenant, folder, below, name) ?? modulePlace(tenant, [folder, ...below, name]);
+}
+
+function schemaPlace(
+  tenant: string,
+  folder: string,
+  below: readonly string[],
+  name: string,
+): SchemaPlace | null {
+  const schemaFolder = schemaFolders.find((known) => known === folder);
+  if (schemaFolder === undefined || !mayBeSortedInto(schemaFolder, below)) return null;
+  const file = splitSchemaFileName(schemaFolder, name);
+  if (file === null || !isAlias(file.alias)) return null;
+  return { kind: file.kind, tenant, alias: file.alias, language: file.language };
+}
+
+function modulePlace(tenant: string, names: readonly string[]): DocumentPlace | null {
+  const file = names.at(-1) ?? '';
+  const isPlain = names.length > 1 && names.every((name) => isSortingFolder(name));
+  // JSON in the folders of schemas is a schema, or misplaced.
+  const isSchema = file.endsWith('.json') && schemaFolders.some((folder) => folder === names[0]);
+  return isPlain && !isSchema && isModuleName(file) ? { kind: 'module', tenant } : null;
+}
+
+/** Endings of files that schemas in JavaScript may import. */
+export const moduleEndings = ['.ts', '.js', '.json'] as const;
+
+function isModuleName(name: string): boolean {
+  return moduleEndings.some((ending) => name.endsWith(ending));
+}
+
+/** Hidden, so that it is read from no configuration folder. */
+const programFolder = '.compiled';
+
+/** Where the lookups lie that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
+export function askedLookupsPath(tenant: string): string {
+  return `tenants/${tenant}/${programFolder}/lookups.json`;
+}
+
+/** Where the program of a schema lies among the documents of its tenant. @param name from `programName` */
+export function programPath(tenant: string, name: string): string {
+  return `tenants/${tenant}/${programFolder}/${name.replace('/', '-')}.json`;
+}
+
+/**
+ * True when files may lie in these folders, which are inside one another below `folder`. Only `schemas` has them.
+ * @param names from the outermost to the innermost
+ */
+export function mayBeSortedInto(folder: SchemaFolder, names: readonly string[]): boolean {
+  if (names.length === 0) return true;
+  return folder === 'schemas' && names.length <= schemaFolderDepthMax && names.every(isSortingFolder);
+}
+
+function isSortingFolder(name: string): boolean {
+  return name.length <= configNameCharactersMax && sortingFolderPattern.test(name);
 }
 
 /** A tenant's folder name: as an id, but no leading dot, which hides a file. */

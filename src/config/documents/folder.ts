@@ -1,19 +1,24 @@
 /** Reads CONFIG_DIR (docs/reference/configuration.md "Files"). What does not belong there is an issue, not a surprise. */
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
-import { configFileBytesMax } from '../../contract/limits.ts';
+import { isAlias } from '../../contract/ids.ts';
+import { configFileBytesMax, schemaFolderDepthMax } from '../../contract/limits.ts';
+import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
+import { ModuleRefused } from '../code/bundle.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { nameAdvice } from '../tenant/fields.ts';
 import {
-  isAlias,
   isTenantName,
+  mayBeSortedInto,
   missingTenantFileAdvice,
+  type SchemaFolder,
   schemaFolders,
   tenantFilePath,
 } from './document-path.ts';
+import { splitSchemaFileName } from './schema-file-name.ts';
 
 export interface ReadDocuments {
   /** As the files are written: plain API keys included. `hashKeys` before they go anywhere. */
@@ -26,6 +31,26 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
   const reading = new Reading(configDir);
   await reading.everything();
   return { documents: reading.documents, issues: reading.issues };
+}
+
+/**
+ * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that lies outside the
+ * tenant's folder by a link, or is too large, or is no text
+ */
+export async function readModule(configDir: string, path: string): Promise<string | null> {
+  const tenantFolder = path.split('/').slice(0, 2).join('/');
+  try {
+    const file = await realpath(join(configDir, path));
+    const folder = await realpath(join(configDir, tenantFolder));
+    if (!file.startsWith(folder + sep)) throw new ModuleRefused("is a link out of the tenant's folder");
+    const { size: sizeBytes } = await stat(file);
+    if (sizeBytes > configFileBytesMax) throw new ModuleRefused(`is larger than ${configFileBytesMax} bytes`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    if (error instanceof ModuleRefused) throw error;
+    if (error instanceof TypeError) throw new ModuleRefused('is not UTF-8 text');
+    return null;
+  }
 }
 
 class Reading {
@@ -55,13 +80,14 @@ class Reading {
     if (!names.includes('tenant.json')) {
       this.#issue(tenantFilePath(tenant), 'the file is missing', missingTenantFileAdvice);
     }
-    for (const name of names) await this.#tenantEntry(`${folder}/${name}`, name);
+    for (const name of names) await this.#tenantEntry(folder, name);
   }
 
-  async #tenantEntry(path: string, name: string): Promise<void> {
+  async #tenantEntry(folder: string, name: string): Promise<void> {
+    const path = `${folder}/${name}`;
     const kind = await this.#kind(path);
-    const schemaFolder = schemaFolders.some((known) => known === name);
-    if (kind === 'folder' && schemaFolder) return this.#schemaFolder(path);
+    const schemaFolder = schemaFolders.find((known) => known === name);
+    if (kind === 'folder' && schemaFolder !== undefined) return this.#schemaFolder(folder, schemaFolder);
     if (kind === 'file' && name === 'tenant.json') return this.#document(path);
     // Notes such as a README or credits may lie beside tenant.json; nobody takes them for configuration.
     if (kind === 'file' && name.endsWith('.md')) return;
@@ -72,22 +98,34 @@ class Reading {
     this.#issue(path, `a ${kind} that does not belong here`, `${guess}${allowed}`);
   }
 
-  async #schemaFolder(folder: string): Promise<void> {
-    for (const name of await this.#entries(folder)) {
-      const path = `${folder}/${name}`;
-      if ((await this.#kind(path)) !== 'file') {
-        this.#issue(
-          path,
-          'not a file',
-          'Only files named <alias>.json lie here, in no folders of their own.',
-        );
-      } else if (!name.endsWith('.json')) {
-        this.#issue(path, 'not a .json file', 'Name it <alias>.json, or move it out of the configuration.');
-      } else if (!isAlias(name.slice(0, -'.json'.length))) {
-        this.#issue(path, 'the file name is not an alias', nameAdvice('- and _'));
-      } else {
-        await this.#document(path);
-      }
+  /** @param folders between `folder` and the files, from the outermost to the innermost */
+  async #schemaFolder(
+    tenantPath: string,
+    folder: SchemaFolder,
+    folders: readonly string[] = [],
+  ): Promise<void> {
+    const at = [tenantPath, folder, ...folders].join('/');
+    for (const name of await this.#entries(at)) {
+      const path = `${at}/${name}`;
+      const kind = await this.#kind(path);
+      const below = [...folders, name];
+      if (kind === 'file') await this.#schemaFile(path, folder, name);
+      else if (kind !== 'folder') this.#issue(path, 'not a file', `Only files ${namesOf(folder)} lie here.`);
+      else if (mayBeSortedInto(folder, below)) await this.#schemaFolder(tenantPath, folder, below);
+      else this.#issue(path, 'a folder that does not belong here', folderAdvice(folder));
+    }
+  }
+
+  async #schemaFile(path: string, folder: SchemaFolder, name: string): Promise<void> {
+    const file = splitSchemaFileName(folder, name);
+    if (file === null) {
+      const advice = `Name it ${namesOf(folder)}, or move it out of the configuration.`;
+      this.#issue(path, 'not a name for a schema file', advice);
+    } else if (isAlias(file.alias)) {
+      await this.#document(path);
+    } else {
+      const advice = `Name it ${namesOf(folder)}. ${nameAdvice('- and _')}`;
+      this.#issue(path, `${quote(file.alias)} is not an alias`, advice);
     }
   }
 
@@ -150,4 +188,14 @@ class Reading {
   #issue(file: string, message: string, advice: string): void {
     this.issues.push({ file, path: '$', message, advice });
   }
+}
+
+function namesOf(folder: SchemaFolder): string {
+  if (folder !== 'schemas') return '<alias>.json';
+  return '<alias>.json, <alias>.full.json, <alias>.partial.json or <alias>.index.json (also .js, .ts)';
+}
+
+function folderAdvice(folder: SchemaFolder): string {
+  if (folder !== 'schemas') return 'Move its files up: only the folder schemas may have folders.';
+  return `Folders in schemas are at most ${schemaFolderDepthMax} deep; their names have none of \\ : * ? " < > | and no dot in front.`;
 }

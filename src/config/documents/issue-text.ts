@@ -10,9 +10,14 @@ export function issueText(issues: readonly ConfigIssue[]): string {
   for (const issue of issues) {
     if (file !== null && issue.file !== file) lines.push('');
     file = issue.file;
-    lines.push(`${issue.file}: ${issue.path}: ${issue.message}`, `    ${issue.advice}`);
+    lines.push(`${issuePlace(issue)}: ${issue.message}`, `    ${issue.advice}`);
   }
   return lines.join('\n');
+}
+
+/** `file: $.path`, or `file:line:column`, which editors take for a link. */
+export function issuePlace({ file, path }: Pick<ConfigIssue, 'file' | 'path'>): string {
+  return /^[0-9]/.test(path) ? `${file}:${path}` : `${file}: ${path}`;
 }
 
 /** The same for findings that stop nothing. */

@@ -9,12 +9,14 @@ import { compileSchemas } from '../../schemas/compile.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';
 import type { PathObserver } from '../../schemas/schema.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Tenant } from '../configuration.ts';
+import { checkCodeNames } from '../tenant/code-names.ts';
 import { checkIndexProperties } from '../tenant/index-properties.ts';
 import { KeyRing } from '../tenant/key-ring.ts';
 import { checkNames, type KnownNames } from '../tenant/named-things.ts';
-import { LoadedTenant } from '../tenant/tenant.ts';
+import { tenantOf } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
+import { warnOfUnknownSchemas } from '../tenant/webhooks.ts';
 import { documentsDigest } from './canonical.ts';
 import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from './document-path.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
@@ -28,6 +30,9 @@ export type LoadOutcome =
       readonly warnings: readonly ConfigIssue[];
     }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
+
+/** Said of a schema in JavaScript that has mistakes of its own. */
+export const notCompiled = 'the schema could not be compiled';
 
 /** Index aliases that are part of the query interface's own paths. */
 const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
@@ -81,25 +86,31 @@ export function loadConfiguration(
 
 function loadTenant(
   alias: string,
-  { tenantFile, folders }: TenantDocuments,
+  { tenantFile, folders, programs, modules, askedLookups }: TenantDocuments,
   keys: KeyRing,
   findings: Findings,
   { from, observer }: LoadHow,
 ): { tenant: Tenant; clients: readonly ClientPrincipal[] } {
   const root = tenantFile ?? new Cursor(tenantFilePath(alias), '$', undefined, findings);
   if (tenantFile === null) root.issue('the file is missing', missingTenantFileAdvice);
-  const read = readTenantFile(root.isAbsent ? new Cursor(root.file, '$', {}, findings) : root);
+  const read = readTenantFile(
+    root.isAbsent ? new Cursor(root.file, '$', {}, findings) : root,
+    from === 'stored',
+  );
   checkIndexAliases(folders.indexes);
   // Without its groups every name in the schema files would look unknown.
-  if (!root.isAbsent) checkSchemaNames(folders, read);
+  if (!root.isAbsent) checkSchemaNames({ folders, programs }, read, findings);
+  checkAllCompiled({ folders, programs, modules });
   if (from === 'folder') for (const index of folders.indexes.values()) checkIndexProperties(index);
   const sources = {
+    sourceGroups: [...read.sourceGroups.keys()],
     schemas: parsedOnly(folders.schemas),
     partials: parsedOnly(folders.partials),
     indexes: parsedOnly(folders.indexes),
+    code: programs,
   };
   // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
-  const tenant = new LoadedTenant(alias, read, compileSchemas(sources, observer), layoutOf);
+  const tenant = tenantOf(alias, read, compileSchemas(sources, observer), layoutOf, askedLookups);
   const clients = giveKeys(tenant, read, keys);
   warnOfUnused(read);
   return { tenant, clients };
@@ -109,9 +120,38 @@ function parsedOnly(files: ReadonlyMap<string, Cursor>): ReadonlyMap<string, Cur
   return new Map([...files].filter(([, root]) => !root.isAbsent));
 }
 
-function checkSchemaNames(folders: TenantDocuments['folders'], { sourceGroups }: TenantFile): void {
+/** What a schema in JavaScript is compiled to is made where documents are read, not here. */
+function checkAllCompiled({
+  folders,
+  programs,
+  modules,
+}: Pick<TenantDocuments, 'folders' | 'programs' | 'modules'>): void {
+  const compiled = new Set(programs.map(({ file }) => file));
+  let areAllCompiled = true;
+  for (const folder of schemaFolders) {
+    for (const root of folders[folder].values()) {
+      const isCode = root.file.endsWith('.js') || root.file.endsWith('.ts');
+      if (!isCode || compiled.has(root.file)) continue;
+      areAllCompiled = false;
+      root.issue(notCompiled, 'Correct its mistakes first.');
+    }
+  }
+  // What a schema that is not compiled would import is not known.
+  if (!areAllCompiled) return;
+  const imported = new Set(programs.flatMap(({ files }) => files));
+  for (const file of modules) {
+    if (!imported.has(file.file)) file.issue('not a place for a configuration file', 'Remove it.');
+  }
+}
+
+function checkSchemaNames(
+  { folders, programs }: Pick<TenantDocuments, 'folders' | 'programs'>,
+  { sourceGroups, webhooks }: TenantFile,
+  findings: Findings,
+): void {
   const known: KnownNames = {
     sourceGroups: new Set(sourceGroups.keys()),
+    webhooks: new Set(webhooks.map(({ webhook }) => webhook.alias)),
     aliases: {
       schemas: new Set(folders.schemas.keys()),
       partials: new Set(folders.partials.keys()),
@@ -121,6 +161,8 @@ function checkSchemaNames(folders: TenantDocuments['folders'], { sourceGroups }:
   for (const folder of schemaFolders) {
     for (const root of folders[folder].values()) checkNames(root, known);
   }
+  for (const program of programs) checkCodeNames(program, known, findings);
+  warnOfUnknownSchemas(webhooks, known);
   warnOfLonelyTypes([...folders.indexes.values(), ...folders.schemas.values()]);
 }
 
@@ -137,8 +179,11 @@ function giveKeys(tenant: Tenant, read: TenantFile, keys: KeyRing): ClientPrinci
   for (const { source, keys: own } of read.sources) {
     for (const key of own) keys.add(key, { kind: 'source', tenant, source });
   }
-  return read.clients.map(({ name, environment, domains, scopes, keys: own }) => {
-    const client: ClientPrincipal = { kind: 'client', tenant, environment, name, domains, scopes };
+  for (const { name, scopes, keys: own } of read.managementClients) {
+    for (const key of own) keys.add(key, { kind: 'management', tenant, name, scopes });
+  }
+  return read.clients.map(({ keys: own, at: _at, ...entry }) => {
+    const client: ClientPrincipal = { kind: 'client', tenant, ...entry };
     for (const key of own) keys.add(key, client);
     return client;
   });
@@ -155,6 +200,11 @@ function warnOfUnused(read: TenantFile): void {
       at.warning('an environment client without API keys', 'Nobody can ask as this client.');
     if (scopes.size === 0)
       at.warning('an environment client without scopes', 'Its keys may ask for nothing.');
+  }
+  for (const { scopes, keys, at } of read.managementClients) {
+    if (keys.length === 0)
+      at.warning('a management client without API keys', 'Nobody can ask as this client.');
+    if (scopes.size === 0) at.warning('a management client without scopes', 'Its keys may do nothing.');
   }
 }
 

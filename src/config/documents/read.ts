@@ -1,8 +1,10 @@
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { compileCode } from '../code/compile-code.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { hashKeys } from './canonical.ts';
-import { readDocuments } from './folder.ts';
-import { type LoadOutcome, loadConfiguration } from './load.ts';
+import { documentPlace } from './document-path.ts';
+import { readDocuments, readModule } from './folder.ts';
+import { type LoadOutcome, loadConfiguration, notCompiled } from './load.ts';
 
 export type ReadOutcome =
   | (Extract<LoadOutcome, { ok: true }> & {
@@ -14,14 +16,29 @@ export type ReadOutcome =
 /** Reads and loads a configuration folder. Mistakes of both come together; never throws for what lies in the folder. */
 export async function readConfiguration(configDir: string): Promise<ReadOutcome> {
   const { documents, issues } = await readDocuments(configDir);
-  const hashed = hashKeys(documents);
+  const compiled = await compileCode(documents, (path) => readModule(configDir, path));
+  const hashed = hashKeys(compiled.documents);
   const loaded = loadConfiguration(hashed);
-  if (loaded.ok && issues.length === 0) return { ...loaded, documents: hashed };
-  return { ok: false, issues: withoutRepetition([...issues, ...(loaded.ok ? [] : loaded.issues)]) };
+  const found = [...issues.filter((issue) => !isImported(issue, compiled.documents)), ...compiled.issues];
+  if (loaded.ok && found.length === 0) return { ...loaded, documents: hashed };
+  return { ok: false, issues: withoutRepetition([...found, ...(loaded.ok ? [] : loaded.issues)]) };
+}
+
+/** A file that belongs nowhere by itself belongs where a schema imports it; so does its folder. */
+function isImported({ file, path }: ConfigIssue, documents: ConfigDocuments): boolean {
+  if (path !== '$') return false;
+  if (documentPlace(file)?.kind === 'module' && documents.has(file)) return true;
+  return [...documents.keys()].some(
+    (document) => document.startsWith(`${file}/`) && documentPlace(document)?.kind === 'module',
+  );
 }
 
 /** A missing tenant.json is seen by the reader and, if the tenant has schemas, by the loader. */
 function withoutRepetition(issues: readonly ConfigIssue[]): ConfigIssue[] {
   const byText = new Map(issues.map((issue) => [`${issue.file}\n${issue.path}\n${issue.message}`, issue]));
+  // A schema whose mistakes are told needs no line that says so.
+  if (issues.some(({ message }) => message !== notCompiled)) {
+    for (const [text, { message }] of byText) if (message === notCompiled) byText.delete(text);
+  }
   return [...byText.values()].sort((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 }

@@ -1,6 +1,9 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
+import { quote } from '../../lib/quote.ts';
+import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace, type SchemaFolder } from './document-path.ts';
+import type { AskedLookup } from '../tenant/tenant.ts';
+import { askedLookupsPath, documentPlace, type SchemaFolder, type SchemaPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
 
 /** The files of one tenant, each at its root. A root is absent where the text is no JSON, which is reported already. */
@@ -9,6 +12,12 @@ export interface TenantDocuments {
   tenantFile: Cursor | null;
   /** Files of each folder by alias. */
   readonly folders: Readonly<Record<SchemaFolder, Map<string, Cursor>>>;
+  /** What the schemas in JavaScript were compiled to; their roots above are absent. */
+  readonly programs: CodeProgram[];
+  /** Files that they import. */
+  readonly modules: Cursor[];
+  /** Lookups that they asked for when they were run. */
+  readonly askedLookups: AskedLookup[];
 }
 
 /** Documents parsed, by the name of their tenant; what is wrong with a path or a text is reported. */
@@ -20,17 +29,44 @@ export function parseDocuments(documents: ConfigDocuments, findings: Findings): 
       new Cursor(file, '$', undefined, findings).issue('not a place for a configuration file', 'Remove it.');
       continue;
     }
-    const root = parseDocument(file, text, findings);
     const tenant = tenants.get(place.tenant) ?? noDocuments();
     tenants.set(place.tenant, tenant);
+    if (place.kind === 'module') {
+      tenant.modules.push(new Cursor(file, '$', undefined, findings));
+      continue;
+    }
+    if (place.kind === 'program') {
+      if (file === askedLookupsPath(place.tenant)) tenant.askedLookups.push(...JSON.parse(text));
+      else tenant.programs.push(JSON.parse(text));
+      continue;
+    }
+    if ('language' in place && place.language === 'code') {
+      addSchema(tenant.folders[place.kind], place, new Cursor(file, '$', undefined, findings));
+      continue;
+    }
+    const root = parseDocument(file, text, findings);
     if (place.kind === 'tenant') tenant.tenantFile = root;
-    else tenant.folders[place.kind].set(place.alias, root);
+    else addSchema(tenant.folders[place.kind], place, root);
   }
   return tenants;
 }
 
 function noDocuments(): TenantDocuments {
-  return { tenantFile: null, folders: { schemas: new Map(), partials: new Map(), indexes: new Map() } };
+  const folders = { schemas: new Map(), partials: new Map(), indexes: new Map() };
+  return { tenantFile: null, folders, programs: [], modules: [], askedLookups: [] };
+}
+
+/** Folders are no part of an alias, and a kind has several names for files: so two files may mean one thing. */
+function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPlace, root: Cursor): void {
+  const first = files.get(alias);
+  if (first === undefined) {
+    files.set(alias, root);
+    return;
+  }
+  root.issue(
+    `${quote(alias)} is the alias of two files of the kind ${kind}`,
+    `${first.file} has it too: rename or remove one of them. Folders are no part of an alias.`,
+  );
 }
 
 function parseDocument(file: string, text: string, findings: Findings): Cursor {

@@ -56,6 +56,18 @@ export function seconds(min: number, max: number): Kind<number> {
   return multiple(min, max, 's', 1000);
 }
 
+/** Written in days, with decimals where wanted, read in milliseconds. */
+export function days(min: number, max: number): Kind<number> {
+  const read = (text: string) => {
+    const value = /^[0-9]{1,6}(\.[0-9]{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value * dayMs : null;
+  };
+  const write = (value: number) => String(value / dayMs);
+  return kind(`a number from ${min} to ${max}`, read, { unit: 'days', write });
+}
+
+const dayMs = 86_400_000;
+
 function wholeNumberIn(text: string, min: number, max: number): number | null {
   const value = Number(text);
   return /^[0-9]{1,15}$/.test(text) && value >= min && value <= max ? value : null;
@@ -149,6 +161,32 @@ export const headerPrefixes = kind<readonly string[]>(
   },
   { write: (prefixes) => prefixes.join(',') },
 );
+
+/** Names of hosts, addresses, and ranges of addresses. */
+export const allowedHosts = kind<readonly string[]>(
+  'host names, addresses and CIDRs, separated by commas, such as 10.0.0.0/8,hooks.internal',
+  (text) => {
+    const list = listOf(text).filter((item) => item !== '');
+    return list.every(isAllowedHost) ? list : null;
+  },
+  { write: (hosts) => hosts.join(',') },
+);
+
+function isAllowedHost(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (bits === undefined) return family !== 0 || canonicalHost(text) !== null;
+  const isBits = /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  return more.length === 0 && family !== 0 && isBits;
+}
+
+/** Where people reach the platform; without the slash at its end. */
+export const publicUrl = kind<string>('https://… or http://…, without a query', (text) => {
+  const url = parsedUrl(text);
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  const isSound = isHttp && url.search === '' && url.hash === '' && url.username === '';
+  return isSound ? url.href.replace(/\/+$/, '') : null;
+});
 
 function listOf(text: string): string[] {
   return text.split(',').map((item) => item.trim());

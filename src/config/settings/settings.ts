@@ -1,4 +1,5 @@
 /** Settings are environment variables (docs/reference/settings.md); a wrong value stops the start with one clear line. */
+import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FrontLimits } from '../../contract/front-limits.ts';
@@ -20,10 +21,20 @@ export interface TlsFiles {
 }
 
 /** Values of the table that become another setting here. */
-type Raw = 'redisUrl' | 'redisCluster' | 'tlsCert' | 'tlsKey' | 'configDir' | 'demo' | keyof FrontLimits;
+type Raw =
+  | 'publicUrl'
+  | 'redisUrl'
+  | 'redisCluster'
+  | 'tlsCert'
+  | 'tlsKey'
+  | 'configDir'
+  | 'demo'
+  | keyof FrontLimits;
 
 /** What each means is in `table.ts`; times in milliseconds, sizes in bytes, files and folders by absolute path. */
 export interface Settings extends Omit<SettingValues, Raw> {
+  /** Where the fronts are reached, without a slash at its end. */
+  readonly publicUrl: string;
   readonly redis: RedisSetting;
   /** Files with which the fronts speak HTTPS; null: plain HTTP. `checkTlsFiles` checks them. */
   readonly tls: TlsFiles | null;
@@ -78,7 +89,11 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     confirmReplicas: value(table.confirmReplicas),
     replicaWaitMs: value(table.replicaWaitMs),
     leaseMs: value(table.leaseMs),
+    changesRetentionMs: value(table.changesRetentionMs),
+    webhookAllow: value(table.webhookAllow),
+    publicUrl: value(table.publicUrl) ?? ownUrl(value(table.host), value(table.port), tlsCert !== null),
     deliveryCacheBytes: value(table.deliveryCacheBytes),
+    console: value(table.console),
     logLevel: value(table.logLevel),
     appendFsync: value(table.appendFsync),
     redis: redisOf(redisUrl, redisCluster),
@@ -112,6 +127,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('; '));
   return settings;
+}
+
+function ownUrl(host: string, port: number, isTls: boolean): string {
+  return `${isTls ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
 function redisOf(url: string | null, seeds: readonly HostAndPort[] | null): RedisSetting {

@@ -5,6 +5,8 @@ import {
   bodiesInFlightBytesMax,
   bodiesMebibytesMax,
   bodyIdleTimeoutMs,
+  changesRetentionDays,
+  changesRetentionDaysMax,
   confirmReplicasMax,
   deliveryCacheBytesMax,
   deliveryCacheMebibytesMax,
@@ -29,7 +31,9 @@ import {
 } from '../../contract/limits.ts';
 import { portMax } from '../urls/url.ts';
 import {
+  allowedHosts,
   clusterSeeds,
+  days,
   headerPrefixes,
   listenHost,
   mebibytes,
@@ -38,6 +42,7 @@ import {
   oneOf,
   onOrOff,
   path,
+  publicUrl,
   redisUrl,
   seconds,
   wholeNumber,
@@ -215,6 +220,25 @@ export const settingsTable = {
     replicaWaitMs,
     'how long a write waits until the replicas have it, then 503: one of each shard on Redis Cluster, `CONFIRM_REPLICAS` of them on one Redis',
   ),
+  changesRetentionMs: new Setting<number, number>(
+    'CHANGES_RETENTION_DAYS',
+    days(0, changesRetentionDaysMax),
+    changesRetentionDays * 86_400_000,
+    'how long the change log remembers removals, and what views were served under before; an older offset of the feed is answered 410',
+  ),
+  webhookAllow: new Setting<readonly string[], readonly string[]>(
+    'WEBHOOK_ALLOW',
+    allowedHosts,
+    [],
+    'receivers of webhooks that may have an address which is not public: host names, addresses, CIDRs, separated by commas. None: no such address is ever connected to',
+  ),
+  publicUrl: new Setting<string, null>(
+    'PUBLIC_URL',
+    publicUrl,
+    null,
+    'where the fronts are reached from outside; webhooks of the format `enterspeed` begin their URLs with it',
+    'scheme, `HOST` and `PORT`',
+  ),
   leaseMs: new Setting<number, number>(
     'LEASE_SECONDS',
     seconds(leaseSecondsMin, waitSecondsMax),
@@ -232,6 +256,12 @@ export const settingsTable = {
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytesMax,
     'memory for finished answers of delivery and queries in each front; 0 turns the cache off',
+  ),
+  console: new Setting<boolean, boolean>(
+    'CONSOLE',
+    onOrOff,
+    true,
+    'serve the [console](../guide/console.md) at `/console`',
   ),
   demo: new Setting(
     'DEMO',

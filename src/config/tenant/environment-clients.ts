@@ -1,20 +1,38 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import type { Json } from '../../contract/json.ts';
+import { originsPerClientMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
-import type { Domain, Environment, Scope } from '../configuration.ts';
+import type { CacheTagHeader, Domain, Environment, Scope } from '../configuration.ts';
 import { Names } from '../documents/names.ts';
 import { canonicalHost } from '../urls/host.ts';
+import { AllowedOrigins, originPattern } from '../urls/origins.ts';
+import { readCacheControl, readCacheTags } from './client-caching.ts';
 import { readAlias, readKeys, readNamed, type WrittenKey } from './fields.ts';
+import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 
 export interface ClientEntry {
   readonly name: string;
   readonly environment: Environment;
   readonly domains: readonly Domain[];
   readonly scopes: ReadonlySet<Scope>;
+  readonly indexes: IndexPatterns;
+  /** Null: every origin. */
+  readonly origins: AllowedOrigins | null;
+  readonly cacheControl: string | null;
+  readonly cacheTags: CacheTagHeader | null;
   readonly keys: readonly WrittenKey[];
   readonly at: Cursor;
 }
 
-const scopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source'];
+const scopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];
+/** The names of the hosted service, whose `Query` includes source groups. */
+const hostedScopes: ReadonlyMap<Json | undefined, readonly Scope[]> = new Map([
+  ['Delivery', ['delivery']],
+  ['Routes', ['routes']],
+  ['Query', ['query', 'source']],
+] as const);
+/** Every name that `scopes` may have. */
+export const clientScopeNames: readonly string[] = [...scopes, 'Delivery', 'Routes', 'Query'];
 /** A tenant without domains answers as if it had this one: relative URLs and every host. */
 const everyHost: Domain = { alias: 'default', hostnames: ['*'] };
 /** Stands for an environment that could not be read, so that the rest of its client is checked. */
@@ -66,12 +84,29 @@ export function readClient(
   environments: Names<Environment>,
   domains: Names<Domain>,
 ): ClientEntry | null {
-  if (at.object(['name', 'environment', 'domains', 'scopes', 'apiKeys']) === null) return null;
+  if (
+    at.object([
+      'name',
+      'environment',
+      'domains',
+      'scopes',
+      'indexes',
+      'origins',
+      'cacheControl',
+      'cacheTags',
+      'apiKeys',
+    ]) === null
+  )
+    return null;
   return {
     name: at.member('name').optionalText(`client ${index + 1}`),
     environment: readNamed(at.member('environment'), environments) ?? unknownEnvironment,
     domains: readClientDomains(at.member('domains'), domains),
     scopes: readScopes(at.member('scopes')),
+    indexes: readIndexPatterns(at.member('indexes')),
+    origins: readOrigins(at.member('origins')),
+    cacheControl: readCacheControl(at.member('cacheControl')),
+    cacheTags: readCacheTags(at.member('cacheTags')),
     keys: readKeys(at.member('apiKeys')),
     at,
   };
@@ -96,5 +131,25 @@ function readScopes(list: Cursor): ReadonlySet<Scope> {
     'scope',
     scopes.map((scope) => [scope, scope]),
   );
-  return new Set(list.items().flatMap((item) => readNamed(item, known) ?? []));
+  const read = (item: Cursor) => hostedScopes.get(item.json) ?? readNamed(item, known) ?? [];
+  return new Set(list.items().flatMap(read));
+}
+
+const originAdvice =
+  'Write scheme, host and, if it is not the default, the port, as https://www.example.com or http://localhost:*; ' +
+  '* stands for one whole label of the host or for the port. To allow every origin leave "origins" out.';
+
+/** A client that says nothing about origins has all of them; one with an empty list none. */
+function readOrigins(list: Cursor): AllowedOrigins | null {
+  if (list.isAbsent) return null;
+  const items = list.items();
+  if (items.length > originsPerClientMax)
+    list.issue(`has ${items.length} origins`, `At most ${originsPerClientMax} are allowed: use patterns.`);
+  const patterns = items.slice(0, originsPerClientMax).flatMap((at) => {
+    const text = at.filledText();
+    const pattern = text === null ? null : originPattern(text);
+    if (text !== null && pattern === null) at.issue(`${quote(text)} is not an origin`, originAdvice);
+    return pattern ?? [];
+  });
+  return new AllowedOrigins(patterns);
 }

@@ -1,9 +1,10 @@
 /** The fields that several parts of a tenant file have: ids, aliases, names of other things, API keys. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { isAlias } from '../../contract/ids.ts';
 import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
-import { isAlias, isId } from '../documents/document-path.ts';
+import { isId } from '../documents/document-path.ts';
 import type { Names } from '../documents/names.ts';
 import { hashedForm } from './api-key.ts';
 

@@ -13,6 +13,8 @@ import type { SchemaFolder } from '../documents/document-path.ts';
 /** What a tenant has to offer to the names in its schema files. */
 export interface KnownNames {
   readonly sourceGroups: ReadonlySet<string>;
+  /** Their aliases. */
+  readonly webhooks: ReadonlySet<string>;
   readonly aliases: Readonly<Record<SchemaFolder, ReadonlySet<string>>>;
 }
 
@@ -23,11 +25,21 @@ export interface KnownNames {
 export function checkNames(root: Cursor, known: KnownNames): void {
   checkTriggers(root.member('triggers'), known);
   checkDefinitions(root.member('properties'), known);
+  checkDestinations(root.member('destinations'), known);
   const actions = root.member('actions');
   if (!Array.isArray(actions.json)) return;
   for (const action of actions.items()) {
     checkGroup(action.member('source'), known);
     checkAlias(action.member('alias'), 'schema', known.aliases.schemas);
+  }
+}
+
+function checkDestinations(list: Cursor, known: KnownNames): void {
+  if (!Array.isArray(list.json)) return;
+  for (const destination of list.items()) {
+    const at = destination.member('alias');
+    if (typeof at.json !== 'string' || at.json === '' || known.webhooks.has(at.json)) continue;
+    at.warning(`there is no webhook ${quote(at.json)}`, adviceForUnknown(at.json, known.webhooks));
   }
 }
 
@@ -56,6 +68,7 @@ function checkDefinition(definition: Cursor, known: KnownNames): void {
   if (type === 'reference') {
     checkGroup(definition.member('source'), known);
     checkAlias(definition.member('alias'), 'schema', known.aliases.schemas);
+    checkAlias(definition.member('view'), 'schema', known.aliases.schemas);
   }
   if (type === 'partial') checkAlias(definition.member('alias'), 'partial', known.aliases.partials);
 }

@@ -4,28 +4,59 @@
  */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Environment } from '../configuration.ts';
+import type { Domain, Environment } from '../configuration.ts';
 import { Names } from '../documents/names.ts';
+import type { UrlForm } from '../urls/url-form.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
 import { readAlias, readId } from './fields.ts';
+import { type ManagementClientEntry, readManagementClient } from './management-clients.ts';
 import { readSourceGroups, type SourceGroups } from './source-groups.ts';
+import { readWebhooks, type WebhookEntry } from './webhooks.ts';
 
 export interface TenantFile extends SourceGroups {
+  readonly urlForm: UrlForm;
   readonly environments: readonly Environment[];
+  readonly domains: readonly Domain[];
   readonly clients: readonly ClientEntry[];
+  readonly managementClients: readonly ManagementClientEntry[];
+  readonly webhooks: readonly WebhookEntry[];
 }
 
-/** Reads the whole file behind `root`; a list that is absent is an empty one. */
-export function readTenantFile(root: Cursor): TenantFile {
-  root.object(['environments', 'sourceGroups', 'domains', 'environmentClients']);
+/**
+ * Reads the whole file behind `root`; a list that is absent is an empty one.
+ * @param isStored the file may be one of a backup, which has no secrets
+ */
+export function readTenantFile(root: Cursor, isStored: boolean): TenantFile {
+  root.object([
+    'environments',
+    'sourceGroups',
+    'domains',
+    'urls',
+    'environmentClients',
+    'managementClients',
+    'webhooks',
+  ]);
   const environments = readEnvironments(root.member('environments'));
   const domains = readDomains(root.member('domains'));
   const clients = root.member('environmentClients').items();
   return {
     environments: [...environments.values()],
+    urlForm: readUrlForm(root.member('urls')),
+    domains: [...domains.values()],
     ...readSourceGroups(root.member('sourceGroups'), environments),
     clients: clients.flatMap((at, index) => readClient(at, index, environments, domains) ?? []),
+    managementClients: root
+      .member('managementClients')
+      .items()
+      .flatMap((at, index) => readManagementClient(at, index) ?? []),
+    webhooks: readWebhooks(root.member('webhooks'), environments, isStored),
   };
+}
+
+/** `urls: {caseInsensitive?}` */
+function readUrlForm(at: Cursor): UrlForm {
+  if (at.isAbsent || at.object(['caseInsensitive']) === null) return 'exact';
+  return at.member('caseInsensitive').optionalBoolean(false) ? 'folded' : 'exact';
 }
 
 function readEnvironments(list: Cursor): Names<Environment> {

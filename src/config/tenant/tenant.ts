@@ -1,8 +1,14 @@
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LookupPlan } from '../../schemas/lookup/plan.ts';
-import type { CompiledSchemas, FullSchema, IndexSchema, PartialSchema } from '../../schemas/schema.ts';
-import type { Environment, Source, SourceGroup, Tenant } from '../configuration.ts';
+import type { CompiledSchemas } from '../../schemas/schema.ts';
+import type { Source, SourceGroup, Tenant } from '../configuration.ts';
 import type { TenantFile } from './tenant-file.ts';
+
+/** A lookup that code asked for when it was run. */
+export interface AskedLookup {
+  readonly sourceGroup: string;
+  readonly plan: LookupPlan;
+}
 
 interface Triggered {
   readonly alias: string;
@@ -13,52 +19,39 @@ interface Triggered {
 /** Source group alias -> entity type -> schemas. */
 type TriggerTable<S> = ReadonlyMap<string, ReadonlyMap<string, readonly S[]>>;
 
-/** A tenant that keeps its answers in tables, because each entity asks for them. */
-export class LoadedTenant implements Tenant {
-  readonly alias: string;
-  readonly environments: readonly Environment[];
-  readonly sourceGroups: ReadonlyMap<string, SourceGroup>;
-  readonly sources: ReadonlyMap<string, Source>;
-  readonly schemas: ReadonlyMap<string, FullSchema>;
-  readonly partials: ReadonlyMap<string, PartialSchema>;
-  readonly indexes: ReadonlyMap<string, IndexSchema>;
-  readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
-  readonly #sourceIn: ReadonlyMap<string, ReadonlyMap<string, Source>>;
-  readonly #schemasFor: TriggerTable<FullSchema>;
-  readonly #indexesFor: TriggerTable<IndexSchema>;
-
-  /** @param layoutOf makes the lookup indexes that a source must keep for the plans that read it */
-  constructor(
-    alias: string,
-    file: TenantFile,
-    compiled: CompiledSchemas,
-    layoutOf: (plans: LookupPlan[]) => LookupLayout,
-  ) {
-    this.alias = alias;
-    this.environments = file.environments;
-    this.sourceGroups = file.sourceGroups;
-    this.sources = new Map(file.sources.map(({ source }) => [source.id, source]));
-    this.schemas = compiled.schemas;
-    this.partials = compiled.partials;
-    this.indexes = compiled.indexes;
-    this.#sourceIn = sourceTable(file.sourceGroups.values());
-    this.#schemasFor = triggerTable(compiled.schemas.values());
-    this.#indexesFor = triggerTable(compiled.indexes.values());
-    const readers = [...compiled.schemas.values(), ...compiled.indexes.values()];
-    this.lookupLayouts = lookupLayouts(file.sourceGroups.values(), readers, layoutOf);
-  }
-
-  sourceIn(sourceGroup: string, environmentId: string): Source | null {
-    return this.#sourceIn.get(sourceGroup)?.get(environmentId) ?? null;
-  }
-
-  schemasFor(sourceGroup: string, type: string): readonly FullSchema[] {
-    return this.#schemasFor.get(sourceGroup)?.get(type) ?? [];
-  }
-
-  indexesFor(sourceGroup: string, type: string): readonly IndexSchema[] {
-    return this.#indexesFor.get(sourceGroup)?.get(type) ?? [];
-  }
+/**
+ * A tenant that keeps its answers in tables, because each entity asks for them.
+ * @param layoutOf makes the lookup indexes that a source must keep for the plans that read it
+ * @param askedLookups what builds have asked for that no schema says beforehand
+ */
+export function tenantOf(
+  alias: string,
+  { urlForm, environments, domains, sourceGroups, sources, webhooks }: TenantFile,
+  { schemas, partials, indexes, hasCode }: CompiledSchemas,
+  layoutOf: (plans: LookupPlan[]) => LookupLayout,
+  askedLookups: readonly AskedLookup[] = [],
+): Tenant {
+  const sourceIn = sourceTable(sourceGroups.values());
+  const schemasFor = triggerTable(schemas.values());
+  const indexesFor = triggerTable(indexes.values());
+  const readers = [...schemas.values(), ...indexes.values()];
+  return {
+    alias,
+    urlForm,
+    environments,
+    domains,
+    webhooks: webhooks.map(({ webhook }) => webhook),
+    sourceGroups,
+    sources: new Map(sources.map(({ source }) => [source.id, source])),
+    schemas,
+    partials,
+    indexes,
+    hasCode,
+    lookupLayouts: lookupLayouts(sourceGroups.values(), readers, layoutOf, askedLookups),
+    sourceIn: (sourceGroup, environmentId) => sourceIn.get(sourceGroup)?.get(environmentId) ?? null,
+    schemasFor: (sourceGroup, type) => schemasFor.get(sourceGroup)?.get(type) ?? [],
+    indexesFor: (sourceGroup, type) => indexesFor.get(sourceGroup)?.get(type) ?? [],
+  };
 }
 
 function sourceTable(groups: Iterable<SourceGroup>): ReadonlyMap<string, ReadonlyMap<string, Source>> {
@@ -87,6 +80,7 @@ function lookupLayouts(
   groups: Iterable<SourceGroup>,
   readers: readonly Triggered[],
   layoutOf: (plans: LookupPlan[]) => LookupLayout,
+  askedLookups: readonly AskedLookup[],
 ): ReadonlyMap<string, LookupLayout> {
   const plansOf = new Map<string, LookupPlan[]>();
   for (const { triggers, lookupPlans } of readers) {
@@ -95,6 +89,7 @@ function lookupLayouts(
       for (const target of targets) mapIn(plansOf, target, () => []).push(plan);
     }
   }
+  for (const { sourceGroup, plan } of askedLookups) mapIn(plansOf, sourceGroup, () => []).push(plan);
   const layouts = new Map<string, LookupLayout>();
   for (const { alias, sources } of groups) {
     const plans = plansOf.get(alias);

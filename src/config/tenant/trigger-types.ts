@@ -4,13 +4,13 @@
  */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { isJsonObject } from '../../contract/json.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
 
 interface NamedType {
-  readonly group: string;
+  /** Null: of any source group. */
+  readonly group: string | null;
   readonly type: string;
   readonly at: Cursor;
 }
@@ -18,36 +18,47 @@ interface NamedType {
 /** @param roots of all schemas and indexes of a tenant, in the order of their files */
 export function warnOfLonelyTypes(roots: readonly Cursor[]): void {
   const named = roots.flatMap(typesIn);
-  for (const ofGroup of groupBy(named, ({ group }) => group).values()) {
-    const uses = groupBy(ofGroup, ({ type }) => type);
-    const known: string[] = [];
-    // Of two types that are alike, the slip is the one that is named less often, or else the later one.
-    const byUse = [...uses].sort(([, a], [, b]) => b.length - a.length);
-    for (const [type, [first, ...others]] of byUse) {
-      const nearest = nearestName(
-        type,
-        known.filter((other) => !differInNumbersAlone(type, other)),
-      );
-      known.push(type);
-      if (first === undefined || others.length > 0 || nearest === null) continue;
-      first.at.warning(
-        `no other schema of source group ${quote(first.group)} names the entity type ${quote(type)}`,
-        `Did you mean ${quote(nearest)}? Leave it if both are meant.`,
-      );
-    }
+  const groups = new Set(named.map(({ group }) => group));
+  for (const group of groups) {
+    // A type of any group stands beside those of each, and is lonely only among all.
+    warnOfLonelyIn(
+      group === null ? named : named.filter((one) => one.group === group || one.group === null),
+      group,
+    );
+  }
+}
+
+function warnOfLonelyIn(named: readonly NamedType[], group: string | null): void {
+  const uses = groupBy(named, ({ type }) => type);
+  const known: string[] = [];
+  // Of two types that are alike, the slip is the one that is named less often, or else the later one.
+  const byUse = [...uses].sort(([, a], [, b]) => b.length - a.length);
+  for (const [type, [first, ...others]] of byUse) {
+    const nearest = nearestName(
+      type,
+      known.filter((other) => !differInNumbersAlone(type, other)),
+    );
+    known.push(type);
+    if (first === undefined || first.group !== group || others.length > 0 || nearest === null) continue;
+    const where = group === null ? '' : ` of source group ${quote(group)}`;
+    first.at.warning(
+      `no other schema${where} names the entity type ${quote(type)}`,
+      `Did you mean ${quote(nearest)}? Leave it if both are meant.`,
+    );
   }
 }
 
 function typesIn(root: Cursor): NamedType[] {
   const triggers = root.member('triggers');
-  if (!isJsonObject(triggers.json)) return [];
-  return Object.keys(triggers.json).flatMap((group) => {
-    const list = triggers.member(group);
-    if (!Array.isArray(list.json)) return [];
-    return list
-      .items()
-      .flatMap((at) => (typeof at.json === 'string' && at.json !== '' ? [{ group, type: at.json, at }] : []));
-  });
+  const ofGroups = triggers.names().flatMap((group) => typesOf(triggers.member(group), group));
+  return [...ofGroups, ...typesOf(root.member('sourceEntityTypes'), null)];
+}
+
+function typesOf(list: Cursor, group: string | null): NamedType[] {
+  if (!Array.isArray(list.json)) return [];
+  return list
+    .items()
+    .flatMap((at) => (typeof at.json === 'string' && at.json !== '' ? [{ group, type: at.json, at }] : []));
 }
 
 /** `level1` and `level2` are two types. */

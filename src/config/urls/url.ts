@@ -8,7 +8,7 @@ export interface NormalUrl {
 
 const absolutePattern = /^(https?):\/\/([^/?#]*)(.*)$/is;
 const hostAndPortPattern = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/;
-const defaultPorts: Record<string, string> = { http: '80', https: '443' };
+export const defaultPorts: Readonly<Record<string, string>> = { http: '80', https: '443' };
 export const portMax = 65_535;
 
 /**
@@ -46,7 +46,8 @@ const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-
 /** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */
 const decodable = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
 
-function normalPath(text: string): string {
+/** The path of a text that begins with one: up to `?` or `#`, in the writing in which paths are compared. */
+export function normalPath(text: string): string {
   const end = text.search(/[?#]/);
   const raw = end === -1 ? text : text.slice(0, end);
   const path = plainPath.test(raw) ? raw : raw.replace(pathToken, normalToken);

@@ -13,9 +13,12 @@ import { AskedBefore } from './asked-before.ts';
 import { HeardChanges } from './heard-changes.ts';
 import { SubjectIndex } from './subject-index.ts';
 
+/** The interface that an answer is of: one text may be asked of each. */
+export type AnswerKind = 'delivery' | 'deliveryV1' | 'query';
+
 /** Everything that decides an answer. */
 export interface AnswerKey {
-  readonly kind: 'delivery' | 'query';
+  readonly kind: AnswerKind;
   readonly principal: ClientPrincipal;
   /** The query string of a delivery; path and body of a query. */
   readonly text: string;
@@ -54,6 +57,10 @@ interface Kept {
 /** The answers of one client, by `AnswerKey.text`. */
 type Answers = Map<string, Kept | Flight>;
 
+function noAnswers(): Readonly<Record<AnswerKind, Map<ClientPrincipal, Answers>>> {
+  return { delivery: new Map(), deliveryV1: new Map(), query: new Map() };
+}
+
 /** Bytes that a kept answer takes besides its body and its text, roughly. */
 const keptBytes = 800;
 const subjectBytes = 120;
@@ -68,7 +75,7 @@ export class AnswerCache {
   readonly #heard = new HeardChanges();
   readonly #askedBefore = new AskedBefore();
   readonly #counts = { hits: 0, misses: 0, evicted: 0, invalidated: 0 };
-  #answers = { delivery: new Map<ClientPrincipal, Answers>(), query: new Map<ClientPrincipal, Answers>() };
+  #answers = noAnswers();
   #readers = new SubjectIndex<Kept>();
   #kept: BoundedCache<Kept, Kept>;
   #keptInAll = 0;
@@ -148,7 +155,7 @@ export class AnswerCache {
   /** Drops everything. An answer that is being computed will not be kept. */
   empty(): void {
     this.#heard.note(null);
-    this.#answers = { delivery: new Map(), query: new Map() };
+    this.#answers = noAnswers();
     this.#readers = new SubjectIndex();
     this.#kept = this.#nothingKept();
   }
@@ -182,7 +189,7 @@ export class AnswerCache {
     if (subjects === null) return isQuiet;
     if (this.#heard.hasChangedSince(beganAt, subjects)) return false;
     const { answer } = computed;
-    const bytes = answer.body.length + key.text.length * 2 + keptBytes + subjects.length * subjectBytes;
+    const bytes = answer.bytes + key.text.length * 2 + keptBytes + subjects.length * subjectBytes;
     this.#keep({ kind: 'kept', key, answer, subjects, bytes, movedAt: this.#keptInAll });
     return true;
   }

@@ -2,15 +2,17 @@
  * Builds the answer to a delivery request from the store (docs/reference/http.md "Delivery"). Knows nothing of HTTP.
  */
 import { parseViewId } from '../../contract/ids.ts';
-import { type Claim, type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
+import { type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
+import { answerTags } from '../../store/derived/cache-tags.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { placeOfView, viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
+import type { ClaimsToRead } from './claims-to-read.ts';
 import type { LargeAnswers } from './large-answers.ts';
-import type { DeliveryPlan } from './plan.ts';
+import type { ReferenceStyle } from './reference-style.ts';
 import { type LoadedView, type MissingReference, Rendering } from './render.ts';
 import type { DeliveryRequest } from './request.ts';
 import { claimOnUrl } from './served-claim.ts';
@@ -21,8 +23,10 @@ export class Delivered {
   /** @param body JSON text in UTF-8 */
   constructor(
     readonly body: Buffer,
+    readonly status: DeliveryStatus,
+    private readonly missing: readonly MissingReference[],
     private readonly store: Store,
-    private readonly plan: DeliveryPlan,
+    private readonly toRead: ClaimsToRead,
     private readonly views: LoadedViews,
   ) {}
 
@@ -31,21 +35,38 @@ export class Delivered {
    * one of them changes.
    */
   reads(): readonly string[] {
-    const { scope } = this.plan;
+    const { scope } = this.toRead;
     return [
-      ...this.plan.claimKeys(),
+      ...this.toRead.claimKeys(),
       ...this.views.met.map(({ target }) => subjectKey(viewSubject(scope, target))),
     ];
   }
 
+  /** Cache tags of all that the answer was made of. */
+  tags(): readonly string[] {
+    const { scope, request, claimFields } = this.toRead;
+    const viewIds = [...request.ids, ...this.missing.map(({ viewId }) => viewId)];
+    return answerTags(scope, { views: this.views.met.map(({ target }) => target), viewIds, claimFields });
+  }
+
   /** The hash fields that were read. */
   places(): readonly HashField[] {
-    const { scope, places } = this.plan;
+    const { scope, places } = this.toRead;
     return [...places, ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target))];
   }
 }
 
+/** `meta.status` */
+export type DeliveryStatus = 200 | 301 | 404;
+
 const nobody = () => {};
+
+/** How an endpoint writes its answers. */
+export interface DeliveryForm {
+  /** True for a GET, whose answer has a `route`. */
+  readonly withRoute: boolean;
+  readonly references: ReferenceStyle;
+}
 
 /** A view that was asked for, and its key in `views`. */
 interface AskedView {
@@ -54,26 +75,24 @@ interface AskedView {
 }
 
 /**
- * @param withRoute true for a GET, whose answer has a `route`
  * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
  * @throws StoreUnavailableError; ProblemError 422 beyond a limit
  */
 export async function deliver(
   store: Store,
   large: LargeAnswers,
-  plan: DeliveryPlan,
-  withRoute: boolean,
+  toRead: ClaimsToRead,
+  form: DeliveryForm,
   onRead: () => void = nobody,
 ): Promise<Delivered> {
-  const { principal, request, scope, url } = plan;
-  const reading = store.fields.read(plan.places);
-  onRead();
-  const stored = await reading;
+  const { principal, request, scope, url } = toRead;
+  const stored = await readPlaces(store, toRead, onRead);
   const views = new LoadedViews(large, principal, onRead);
   try {
     const served = stored.map((record) => unpackServed(record));
-    const ofUrl = url === null ? undefined : served.shift();
-    const found = ofUrl && url ? claimOnUrl(store, scope, url, principal.domains, ofUrl) : null;
+    const ofUrl = served.splice(0, toRead.urlFields.length);
+    const found =
+      url === null ? null : claimOnUrl(store, scope, url, principal.domains, toRead.urlFields, ofUrl);
     const claim = found instanceof Promise ? await found : found;
     // `onRead` is called behind this read and not with it. The read goes over another connection, where the question
     // how far changes are heard of could overtake it.
@@ -84,11 +103,28 @@ export async function deliver(
     for (const { target } of asked) targets.push(target);
     await views.load(store, scope, targets);
     const routeView = routeTarget === null ? null : views.get(routeTarget);
-    const body = bodyOf({ request, scope, withRoute, claim, routeView, asked, views });
-    return new Delivered(body, store, plan, views);
+    const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
+    const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
+    const parts = { request, scope, form, status, redirect, routeView, asked, views } as const;
+    const { body, missing } = bodyOf(parts);
+    return new Delivered(body, status, missing, store, toRead, views);
   } finally {
     views.release();
   }
+}
+
+/** Where claims move from one form to another, those that have not moved are read before those that have. */
+async function readPlaces(store: Store, toRead: ClaimsToRead, onRead: () => void) {
+  const first = toRead.placesToReadFirst;
+  if (first.length === 0) return await readNoting(store, toRead.places, onRead);
+  const before = await readNoting(store, first, onRead);
+  return [...before, ...(await readNoting(store, toRead.places.slice(first.length), onRead))];
+}
+
+function readNoting(store: Store, places: readonly HashField[], onRead: () => void) {
+  const reading = store.fields.read(places);
+  onRead();
+  return reading;
 }
 
 /** Ids before handles, in the order asked. An id of another environment names no view, nor does a malformed one. */
@@ -114,8 +150,9 @@ function askedViews(
 interface AnswerParts {
   readonly request: DeliveryRequest;
   readonly scope: EnvironmentScope;
-  readonly withRoute: boolean;
-  readonly claim: Claim | null;
+  readonly form: DeliveryForm;
+  readonly status: DeliveryStatus;
+  readonly redirect: string | null;
   readonly routeView: LoadedView | null;
   readonly asked: readonly AskedView[];
   readonly views: LoadedViews;
@@ -128,9 +165,15 @@ const end = Buffer.from('}}');
 /** Nearly every answer begins with it. */
 const plainMeta = Buffer.from(metaText(200, null, []));
 
-function bodyOf({ request, scope, withRoute, claim, routeView, asked, views }: AnswerParts): Buffer {
-  const rendering = new Rendering(scope.environmentId, (target) => views.get(target));
-  if (withRoute) {
+interface WrittenAnswer {
+  readonly body: Buffer;
+  readonly missing: readonly MissingReference[];
+}
+
+function bodyOf(parts: AnswerParts): WrittenAnswer {
+  const { request, scope, form, status, redirect, routeView, asked, views } = parts;
+  const rendering = new Rendering(scope.environmentId, (target) => views.get(target), form.references);
+  if (form.withRoute) {
     rendering.write(routeStart);
     if (routeView === null) rendering.write(noRoute);
     else rendering.view(routeView, 'route');
@@ -138,16 +181,14 @@ function bodyOf({ request, scope, withRoute, claim, routeView, asked, views }: A
   rendering.write(viewsStart);
   if (asked.length > 0) writeViews(rendering, request.includeDuplicateViews, asked, views);
   rendering.write(end);
-  const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
-  const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
   const { missing, pieces } = rendering;
   const isPlain = status === 200 && missing.length === 0;
   const meta = isPlain ? plainMeta : Buffer.from(metaText(status, redirect, missing));
-  return Buffer.concat([meta, ...pieces]);
+  return { body: Buffer.concat([meta, ...pieces]), missing };
 }
 
 function metaText(
-  status: number,
+  status: DeliveryStatus,
   redirect: string | null,
   missingViewReferences: readonly MissingReference[],
 ): string {

@@ -1,65 +1,102 @@
-/** `GET /v2` and `POST /v2`: the delivery interface (docs/reference/http.md "Delivery"). */
+/** `GET /v2`, `POST /v2` and `GET /v1`: the delivery interface (docs/reference/http.md "Delivery"). */
+import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { announcementWaitMs, smallBodyBytesMax } from '../../contract/limits.ts';
 import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
-import type { VersionVector } from '../../store/visibility/version.ts';
+import type { Version } from '../../store/visibility/version.ts';
 import type { Answer } from '../answer.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../ingest/entity-reading.ts';
 import type { Services } from '../services.ts';
+import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
+import { cachingLines } from './caching-headers.ts';
+import { ClaimsToRead } from './claims-to-read.ts';
 import { codingFor } from './content-coding.ts';
-import { type Delivered, deliver } from './deliver.ts';
+import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
-import { DeliveryPlan } from './plan.ts';
-import { requestOfBody, requestOfQuery } from './request.ts';
+import { plainReferences, wrappedReferences } from './reference-style.ts';
+import { type DeliveryRequest, requestOfBody, requestOfQuery } from './request.ts';
 
-const tooLarge = new ProblemError(
-  problems.deliveryBodyInvalid([`It may have at most ${smallBodyBytesMax} bytes`]),
-);
+const tooLarge = new ProblemError(problems.bodyTooLarge);
 
-/** `GET /v2`. @throws ProblemError 422, `answerTooLarge`, `tooManyReferences`, `versionNotReached`; StoreUnavailableError */
-export function deliverByQuery(services: Services): Handler {
+/** Each kind of kept answers with the form that it is written in. */
+const forms = {
+  delivery: { withRoute: true, references: plainReferences },
+  deliveryV1: { withRoute: true, references: wrappedReferences },
+} as const satisfies Record<string, DeliveryForm>;
+
+const keysForm: DeliveryForm = { withRoute: false, references: plainReferences };
+
+/**
+ * `GET /v2` and `GET /v1`. @throws ProblemError 422, `answerTooLarge`, `tooManyReferences`, `versionNotReached`;
+ * StoreUnavailableError
+ */
+export function deliverByQuery(services: Services, kind: keyof typeof forms): Handler {
   return (call) => {
     const version = askedVersion(call, 422);
-    return version === null ? answerOfQuery(services, call) : answerOfVersion(services, call, version);
+    if (kind === 'delivery' && acceptsEvents(call.header('accept')))
+      return followAnswer(services, call, version);
+    return version === null
+      ? answerOfQuery(services, call, kind)
+      : answerOfVersion(services, call, kind, version);
   };
 }
 
 // Steps that only some requests need are functions of their own: a closure on the way of a cached answer would cost
 // each request an allocation.
-async function answerOfVersion(services: Services, call: Call, version: VersionVector): Promise<Answer> {
+async function answerOfVersion(
+  services: Services,
+  call: Call,
+  kind: keyof typeof forms,
+  version: Version,
+): Promise<Answer> {
   await waitForVersion(services, call.client.tenant.alias, version);
-  return answerOfQuery(services, call);
+  return answerOfQuery(services, call, kind);
+}
+
+/** The answer now, and whenever it becomes another. */
+async function followAnswer(services: Services, call: Call, version: Version | null): Promise<Answer> {
+  const { client: principal, query: text } = call;
+  const request = requestOfQuery(text);
+  if (version !== null) await waitForVersion(services, principal.tenant.alias, version);
+  const live = await services.liveAnswers.open({ principal, text }, async () => {
+    const toRead = claimsToRead(services, principal, request);
+    return new AnswerOfDelivery(await deliveredInOrder(services, toRead, forms.delivery), principal);
+  });
+  return eventsAnswer((stream) => live.follow(stream));
 }
 
 /** Answers from the cache at once. Else the answer is computed, and kept if nothing that it read changed meanwhile. */
-function answerOfQuery(services: Services, call: Call): Answer | Promise<Answer> {
+function answerOfQuery(services: Services, call: Call, kind: keyof typeof forms): Answer | Promise<Answer> {
   const { cache } = services;
-  const key: AnswerKey = { kind: 'delivery', principal: call.client, text: call.query };
+  const key: AnswerKey = { kind, principal: call.client, text: call.query };
   const kept = cache.find(key);
   if (kept !== null) return inItsForm(call, kept, cache, key);
-  return computed(services, key).then((answer) => inItsForm(call, answer, cache, key));
+  return computed(services, key, forms[kind]).then((answer) => inItsForm(call, answer, cache, key));
 }
 
-function computed(services: Services, key: AnswerKey): Promise<FinishedAnswer> {
+function computed(services: Services, key: AnswerKey, form: DeliveryForm): Promise<FinishedAnswer> {
   // A mistake is thrown at once and not in a promise. Of many pipelined mistakes the later ones then wait for the next
   // turn (`uws/long-turns.ts`).
   const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {
-    const plan = new DeliveryPlan(services.store, key.principal, request);
-    return new AnswerOfDelivery(await deliveredInOrder(services, plan, true));
+    const toRead = claimsToRead(services, key.principal, request);
+    return new AnswerOfDelivery(await deliveredInOrder(services, toRead, form), key.principal);
   });
 }
 
 class AnswerOfDelivery implements ComputedAnswer {
   readonly answer: FinishedAnswer;
 
-  constructor(private readonly delivered: Delivered) {
-    this.answer = new FinishedAnswer(delivered.body);
+  constructor(
+    private readonly delivered: Delivered,
+    client: ClientPrincipal,
+  ) {
+    this.answer = finished(delivered, client);
   }
 
   reads(): readonly string[] {
@@ -67,24 +104,26 @@ class AnswerOfDelivery implements ComputedAnswer {
   }
 }
 
+function finished(delivered: Delivered, client: ClientPrincipal): FinishedAnswer {
+  return new FinishedAnswer(delivered.body, cachingLines(client, delivered));
+}
+
 /**
  * An answer that was just read can show what the cache has not heard of. It is held back until the older answers are
  * out of the cache: a client that has seen the new one must not get an older one afterwards.
  */
-function deliveredInOrder(services: Services, plan: DeliveryPlan, withRoute: boolean): Promise<Delivered> {
+function deliveredInOrder(services: Services, toRead: ClaimsToRead, form: DeliveryForm): Promise<Delivered> {
   const { store, cache, largeAnswers } = services;
-  return cache.isOn
-    ? deliveredOnceHeard(services, plan, withRoute)
-    : deliver(store, largeAnswers, plan, withRoute);
+  return cache.isOn ? deliveredOnceHeard(services, toRead, form) : deliver(store, largeAnswers, toRead, form);
 }
 
 async function deliveredOnceHeard(
   { store, cache, largeAnswers, progress }: Services,
-  plan: DeliveryPlan,
-  withRoute: boolean,
+  toRead: ClaimsToRead,
+  form: DeliveryForm,
 ): Promise<Delivered> {
   let caughtUp: Promise<HighWaterMark | null> | null = null;
-  const delivered = await deliver(store, largeAnswers, plan, withRoute, () => {
+  const delivered = await deliver(store, largeAnswers, toRead, form, () => {
     caughtUp = progress.catchUp();
   });
   const highWaterMark = (await caughtUp) ?? (await readHighWaterMark(store, delivered.places()));
@@ -101,10 +140,19 @@ export function deliverByBody(services: Services): Handler {
     const request = requestOfBody(call.query, body);
     const version = askedVersion(call, 422);
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
-    const plan = new DeliveryPlan(services.store, call.client, request);
-    const delivered = await deliveredInOrder(services, plan, false);
-    return inItsForm(call, new FinishedAnswer(delivered.body));
+    const toRead = claimsToRead(services, call.client, request);
+    const delivered = await deliveredInOrder(services, toRead, keysForm);
+    return inItsForm(call, finished(delivered, call.client));
   };
+}
+
+function claimsToRead(
+  { store, configuration }: Services,
+  principal: ClientPrincipal,
+  request: DeliveryRequest,
+): ClaimsToRead {
+  const { read } = configuration.layouts.urlFormsOf(principal.tenant.alias);
+  return new ClaimsToRead(store, principal, request, read);
 }
 
 /**

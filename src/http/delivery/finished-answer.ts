@@ -20,14 +20,29 @@ const behindTag = {
   gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
 } as const;
 
+/** Each form has a head of its own, beside the lines themselves. */
+const headsMax = Object.keys(behindTag).length + 1;
+
 export class FinishedAnswer {
   #etag: string | null = null;
   #identity: Answer | null = null;
+  #notModified: Answer | null = null;
   /** A promise while the body is being compressed, so requests that come meanwhile wait for it. */
   readonly #coded: Record<Coding, Answer | Promise<Answer> | null> = { br: null, gzip: null };
 
-  /** @param body JSON text in UTF-8 */
-  constructor(readonly body: Uint8Array) {}
+  /**
+   * @param body JSON text in UTF-8
+   * @param lines further headers, from `headLines`
+   */
+  constructor(
+    readonly body: Uint8Array,
+    private readonly lines = '',
+  ) {}
+
+  /** Memory that the answer takes, without its compressed forms. */
+  get bytes(): number {
+    return this.body.length + this.lines.length * headsMax;
+  }
 
   get etag(): string {
     this.#etag ??= etagOf(this.body);
@@ -68,10 +83,16 @@ export class FinishedAnswer {
   }
 
   notModified(): Answer {
-    return { status: 304, body: this.body, contentType: jsonType, head: this.#headOf(304, 'notModified') };
+    this.#notModified ??= {
+      status: 304,
+      body: this.body,
+      contentType: jsonType,
+      head: this.#headOf(304, 'notModified'),
+    };
+    return this.#notModified;
   }
 
   #headOf(status: number, form: keyof typeof behindTag): Uint8Array {
-    return headOf(status, `\r\nETag: ${this.etag}${behindTag[form]}`);
+    return headOf(status, `\r\nETag: ${this.etag}${this.lines}${behindTag[form]}`);
   }
 }

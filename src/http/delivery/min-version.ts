@@ -1,7 +1,6 @@
 /** Waits for the state that a Min-Version header asks for (docs/reference/http.md "Reading your own writes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { VersionVector } from '../../store/visibility/version.ts';
-import { parseVersion } from '../../store/visibility/version.ts';
+import { parseVersion, type Version } from '../../store/visibility/version.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 
@@ -10,7 +9,7 @@ import type { Services } from '../services.ts';
  * @param invalidStatus status of the interface for a token that is not ours
  * @throws ProblemError of that status
  */
-export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVector | null {
+export function askedVersion(call: Call, invalidStatus: 400 | 422): Version | null {
   const token = call.prefixedHeader('min-version');
   if (token === '') return null;
   const version = parseVersion(token);
@@ -23,8 +22,8 @@ export function askedVersion(call: Call, invalidStatus: 400 | 422): VersionVecto
 export async function waitForVersion(
   { progress, limits }: Services,
   tenant: string,
-  version: VersionVector,
+  version: Version,
 ): Promise<void> {
-  if (await progress.waitFor(tenant, version, limits.minVersionWaitMs)) return;
+  if (await progress.waitForVersion(tenant, version, limits.minVersionWaitMs)) return;
   throw new ProblemError(problems.versionNotReached);
 }

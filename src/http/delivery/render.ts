@@ -4,9 +4,9 @@
  * bound the work, however many ways lead through a graph.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { formatViewId } from '../../contract/ids.ts';
 import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limits.ts';
 import type { StoredBody, StoredReference } from '../../store/derived/stored-body.ts';
+import { idOf, type ReferenceStyle } from './reference-style.ts';
 
 /** The stored body of a reference's target; null when there is none. */
 export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedView | null;
@@ -25,7 +25,7 @@ export interface MissingReference {
 /** A view that is being written. Next come `texts[next]` and the reference behind it. */
 interface Frame {
   readonly view: LoadedView;
-  /** Path of the view within its parent. */
+  /** Path of the view, or of the reference to it, within its parent. */
   readonly path: string;
   next: number;
 }
@@ -36,14 +36,16 @@ const nullBytes = Buffer.from('null');
 export class Rendering {
   readonly #environmentId: string;
   readonly #viewOf: ViewOf;
+  readonly #style: ReferenceStyle;
   readonly #pieces: Uint8Array[] = [];
   readonly #missing: MissingReference[] = [];
   #bytes = 0;
   #references = 0;
 
-  constructor(environmentId: string, viewOf: ViewOf) {
+  constructor(environmentId: string, viewOf: ViewOf, style: ReferenceStyle) {
     this.#environmentId = environmentId;
     this.#viewOf = viewOf;
+    this.#style = style;
   }
 
   get missing(): readonly MissingReference[] {
@@ -61,11 +63,12 @@ export class Rendering {
   }
 
   /**
-   * Adds a view and replaces its references, at any depth.
+   * Adds a view and resolves its references, at any depth.
    * @param path place of the view in the answer: `route`. @throws ProblemError `answerTooLarge`, `tooManyReferences`
    */
   view(view: LoadedView, path: string): void {
     if (this.#writeLeaf(view)) return;
+    const { after } = this.#style;
     const above = new Set([view.key]);
     const frames: Frame[] = [{ view, path, next: 0 }];
     for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
@@ -77,14 +80,17 @@ export class Rendering {
       if (reference === undefined) {
         frames.pop();
         above.delete(frame.view.key);
+        if (frames.length > 0) this.#writeWrapping(after);
         continue;
       }
       const inner = this.#resolve(reference, frames);
-      if (inner === null || above.has(inner.key)) {
-        this.write(nullBytes);
+      this.#writeWrapping(this.#style.before(reference, this.#environmentId));
+      const isNull = inner === null || above.has(inner.key);
+      if (isNull) this.write(nullBytes);
+      if (isNull || this.#writeLeaf(inner)) {
+        this.#writeWrapping(after);
         continue;
       }
-      if (this.#writeLeaf(inner)) continue;
       above.add(inner.key);
       frames.push({ view: inner, path: reference.path, next: 0 });
     }
@@ -98,6 +104,10 @@ export class Rendering {
     return true;
   }
 
+  #writeWrapping(text: Uint8Array | null): void {
+    if (text !== null) this.write(text);
+  }
+
   #resolve(reference: StoredReference, frames: readonly Frame[]): LoadedView | null {
     this.#references += 1;
     if (this.#references > deliveryReferencesMax) throw new ProblemError(problems.tooManyReferences);
@@ -107,11 +117,13 @@ export class Rendering {
     return view;
   }
 
-  #addMissing({ target, viewId, path }: StoredReference, frames: readonly Frame[]): void {
-    const environmentId = this.#environmentId;
+  /** Lists a missing view by the place of its reference: behind the views that stand in those of the frames. */
+  #addMissing(reference: StoredReference, frames: readonly Frame[]): void {
+    const places = [...frames.map((frame) => frame.path), reference.path];
+    const [root = '', ...inner] = places;
     const missing = {
-      path: frames.map((frame) => frame.path).join('') + path,
-      viewId: target === null ? (viewId ?? '') : formatViewId({ environmentId, ...target }),
+      path: root + inner.join(this.#style.pathToView),
+      viewId: idOf(reference, this.#environmentId),
     };
     this.#count(missing.path.length + missing.viewId.length);
     this.#missing.push(missing);

@@ -2,8 +2,9 @@
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { deliveryKeysMax, mistakesListedMax, urlCharactersMax } from '../../contract/limits.ts';
+import { deliveryKeysMax, mistakesListedMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { deliveryBodyShape } from '../../contract/shapes-read.ts';
+import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { mistakesOf } from '../routing/validate.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 
@@ -72,10 +73,7 @@ function duplicatesFlag(parameters: readonly (readonly [string, string])[]): boo
 
 function checkUrl(url: string | null): void {
   if (url === null) return;
-  // The limit counts code points. A text never has more of them than UTF-16 units, so short texts need no count.
-  if (url.length > urlCharactersMax && [...url].length > urlCharactersMax) {
-    throw new ProblemError(problems.urlTooLong);
-  }
+  if (hasMoreCodePoints(url, urlCodePointsMax)) throw new ProblemError(problems.urlTooLong);
   if (normalizeUrl(url) === null) throw new ProblemError(problems.urlInvalid);
 }
 

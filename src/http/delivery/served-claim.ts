@@ -6,6 +6,7 @@
 import type { Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
 import type { NormalUrl } from '../../config/urls/url.ts';
+import { compareCodePoints } from '../../lib/code-points.ts';
 import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
 import {
   readFirstOfHostnames,
@@ -13,7 +14,6 @@ import {
   scanFirstOfHosts,
 } from '../../store/claims/competing-claims.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
-import { claimField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 
 const everyHost = '*';
@@ -40,32 +40,69 @@ export function servedClaim(
 }
 
 /**
- * The claim that answers; a promise when the record of the path is not enough. The record holds pages before redirects,
- * and the latest first. So a claim on a host that is found in it is the best one.
- * @param record claims of the path. @throws StoreUnavailableError
+ * The claim that answers; a promise when the records of the path are not enough.
+ * @param fields of the path: several where claims move from one form to another
+ * @param records claims of the fields. @throws StoreUnavailableError
  */
 export function claimOnUrl(
   store: Store,
   scope: EnvironmentScope,
   url: NormalUrl,
   domains: readonly Domain[],
+  fields: readonly string[],
+  records: readonly ServedClaims[],
+): Claim | null | Promise<Claim | null> {
+  const [field, ...others] = fields;
+  const [record] = records;
+  if (field === undefined || record === undefined) return null;
+  const found = claimOnField(store, scope, url, domains, field, record);
+  return others.length === 0 ? found : bestOf(store, scope, url, domains, fields, records);
+}
+
+async function bestOf(
+  store: Store,
+  scope: EnvironmentScope,
+  url: NormalUrl,
+  domains: readonly Domain[],
+  fields: readonly string[],
+  records: readonly ServedClaims[],
+): Promise<Claim | null> {
+  const claims = await Promise.all(
+    records.map((record, at) => claimOnField(store, scope, url, domains, fields[at] ?? '', record)),
+  );
+  return servedClaim(claims.filter((claim) => claim !== null).sort(compareServed), url.host, domains);
+}
+
+/** As the store orders claims: a page before a redirect, the latest first, then the order of their schemas. */
+function compareServed(a: Claim, b: Claim): number {
+  if (a.kind !== b.kind) return a.kind === 'page' ? -1 : 1;
+  return b.sinceStamp - a.sinceStamp || compareCodePoints(a.view.alias, b.view.alias);
+}
+
+/** The record holds pages before redirects, and the latest first. So a claim on a host that is found in it is the best one. */
+function claimOnField(
+  store: Store,
+  scope: EnvironmentScope,
+  url: NormalUrl,
+  domains: readonly Domain[],
+  field: string,
   record: ServedClaims,
 ): Claim | null | Promise<Claim | null> {
   const found = servedClaim(record.claims, url.host, domains);
   const isCertain = !record.hasMore || (found !== null && found.host !== null);
-  return isCertain ? found : readClaimOnUrl(store, scope, url, domains);
+  return isCertain ? found : readClaimOnField(store, scope, url, domains, field);
 }
 
 /** Reads the claims that one domain needs, however many hosts there are. */
-async function readClaimOnUrl(
+async function readClaimOnField(
   store: Store,
   scope: EnvironmentScope,
-  { host, path }: NormalUrl,
+  { host }: NormalUrl,
   domains: readonly Domain[],
+  field: string,
 ): Promise<Claim | null> {
   const domain = domainOf(domains, host);
   if (domain === null) return null;
-  const field = claimField.url(path);
   const [[everywhere = null], onHost] = await Promise.all([
     readFirstOfHosts(store, scope, [{ field, host: null }]),
     domain.hostnames.includes(everyHost)

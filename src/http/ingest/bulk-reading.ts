@@ -11,7 +11,7 @@ import {
   entityBytesMax,
   inlineBodyBytesMax,
 } from '../../contract/limits.ts';
-import type { RequestBody } from '../uws/body.ts';
+import type { CallBody } from '../call.ts';
 import { ArraySplitter, SplitError } from './array-splitter.ts';
 import type { EntityReader } from './entity-reader.ts';
 import {
@@ -32,20 +32,18 @@ const tooLarge = new ProblemError(problems.bulkTooLarge);
  * @throws ProblemError 413, 422; AbortedError
  */
 export async function readBulk(
-  body: RequestBody,
+  body: CallBody,
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
-  if (body.announcedBytes > bulkBodyBytesMax) throw tooLarge;
-  const readings = await (body.announcedBytes <= inlineBodyBytesMax
-    ? readSmall(body, reader, known)
-    : readInPieces(body, reader, known));
+  const isSmall = !body.isPacked && body.announcedBytes <= inlineBodyBytesMax;
+  const readings = await (isSmall ? readSmall(body, reader, known) : readInPieces(body, reader, known));
   if (readings.some(({ kind }) => kind === 'broken')) throw new ProblemError(problems.bodyNotJson);
   return readings;
 }
 
 async function readSmall(
-  body: RequestBody,
+  body: CallBody,
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
@@ -88,7 +86,7 @@ function split(element: (bytes: Uint8Array<ArrayBuffer>) => void, bytes: Uint8Ar
 }
 
 async function readInPieces(
-  body: RequestBody,
+  body: CallBody,
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
@@ -102,8 +100,24 @@ async function readInPieces(
     },
     { elementsMax: bulkEntitiesMax, elementBytesMax: entityBytesMax },
   );
+  // A packed body tells its size only at its end. While it is small it is held, to be read as a small one.
+  const held: Buffer[] = [];
+  let heldBytes = 0;
   try {
-    await body.read((piece) => splitter.push(piece));
+    await body.read(
+      (piece) => {
+        heldBytes += piece.length;
+        if (body.isPacked && heldBytes <= inlineBodyBytesMax) {
+          held.push(Buffer.from(piece));
+          return;
+        }
+        for (const first of held.splice(0)) splitter.push(first);
+        splitter.push(piece);
+      },
+      bulkBodyBytesMax,
+      tooLarge,
+    );
+    if (held.length > 0) return await reader.here.run(() => readWhole(Buffer.concat(held), known));
     splitter.end();
   } catch (error) {
     throw problemOf(error);

@@ -1,15 +1,16 @@
-/** `DELETE /ingest/v2/{originId}` and `DELETE /ingest/v2` (docs/reference/http.md "Deleting entities"). */
+/** The deletes of ingest (docs/reference/http.md "Deleting entities"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
 import { removeEntities } from '../../store/entities/remove.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { jsonAnswer, jsonType } from '../answer.ts';
+import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
+import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { parseJson } from './entity-reading.ts';
 import { pathOriginId, versionHeaders } from './headers.ts';
@@ -20,15 +21,35 @@ export function deleteEntity(services: Services): Handler {
   return async (call) => {
     services.pace.refuseWhenBusy(call.source.tenant.alias);
     const originId = pathOriginId(call);
-    const [mistake] = mistakesOf(originIdShape, originId, 1, 'originId');
-    if (mistake !== undefined) {
-      throw new ProblemError(problems.requestInvalid({ originId: mistake.text }));
-    }
-    const { removed, version } = await remove(services, call, 'single', [originId]);
-    if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
-    const message = 'Deletion of the entity has begun';
-    return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
+    return await removeOne(services, call, originId, 'originId');
   };
+}
+
+export function deleteEntityV1(services: Services): Handler {
+  return async (call) => {
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
+    return await removeOne(services, call, parameterId(call), 'id');
+  };
+}
+
+/** The `id` of the query string. @throws ProblemError 422 */
+function parameterId(call: Call): string {
+  const parameters = queryParameters(call.query);
+  const ids = parameters?.filter(([name]) => name === 'id').map(([, value]) => value) ?? [];
+  const [id, ...others] = ids;
+  if (id !== undefined && others.length === 0) return id;
+  const text = parameters === null ? 'must be percent-encoded UTF-8' : 'must be in the query string, once';
+  throw new ProblemError(problems.requestInvalid({ id: `id ${text}` }));
+}
+
+/** @param name what the interface calls the originId */
+async function removeOne(services: Services, call: Call, originId: string, name: string): Promise<Answer> {
+  const [mistake] = mistakesOf(originIdShape, originId, 1, name);
+  if (mistake !== undefined) throw new ProblemError(problems.requestInvalid({ [name]: mistake.text }));
+  const { removed, version } = await remove(services, call, 'single', [originId]);
+  if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
+  const message = 'Deletion of the entity has begun';
+  return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
 }
 
 const tooLarge = new ProblemError(problems.bulkDeleteTooLarge);

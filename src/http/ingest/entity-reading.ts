@@ -7,18 +7,21 @@ import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
-import { bulkEntityShape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
+import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { inferFieldType } from '../../search/fields/infer.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { isWellFormed, unstorable } from './inspect-json.ts';
+import { plainProperties } from './typed-properties.ts';
 
 /** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
 export type EntityForm =
   | { readonly kind: 'bulk' }
   | { readonly kind: 'simplified'; readonly originId: string }
+  /** As ingest v1 has it, with `id`, `parentId` and typed properties. */
+  | { readonly kind: 'typed' }
   | {
       readonly kind: 'raw';
       readonly originId: string;
@@ -56,19 +59,30 @@ export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFiel
 
 /** As `readEntity`, for a value that is parsed already. */
 export function readEntityValue(value: Json, form: EntityForm, known: KnownFields | null): EntityReading {
-  const candidate = candidateOf(value, form);
-  const mistakes = mistakesOf(
-    shapeOf(form),
-    candidate,
-    mistakesListedMax,
-    form.kind === 'bulk' ? 'The entity' : 'The body',
-  );
+  const { candidate, mistakes } = candidateOf(value, form);
+  const place = form.kind === 'bulk' ? 'The entity' : 'The body';
+  mistakes.push(...mistakesOf(shapeOf(form), candidate, mistakesListedMax - mistakes.length, place));
   if (mistakes.length === 0) {
-    const mistake = unstorableField(candidate);
-    if (mistake === null) return readingOf(entityOf(candidate), known);
+    const names = form.kind === 'typed' ? typedNames : ownNames;
+    const mistake = unstorableField(candidate, names);
+    if (mistake === null) return readingOf(entityOf(candidate, names), known);
     mistakes.push(mistake);
   }
   return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
+}
+
+/** As `readEntity`, for who stores nothing. @param value has its `originId` */
+export function readSourceEntity(
+  value: Json,
+):
+  | { readonly kind: 'entity'; readonly entity: SourceEntity }
+  | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] } {
+  const mistakes = mistakesOf(bulkEntityShape, value, mistakesListedMax, 'The entity');
+  const mistake = mistakes.length > 0 ? null : unstorableField(value, ownNames);
+  if (mistake !== null) mistakes.push(mistake);
+  return mistakes.length > 0
+    ? { kind: 'invalid', mistakes }
+    : { kind: 'entity', entity: entityOf(value, ownNames) };
 }
 
 function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
@@ -96,8 +110,9 @@ export function parseJson(bytes: Uint8Array): Json | undefined {
   }
 }
 
-function shapeOf(form: EntityForm): Shape {
-  return form.kind === 'bulk' ? bulkEntityShape : rootedShape;
+function shapeOf({ kind }: EntityForm): Shape {
+  if (kind === 'typed') return plainEntityV1Shape;
+  return kind === 'bulk' ? bulkEntityShape : rootedShape;
 }
 
 /** The single forms take their originId from the path. It is checked like any other. */
@@ -106,13 +121,27 @@ const rootedShape: Shape = {
   required: [...(simplifiedEntityShape.required ?? []), 'originId'],
 };
 
-function candidateOf(value: Json, form: EntityForm): Json {
-  if (form.kind === 'bulk') return value;
+/** An entity that is still to be checked. */
+interface Candidate {
+  readonly candidate: Json;
+  /** What was found while the candidate was made. */
+  readonly mistakes: Mistake[];
+}
+
+function candidateOf(value: Json, form: EntityForm): Candidate {
   if (form.kind === 'raw') {
     const { originId, type, url, originParentId, redirects } = form;
-    return { originId, type, url, originParentId, redirects: [...redirects], properties: value };
+    const candidate = { originId, type, url, originParentId, redirects: [...redirects], properties: value };
+    return { candidate, mistakes: [] };
   }
-  return isJsonObject(value) ? { ...value, originId: form.originId } : value;
+  if (form.kind === 'bulk' || !isJsonObject(value)) return { candidate: value, mistakes: [] };
+  if (form.kind === 'simplified') {
+    return { candidate: { ...value, originId: form.originId }, mistakes: [] };
+  }
+  const typed = getOwn(value, 'properties');
+  if (typed === undefined) return { candidate: value, mistakes: [] };
+  const { properties, mistakes } = plainProperties(typed);
+  return { candidate: { ...value, properties }, mistakes: [...mistakes] };
 }
 
 function usableOriginId(candidate: Json): string | null {
@@ -127,11 +156,18 @@ function isString(value: Json): value is string {
   return typeof value === 'string';
 }
 
-const storedFields = ['originId', 'type', 'url', 'originParentId', 'redirects', 'properties'] as const;
+/** What a form calls the ids of an entity. */
+interface IdNames {
+  readonly originId: string;
+  readonly originParentId: string;
+}
 
-function unstorableField(candidate: Json): Mistake | null {
+const ownNames: IdNames = { originId: 'originId', originParentId: 'originParentId' };
+const typedNames: IdNames = { originId: 'id', originParentId: 'parentId' };
+
+function unstorableField(candidate: Json, { originId, originParentId }: IdNames): Mistake | null {
   if (!isJsonObject(candidate)) return null;
-  for (const field of storedFields) {
+  for (const field of [originId, 'type', 'url', originParentId, 'redirects', 'properties']) {
     const text = unstorable(getOwn(candidate, field) ?? null, field, jsonDepthMax);
     if (text !== null) return { field, text };
   }
@@ -139,7 +175,7 @@ function unstorableField(candidate: Json): Mistake | null {
 }
 
 /** A checked candidate as the store's entity. */
-function entityOf(candidate: Json): SourceEntity {
+function entityOf(candidate: Json, names: IdNames): SourceEntity {
   const fields: JsonObject = isJsonObject(candidate) ? candidate : {};
   const text = (name: string) => {
     const value = getOwn(fields, name);
@@ -148,10 +184,10 @@ function entityOf(candidate: Json): SourceEntity {
   const redirects = getOwn(fields, 'redirects');
   const properties = getOwn(fields, 'properties');
   return {
-    originId: text('originId') ?? '',
+    originId: text(names.originId) ?? '',
     type: text('type') ?? '',
     url: text('url'),
-    originParentId: text('originParentId'),
+    originParentId: text(names.originParentId),
     redirects: Array.isArray(redirects) ? redirects.filter(isString) : [],
     properties: isJsonObject(properties) ? properties : {},
   };

@@ -1,4 +1,4 @@
-/** `POST /ingest/v2/{originId}` (docs/reference/http.md "Saving one entity"). */
+/** `POST /ingest/v2/{originId}` and `POST /ingest/v1` (docs/reference/http.md "Saving one entity"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
@@ -14,9 +14,17 @@ import { saveRead } from './save.ts';
 const tooLarge = new ProblemError(problems.entityTooLarge);
 
 export function saveEntity(services: Services): Handler {
+  return saving(services, (call) => singleForm(call, pathOriginId(call)));
+}
+
+export function saveEntityV1(services: Services): Handler {
+  return saving(services, () => ({ kind: 'typed' }));
+}
+
+function saving(services: Services, formOf: (call: Call) => EntityForm): Handler {
   return async (call) => {
     services.pace.refuseWhenBusy(call.source.tenant.alias);
-    const form = singleForm(call, pathOriginId(call));
+    const form = formOf(call);
     const bytes = await call.body.bytes(entityBytesMax, tooLarge);
     const reading = await read(services, call, bytes, form);
     if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson);

@@ -9,7 +9,7 @@ export type MetricsCollector = () => Promise<readonly LabelledMetrics[]>;
 
 export class FrontMetrics extends ProcessMetrics {
   readonly #collectors: MetricsCollector[] = [];
-  readonly #routes: RouteTimes[] = [];
+  readonly #routes: { readonly tag: RouteDefinition['tag']; readonly times: RouteTimes }[] = [];
 
   /** @param process label on the samples of this process */
   constructor(private readonly process: string) {
@@ -22,7 +22,14 @@ export class FrontMetrics extends ProcessMetrics {
 
   /** Requests that this process has answered. */
   get requests(): number {
-    return this.#routes.reduce((sum, { count }) => sum + count, 0);
+    return this.#routes.reduce((sum, { times }) => sum + times.count, 0);
+  }
+
+  /** Requests of some interfaces that this process has answered. */
+  requestsOf(tags: readonly RouteDefinition['tag'][]): number {
+    return this.#routes
+      .filter(({ tag }) => tags.includes(tag))
+      .reduce((sum, { times }) => sum + times.count, 0);
   }
 
   addCollector(collector: MetricsCollector): void {
@@ -31,13 +38,13 @@ export class FrontMetrics extends ProcessMetrics {
 
   forRoute({ tag, name }: Pick<RouteDefinition, 'tag' | 'name'>): RouteTimes {
     const times = new RouteTimes(`interface="${tag}",endpoint="${name}"`);
-    this.#routes.push(times);
+    this.#routes.push({ tag, times });
     return times;
   }
 
   /** The metrics of this process, as Prometheus text. */
   override async text(): Promise<string> {
-    return `${requestText(this.#routes)}${await super.text()}`;
+    return `${requestText(this.#routes.map(({ times }) => times))}${await super.text()}`;
   }
 
   /** The metrics of all processes, as one Prometheus text. */

@@ -2,6 +2,7 @@
  * Says what a front still waits for before it can serve, and what it has to serve without (docs/reference/http.md
  * "Health, metrics and the OpenAPI document").
  */
+import { asTyped } from '../../lib/typed-command.mjs';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
@@ -65,7 +66,9 @@ function unownedReasons(
 
 function jobsReasons(processes: readonly ProcessBeat[]): string[] {
   if (processes.some(({ role }) => role === 'jobs')) return [];
-  return ['no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'];
+  return [
+    asTyped('no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'),
+  ];
 }
 
 function shortageReasons({ isFull, areMessagesFull, missingReplicas }: Shortages): string[] {

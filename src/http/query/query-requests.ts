@@ -17,12 +17,49 @@ export function singleRequest(text: string, target: QueryTarget): QueryRequest {
 }
 
 /**
+ * The query of a body that names its target itself: by `index`, else by `sourceGroupAlias` and `sourceEntityType`.
+ * @throws ProblemError 400 when the body is no object
+ */
+export function targetedRequest(text: string): QueryRequest {
+  const body = parsedBody(text);
+  const members = isJsonObject(body) && Object.hasOwn(body, 'index') ? indexTargets : sourceGroupTargets;
+  if (isJsonObject(body)) return namedQuery(body, members).request;
+  throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+}
+
+/** One of several queries of a request. */
+export interface NamedQuery {
+  readonly request: QueryRequest;
+  /** The members that its answer echoes, in their order; null for what is no text. */
+  readonly labels: Readonly<Record<string, string | null>>;
+}
+
+/** The members that say what a query of several asks. */
+export interface TargetMembers {
+  readonly names: readonly string[];
+  /** @param texts the members' texts, '' for what is none */
+  targetOf(texts: readonly string[]): QueryTarget;
+}
+
+export const indexTargets: TargetMembers = {
+  names: ['index'],
+  targetOf: ([alias = '']) => ({ kind: 'index', alias }),
+};
+
+export const sourceGroupTargets: TargetMembers = {
+  names: ['sourceGroupAlias', 'sourceEntityType'],
+  targetOf: ([sourceGroup = '', type = '']) => ({ kind: 'auto', sourceGroup, type }),
+};
+
+/**
  * The queries of a body that is a list of queries, each with its target.
  * @throws ProblemError 400 when the body is no such list
  */
-export function multiRequests(text: string): QueryRequest[] {
+export function namedQueries(text: string, members: TargetMembers): NamedQuery[] {
   const body = parsedBody(text);
-  if (Array.isArray(body) && body.length <= queriesPerRequestMax) return body.map(multiRequest);
+  if (Array.isArray(body) && body.length <= queriesPerRequestMax) {
+    return body.map((query) => namedQuery(query, members));
+  }
   throw new ProblemError(
     problems.queryInvalid([`The body must be an array of at most ${queriesPerRequestMax} queries`]),
   );
@@ -37,18 +74,16 @@ function parsedBody(text: string): Json {
   return body;
 }
 
-function multiRequest(body: Json): QueryRequest {
-  const mistakes: string[] = isJsonObject(body) ? [] : ['The query must be an object'];
-  const text = (name: string): string | null => {
-    const value = isJsonObject(body) ? (getOwn(body, name) ?? null) : null;
+function namedQuery(body: Json, { names, targetOf }: TargetMembers): NamedQuery {
+  const query = isJsonObject(body) ? body : {};
+  const mistakes: string[] = query === body ? [] : ['The query must be an object'];
+  const text = (member: string): string | null => {
+    const value = getOwn(query, member) ?? null;
     if (typeof value === 'string') return value;
-    if (isJsonObject(body) && (name !== 'name' || value !== null)) mistakes.push(`${name} must be a text`);
+    if (query === body && (member !== 'name' || value !== null)) mistakes.push(`${member} must be a text`);
     return null;
   };
-  const sourceGroup = text('sourceGroupAlias');
-  const type = text('sourceEntityType');
-  const name = text('name');
-  const target = { kind: 'auto', sourceGroup: sourceGroup ?? '', type: type ?? '' } as const;
-  const labels = JSON.stringify({ sourceGroupAlias: sourceGroup, sourceEntityType: type, name });
-  return { target, body, ...(name === null ? {} : { name }), labels, mistakes };
+  const labels = Object.fromEntries([...names, 'name'].map((member) => [member, text(member)]));
+  const target = targetOf(names.map((member) => labels[member] ?? ''));
+  return { request: { target, body, mistakes }, labels };
 }

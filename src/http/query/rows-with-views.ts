@@ -1,21 +1,22 @@
 /**
- * The result of a query that asked for views: each row with `_views`, the views of its entity
+ * The result of a query that asked for views: each row with `_views`, the views of its entity, and `_viewIds`, their ids
  * (docs/reference/indexes-and-queries.md "The query object").
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
+import { formatViewId } from '../../contract/ids.ts';
 import type { QueryRow, RowsResult } from '../../query/query-service.ts';
 import { resultText } from '../../query/result/result-text.ts';
 import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';
+import { plainReferences } from '../delivery/reference-style.ts';
 import { Rendering } from '../delivery/render.ts';
 import { LoadedViews } from '../delivery/view-loading.ts';
 import { scopeOf } from '../routes/page.ts';
 import type { Services } from '../services.ts';
 
 const viewsName = Buffer.from(',"_views":');
-const closingBrace = Buffer.from('}');
 
 /**
  * JSON text of the result. References are resolved as in delivery.
@@ -32,7 +33,7 @@ export async function textWithViews(
     const viewTexts = await viewsOfRows(store, scopeOf(principal), views, rows, aliases);
     // A row is never `{}`: it has at least its ids. So a comma can stand before `_views`.
     const texts = rows.map(({ text }, at) =>
-      Buffer.concat([text.subarray(0, -1), viewsName, ...(viewTexts[at] ?? []), closingBrace]),
+      Buffer.concat([text.subarray(0, -1), viewsName, ...(viewTexts[at] ?? [])]),
     );
     return resultText(totalResults, texts, { facets, nextPageToken });
   } catch (error) {
@@ -43,7 +44,7 @@ export async function textWithViews(
   }
 }
 
-/** JSON text of `_views` of each row, in pieces. */
+/** JSON text of `_views` of each row and of what stands behind them, in pieces. */
 async function viewsOfRows(
   store: Store,
   scope: EnvironmentScope,
@@ -54,7 +55,7 @@ async function viewsOfRows(
   const targetsOf = ({ sourceId, originId }: QueryRow) =>
     aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
   await views.load(store, scope, rows.flatMap(targetsOf));
-  const rendering = new Rendering(scope.environmentId, (target) => views.get(target));
+  const rendering = new Rendering(scope.environmentId, (target) => views.get(target), plainReferences);
   return rows.map((row) => {
     const from = rendering.pieces.length;
     targetsOf(row).forEach((target, index) => {
@@ -63,6 +64,10 @@ async function viewsOfRows(
       if (view === null) rendering.write(Buffer.from('null'));
       else rendering.view(view, '');
     });
-    return [...rendering.pieces.slice(from), Buffer.from(aliases.length === 0 ? '{}' : '}')];
+    const ids = targetsOf(row)
+      .filter((target) => views.get(target) !== null)
+      .map((target) => formatViewId({ ...target, environmentId: scope.environmentId }));
+    const tail = `${aliases.length === 0 ? '{}' : '}'},"_viewIds":${JSON.stringify(ids)}}`;
+    return [...rendering.pieces.slice(from), Buffer.from(tail)];
   });
 }

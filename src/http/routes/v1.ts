@@ -1,15 +1,19 @@
 /** `GET /routes/v1`: all routes, paged by cursors (docs/reference/http.md "Listing routes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { routesPageMax, routesPageMin } from '../../contract/limits.ts';
-import { listRoutes, type RoutePage, type RoutePageRequest } from '../../store/claims/routes.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import {
+  listRoutes,
+  type RoutePage,
+  type RoutePageRequest,
+  type RouteScope,
+} from '../../store/claims/routes.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
-import { parameterValues, routeResult, scopeOf } from './page.ts';
+import { parameterValues, routeResult, routesOf } from './page.ts';
 
 type Direction = RoutePageRequest['direction'];
 
@@ -25,7 +29,7 @@ interface PageRequest {
 
 export function listRoutesV1(services: Services): Handler {
   return async (call) => {
-    const scope = scopeOf(call.client);
+    const scope = routesOf(services, call.client);
     const list = `routes/v1:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
     const request = pageRequest(call.query, (token) => unsealUrl(store.secret, list, token));
@@ -75,7 +79,7 @@ interface ListingPage {
   readonly hasPrevious: boolean;
 }
 
-async function readPage(store: Store, scope: EnvironmentScope, request: PageRequest): Promise<ListingPage> {
+async function readPage(store: Store, scope: RouteScope, request: PageRequest): Promise<ListingPage> {
   const { direction, limit, after, before } = request;
   if (before === null) {
     const page = await listRoutes(store, scope, { ...beyond(direction, after), limit });
@@ -101,7 +105,7 @@ function beyond(
 
 async function anyBeyond(
   store: Store,
-  scope: EnvironmentScope,
+  scope: RouteScope,
   direction: Direction,
   url: string | null,
 ): Promise<boolean> {

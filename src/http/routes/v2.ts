@@ -8,11 +8,11 @@ import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
-import { parameterValues, routeResult, scopeOf } from './page.ts';
+import { parameterValues, routeResult, routesOf } from './page.ts';
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
-    const scope = scopeOf(call.client);
+    const scope = routesOf(services, call.client);
     const list = `routes/v2:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
     const token = askedToken(call);

@@ -1,14 +1,23 @@
 /** Who may call an endpoint (docs/reference/http.md "Keys and access"). */
 import { timingSafeEqual } from 'node:crypto';
-import type { Configuration, Principal, Scope } from '../../config/configuration.ts';
+import type {
+  ClientPrincipal,
+  Configuration,
+  ManagementScope,
+  Principal,
+  Scope,
+} from '../../config/configuration.ts';
 import { hashKey } from '../../config/tenant/api-key.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 
 export type Access =
   | { readonly kind: 'open' }
   | { readonly kind: 'metrics' }
+  /** An environment client or a management client; what it may do is for the handler to say. */
+  | { readonly kind: 'reader' }
   | { readonly kind: 'source' }
-  | { readonly kind: 'client'; readonly scope: Scope };
+  | { readonly kind: 'client'; readonly scope: Scope }
+  | { readonly kind: 'management'; readonly scope: ManagementScope };
 
 /**
  * The principal of a key; null at an endpoint that needs no principal.
@@ -23,12 +32,32 @@ export function authorize(access: Access, apiKey: string, configuration: Configu
     if (principal.kind !== 'source') throw new ProblemError(problems.sourceKeyNeeded);
     return principal;
   }
+  if (access.kind === 'management') {
+    if (principal.kind !== 'management') throw new ProblemError(problems.managementKeyNeeded);
+    if (!principal.scopes.has(access.scope)) throw new ProblemError(problems.scopeMissing(access.scope));
+    return principal;
+  }
+  if (access.kind === 'reader') {
+    if (principal.kind === 'source') throw new ProblemError(problems.clientKeyNeeded);
+    return principal;
+  }
   if (principal.kind !== 'client') throw new ProblemError(problems.clientKeyNeeded);
   if (!principal.scopes.has(access.scope)) throw new ProblemError(problems.scopeMissing(access.scope));
   return principal;
 }
 
+/** The client that a key stands for, whatever it may do; null for any other key and for none. */
+export function clientOf(apiKey: string, configuration: Configuration): ClientPrincipal | null {
+  const principal = configuration.authenticate(apiKey);
+  return principal?.kind === 'client' ? principal : null;
+}
+
 const bearer = /^Bearer +/i;
+
+/** The token of an `Authorization` header (RFC 6750); null when it has none. */
+export function bearerToken(authorization: string): string | null {
+  return bearer.test(authorization) ? authorization.replace(bearer, '') : null;
+}
 
 /**
  * Checks whether the metrics may be shown: they name tenants. Hashes are compared, so the time tells nothing about the
@@ -38,7 +67,7 @@ const bearer = /^Bearer +/i;
  */
 export function authorizeMetrics(wantedHash: string | null, authorization: string, apiKey: string): void {
   if (wantedHash === null) return;
-  const sent = bearer.test(authorization) ? authorization.replace(bearer, '') : apiKey;
+  const sent = bearerToken(authorization) ?? apiKey;
   if (!timingSafeEqual(Buffer.from(hashKey(sent)), Buffer.from(wantedHash))) {
     throw new ProblemError(problems.metricsKeyNeeded);
   }

@@ -1,9 +1,9 @@
 /** Decides who may be answered now, by keys, scopes and limits of requests a second. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Principal } from '../../config/configuration.ts';
+import type { ClientPrincipal, Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Services } from '../services.ts';
-import { type Access, authorize, authorizeMetrics } from './access.ts';
+import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from './access.ts';
 import { OpenRateLimit, RateLimit } from './rate-limit.ts';
 
 export interface RateLimits {
@@ -33,7 +33,7 @@ export class Admission {
       if (problem !== null) throw new ProblemError(problem);
       return null;
     }
-    const apiKey = req.getHeader('x-api-key');
+    const apiKey = keyOf(access, req);
     try {
       if (access.kind === 'metrics') {
         authorizeMetrics(metricsKeyHash, req.getHeader('authorization'), apiKey);
@@ -50,10 +50,22 @@ export class Admission {
     }
   }
 
+  /** The client whose key a request shows, whatever it may do; null for any other key and for none. */
+  clientOf(req: HttpRequest): ClientPrincipal | null {
+    return clientOf(req.getHeader('x-api-key'), this.services.configuration.current);
+  }
+
   /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */
   countKeyless(res: HttpResponse): Problem | null {
     if (this.#ofAddresses === null) return null;
     const waitSeconds = this.#ofAddresses.take(res.getRemoteAddress(), performance.now());
     return waitSeconds > 0 ? problems.addressTooBusy(waitSeconds) : null;
   }
+}
+
+/** The key of a request. Tools of language models often know no header but `Authorization`. */
+function keyOf(access: Access, req: HttpRequest): string {
+  const apiKey = req.getHeader('x-api-key');
+  if (access.kind !== 'reader' || apiKey !== '') return apiKey;
+  return bearerToken(req.getHeader('authorization')) ?? '';
 }

@@ -23,7 +23,8 @@ export function failureAnswer(
   return problem.status === 408 ? { ...answer, close: true } : answer;
 }
 
-function problemOf(error: unknown): Problem {
+/** What a client is told of an error. */
+export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof StoreFullError) return problems.storeFull;
   if (error instanceof StoreUnavailableError || error instanceof UnavailableError)

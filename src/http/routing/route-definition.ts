@@ -32,10 +32,23 @@ export interface AnswerDefinition {
 
 export interface RouteDefinition {
   readonly name: RouteName;
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'delete';
   /** OpenAPI form: `/ingest/v2/{originId}`. */
   readonly path: string;
-  readonly tag: 'ingest' | 'delivery' | 'routes' | 'query' | 'operations';
+  /** Further paths that it is served at. The documents do not list them by themselves. */
+  readonly alsoAt?: readonly string[];
+  /** Its only parameter, which is last, may hold slashes: clients are known that do not encode them. */
+  readonly takesSlashes?: true;
+  readonly tag:
+    | 'ingest'
+    | 'delivery'
+    | 'routes'
+    | 'query'
+    | 'changes'
+    | 'management'
+    | 'console'
+    | 'mcp'
+    | 'operations';
   readonly summary: string;
   readonly access: Access;
   readonly problems: ProblemStyle;
@@ -54,13 +67,38 @@ export type RouteName =
   | 'saveEntity'
   | 'deleteEntity'
   | 'deleteEntities'
+  | 'saveEntityV1'
+  | 'deleteEntityV1'
   | 'deliver'
+  | 'deliverV1'
   | 'deliverKeys'
   | 'listRoutesV1'
   | 'listRoutesV2'
+  | 'changes'
   | 'queryIndex'
   | 'querySourceGroup'
   | 'querySources'
+  | 'queryIndexes'
+  | 'managementStatus'
+  | 'managementTenant'
+  | 'managementEntities'
+  | 'managementEntity'
+  | 'explainUrl'
+  | 'explainView'
+  | 'managementQuery'
+  | 'managementChanges'
+  | 'getConfiguration'
+  | 'putConfiguration'
+  | 'managementWebhooks'
+  | 'testWebhook'
+  | 'replayWebhook'
+  | 'enableWebhook'
+  | 'managementJob'
+  | 'managementDiagnostics'
+  | 'console'
+  | 'consoleView'
+  | 'managementPreview'
+  | 'mcp'
   | 'live'
   | 'ready'
   | 'metrics'

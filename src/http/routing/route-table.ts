@@ -2,27 +2,55 @@
  * The one table of endpoints. Routing, access rules, the labels of metrics and `/openapi.json` come from it.
  * `handlers.ts` gives each endpoint its handler, by name.
  */
+import { changesEndpoints } from './endpoints/changes.ts';
+import { consoleEndpoints } from './endpoints/console.ts';
 import { deliveryEndpoints } from './endpoints/delivery.ts';
 import { ingestEndpoints } from './endpoints/ingest.ts';
+import { managementEndpoints } from './endpoints/management.ts';
+import { managementContentEndpoints } from './endpoints/management-content.ts';
+import { mcpEndpoints } from './endpoints/mcp.ts';
 import { operationsEndpoints } from './endpoints/operations.ts';
 import { queryEndpoints } from './endpoints/query.ts';
 import { routesEndpoints } from './endpoints/routes.ts';
+import { webhookEndpoints } from './endpoints/webhooks.ts';
+import type { ProblemStyle } from './problem-answer.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
 export const routeTable: readonly RouteDefinition[] = [
   ...ingestEndpoints,
   ...deliveryEndpoints,
   ...routesEndpoints,
+  ...changesEndpoints,
   ...queryEndpoints,
+  ...managementEndpoints,
+  ...webhookEndpoints,
+  ...managementContentEndpoints,
+  ...consoleEndpoints,
+  ...mcpEndpoints,
   ...operationsEndpoints,
 ];
 
-/** The methods that each path takes. A path with GET takes HEAD too. */
-export function methodsByPath(): Map<string, string[]> {
-  const methodsOf = new Map<string, string[]>();
-  for (const { path, method } of routeTable) {
+/** All paths that an endpoint is served at. */
+export function pathsOf({ path, alsoAt = [] }: Pick<RouteDefinition, 'path' | 'alsoAt'>): readonly string[] {
+  return [path, ...alsoAt];
+}
+
+export interface ServedPath {
+  readonly path: string;
+  /** A path with GET takes HEAD too. */
+  readonly methods: readonly string[];
+  readonly problems: ProblemStyle;
+}
+
+/** Each path of the table once, with the methods that it takes. */
+export function pathsServed(): ServedPath[] {
+  const served = new Map<string, ServedPath>();
+  for (const { method, problems, ...route } of routeTable) {
     const names = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
-    methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...names]);
+    for (const path of pathsOf(route)) {
+      const methods = [...(served.get(path)?.methods ?? []), ...names];
+      served.set(path, { path, methods, problems: served.get(path)?.problems ?? problems });
+    }
   }
-  return methodsOf;
+  return [...served.values()];
 }

@@ -1,6 +1,7 @@
 /** Checks a JSON value against a shape, and describes every mistake in words. */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
+import { hasMoreCodePoints } from '../../lib/code-points.ts';
 
 export interface Mistake {
   /** The top-level member that has the mistake; '' for the value as a whole. */
@@ -57,10 +58,11 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
   else if (isJsonObject(value)) checkObject(shape, value, at, findings);
 }
 
+/** Lengths count code points, as JSON Schema has it (2020-12 Validation, section 6.3.1). */
 function checkString(shape: Shape, value: string, at: Place, findings: Findings): void {
   if (shape.minLength !== undefined && value.length < shape.minLength) {
     tell(findings, at, 'must not be empty');
-  } else if (shape.maxLength !== undefined && value.length > shape.maxLength) {
+  } else if (shape.maxLength !== undefined && hasMoreCodePoints(value, shape.maxLength)) {
     tell(findings, at, `may have at most ${shape.maxLength} characters`);
   } else if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value)) {
     tell(findings, at, shape['x-rule'] ?? `must match ${shape.pattern}`);

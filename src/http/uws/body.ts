@@ -4,100 +4,97 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { FrontLimits } from '../../contract/front-limits.ts';
-import { SlotMap } from '../../lib/slot-map.ts';
+import { type BodyCoding, codingOf, type PackedCoding, packedBytesMax } from './body-coding.ts';
+import type { BodyIntake } from './body-intake.ts';
+import { headerText } from './text-decoding.ts';
+import { Unpacking } from './unpacking.ts';
 
 /** The client went away; nobody waits for an answer. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError';
 }
 
-const sweepMs = 1000;
+/** A byte that is in no text in UTF-8. */
+const noJson = Uint8Array.of(0xff);
 
-/** All bodies that one front is receiving or working on. */
-export class BodyIntake {
-  readonly #receiving = new SlotMap<RequestBody>();
-  #heldBytes = 0;
-  #timer: NodeJS.Timeout | null = null;
+/** Takes a piece of a body. */
+type Consume = (piece: Uint8Array) => void;
 
-  constructor(readonly limits: Pick<FrontLimits, 'bodiesInFlightBytes' | 'bodyIdleMs'>) {}
+interface UnpackedReading {
+  readonly consume: Consume;
+  /** Bytes that may come out. */
+  readonly bytesMax: number;
+  readonly tooLarge: ProblemError;
+  readonly finish: () => void;
+}
 
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
-  /** @throws ProblemError `unavailable` when the budget is used up */
-  take(bytes: number): void {
-    if (this.#heldBytes + bytes > this.limits.bodiesInFlightBytes)
-      throw new ProblemError(problems.unavailable);
-    this.#heldBytes += bytes;
-  }
-
-  give(bytes: number): void {
-    this.#heldBytes -= bytes;
-  }
-
-  /** Watches a body that is coming. @returns its slot, for `unwatch` */
-  watch(body: RequestBody): number {
-    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
-    return this.#receiving.add(body);
-  }
-
-  unwatch(place: number): void {
-    this.#receiving.remove(place);
-  }
-
-  #sweep(): void {
-    const now = performance.now();
-    this.#receiving.each((body) => body.checkIdle(now));
-    // The timer stops here and not when the last body ends: between two small requests there is never a body.
-    if (this.#receiving.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
-  }
+/** What the head of a request says of its body. */
+export interface BodyHead {
+  /** The number in `Content-Length`: the body's bytes as they are sent. */
+  readonly announcedBytes: number;
+  /** As the header says it; '' when there is none. */
+  readonly contentEncoding: string;
 }
 
 export class RequestBody {
+  readonly announcedBytes: number;
   readonly #res: HttpResponse;
   readonly #intake: BodyIntake;
+  readonly #contentEncoding: string;
   #takenBytes = 0;
   /** From `BodyIntake.watch`; null while the body is not watched. */
   #place: number | null = null;
   #lastPieceAtMs = 0;
+  #unpacking: Unpacking | null = null;
+  /** Null before the body is read, and once it is whole or has failed. */
   #reject: ((error: Error) => void) | null = null;
 
-  constructor(
-    res: HttpResponse,
-    intake: BodyIntake,
-    /** The number in `Content-Length`. */
-    readonly announcedBytes: number,
-  ) {
+  constructor(res: HttpResponse, intake: BodyIntake, { announcedBytes, contentEncoding }: BodyHead) {
     this.#res = res;
     this.#intake = intake;
+    this.announcedBytes = announcedBytes;
+    this.#contentEncoding = contentEncoding;
+  }
+
+  /** True: only reading tells how many bytes the body has. */
+  get isPacked(): boolean {
+    return codingOf(this.#contentEncoding) !== 'identity';
   }
 
   /**
-   * Hands over the body piece by piece. Must be called before the handler's first await. A piece is valid only during
-   * the call.
-   * @throws AbortedError; ProblemError; whatever `consume` throws
+   * Hands over the body piece by piece, unpacked. Must be called before the handler's first await. A piece is valid only
+   * during the call. Packed data that are broken count as a body that is no JSON: `consume` gets a byte that is not UTF-8.
+   * @param bytesMax bytes that may come out
+   * @throws `tooLarge` beyond them; AbortedError; ProblemError, 415 for a coding that is not known; whatever `consume`
+   * throws
    */
-  read(consume: (piece: Uint8Array) => void): Promise<void> {
+  read(consume: Consume, bytesMax: number, tooLarge: ProblemError): Promise<void> {
     return new Promise((resolve, reject) => {
+      const coding = this.#coding();
+      if (this.announcedBytes > (coding === 'identity' ? bytesMax : packedBytesMax(bytesMax))) throw tooLarge;
+      const finish = () => {
+        this.#reject = null;
+        resolve();
+      };
+      if (coding !== 'identity') {
+        const unpacking = this.#unpacked(coding, { consume, bytesMax, tooLarge, finish });
+        this.#receive((piece, isLast) => unpacking.push(new Uint8Array(piece.slice(0)), isLast), reject);
+        return;
+      }
       this.#receive((piece, isLast) => {
         if (piece.byteLength > 0) consume(new Uint8Array(piece));
-        if (isLast) resolve();
+        if (isLast) finish();
       }, reject);
     });
   }
 
   /**
    * Reads the whole body; see `read`. A body of several pieces comes in a buffer of its own.
-   * @throws `tooLarge` beyond `bytesMax`
+   * @throws as `read`
    */
   async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
-    if (this.announcedBytes > bytesMax) throw tooLarge;
     const pieces: Buffer<ArrayBuffer>[] = [];
-    await this.read((piece) => pieces.push(Buffer.from(piece)));
+    await this.read((piece) => pieces.push(Buffer.from(piece)), bytesMax, tooLarge);
     const [first] = pieces;
     if (first !== undefined && pieces.length === 1) return first;
     const whole = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
@@ -111,19 +108,55 @@ export class RequestBody {
     this.#lastPieceAtMs = performance.now();
     this.#place = this.#intake.watch(this);
     this.#res.onData((buffer, isLast) => {
-      if (this.#reject === null) return;
       this.#lastPieceAtMs = performance.now();
-      try {
-        this.#intake.take(buffer.byteLength);
-        this.#takenBytes += buffer.byteLength;
+      this.#attempt(() => {
+        this.#take(buffer.byteLength);
         if (isLast) this.#unwatch();
         consume(buffer, isLast);
-      } catch (error) {
-        this.#fail(error instanceof Error ? error : new Error(String(error)));
-        return;
-      }
-      if (isLast) this.#reject = null;
+      });
     });
+  }
+
+  /** @throws ProblemError 415 */
+  #coding(): BodyCoding {
+    const coding = codingOf(this.#contentEncoding);
+    if (coding !== null) return coding;
+    throw new ProblemError(problems.contentCodingUnknown(headerText(this.#contentEncoding)));
+  }
+
+  /** Unpacks what is pushed, and stops where more comes out than may. */
+  #unpacked(coding: PackedCoding, { consume, bytesMax, tooLarge, finish }: UnpackedReading): Unpacking {
+    let bytes = 0;
+    const piece = (unpacked: Uint8Array) => {
+      bytes += unpacked.length;
+      if (bytes > bytesMax) throw tooLarge;
+      this.#take(unpacked.length);
+      consume(unpacked);
+    };
+    const end = (isSound: boolean) => {
+      if (!isSound) consume(noJson);
+      finish();
+    };
+    this.#unpacking = new Unpacking(coding, this.#intake.unpackingTurns, {
+      piece: (unpacked) => this.#attempt(() => piece(unpacked)),
+      end: (isSound) => this.#attempt(() => end(isSound)),
+    });
+    return this.#unpacking;
+  }
+
+  /** Acts unless the body has failed; what it throws fails the body. */
+  #attempt(act: () => void): void {
+    if (this.#reject === null) return;
+    try {
+      act();
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #take(bytes: number): void {
+    this.#intake.take(bytes);
+    this.#takenBytes += bytes;
   }
 
   /** Called once a second while the body is incomplete. */
@@ -160,6 +193,7 @@ export class RequestBody {
     const reject = this.#reject;
     this.#reject = null;
     this.#unwatch();
+    this.#unpacking?.stop();
     reject?.(error);
   }
 }

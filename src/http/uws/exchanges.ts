@@ -7,7 +7,8 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Answer } from '../answer.ts';
 import type { RequestRecord } from '../operations/request-record.ts';
 import type { RequestBody } from './body.ts';
-import { writeAnswer } from './reply.ts';
+import type { EventStreams, OpenEventStream, OpenStream } from './event-streams.ts';
+import { writeAnswer, writeHead } from './reply.ts';
 import type { UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
 
 /** A request that is answered after the call that brought it. */
@@ -22,7 +23,20 @@ export class Exchanges {
   #active = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor(private readonly unsent: UnsentAnswers) {}
+  constructor(
+    readonly unsent: UnsentAnswers,
+    readonly streams: EventStreams,
+  ) {}
+
+  /** Ends the answers that go on. */
+  endStreams(): void {
+    this.streams.endAll();
+  }
+
+  /** Ends them, and those that begin later. */
+  closeStreams(): void {
+    this.streams.close();
+  }
 
   /** Requests under way. */
   get active(): number {
@@ -48,6 +62,10 @@ export class Exchanges {
   sendAtOnce(res: HttpResponse, record: RequestRecord, answer: Answer): void {
     // The library does not cork the later ones of many pipelined requests. Each line of a head would then be a system
     // call.
+    if (goesOn(answer)) {
+      this.#begin(res, record, null).send(answer);
+      return;
+    }
     res.cork(() => {
       const rest = writeAnswer(res, answer);
       if (rest === null) record.answered(answer);
@@ -62,7 +80,7 @@ export class Exchanges {
 
   #begin(res: HttpResponse, record: RequestRecord, body: RequestBody | null): OpenExchange {
     this.#active += 1;
-    return new OpenExchange(res, record, body, this.unsent, () => this.#end());
+    return new OpenExchange(res, record, body, this, () => this.#end());
   }
 
   #end(): void {
@@ -71,8 +89,15 @@ export class Exchanges {
   }
 }
 
+type StreamAnswer = Answer & { readonly follow: OpenStream };
+
+function goesOn(answer: Answer): answer is StreamAnswer {
+  return answer.follow !== undefined && answer.isHead !== true;
+}
+
 class OpenExchange implements Exchange {
   #isAborted = false;
+  #stream: OpenEventStream | null = null;
   /** The part of the answer that the client has not taken yet. */
   #unsent: UnsentAnswer | null = null;
 
@@ -80,7 +105,7 @@ class OpenExchange implements Exchange {
     private readonly res: HttpResponse,
     private readonly record: RequestRecord,
     private readonly body: RequestBody | null,
-    private readonly all: UnsentAnswers,
+    private readonly all: Pick<Exchanges, 'unsent' | 'streams'>,
     private readonly onEnd: () => void,
   ) {
     res.onAborted(() => this.#abort());
@@ -92,6 +117,10 @@ class OpenExchange implements Exchange {
 
   send(answer: Answer): void {
     this.res.cork(() => {
+      if (goesOn(answer)) {
+        this.#goOn(answer);
+        return;
+      }
       const rest = writeAnswer(this.res, answer);
       if (rest === null) this.#sent(answer);
       else this.hold(answer, rest);
@@ -100,7 +129,13 @@ class OpenExchange implements Exchange {
 
   /** @param rest the whole body, of which the connection has taken a part */
   hold(answer: Answer, rest: Uint8Array): void {
-    this.#unsent = this.all.hold(this.res, rest, () => this.#sent(answer));
+    this.#unsent = this.all.unsent.hold(this.res, rest, () => this.#sent(answer));
+  }
+
+  #goOn(answer: StreamAnswer): void {
+    writeHead(this.res, answer);
+    this.record.answered(answer);
+    this.#stream = this.all.streams.begin(this.res, answer.follow, () => this.#end());
   }
 
   #sent(answer: Answer): void {
@@ -112,6 +147,7 @@ class OpenExchange implements Exchange {
     this.#isAborted = true;
     this.record.aborted();
     this.#unsent?.drop();
+    this.#stream?.drop();
     this.body?.abort();
     this.#end();
   }

@@ -33,7 +33,7 @@ export function headOf(status: number, lines: string): Uint8Array {
 export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | null {
   writeHead(res, answer);
   const { status, body, isHead } = answer;
-  if (status === 304 || isHead === true) {
+  if (isBodiless(status) || isHead === true) {
     writeBodiless(res, answer);
     return null;
   }
@@ -52,17 +52,26 @@ export function bodyBytesOf({ body }: Answer): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
-function writeHead(res: HttpResponse, { status, headers, contentType, head }: Answer): void {
+export function writeHead(res: HttpResponse, answer: Answer): void {
+  const { status, headers, contentType, head, crossOrigin } = answer;
   if (head !== undefined) {
     res.writeStatus(head);
-    return;
+  } else {
+    // uWebSockets.js writes 200 by itself.
+    if (status !== 200) res.writeStatus(statusLine(status));
+    if (headers !== undefined) writeHeaders(res, headers);
+    if (!isBodiless(status)) res.writeHeader('Content-Type', contentType);
   }
-  // uWebSockets.js writes 200 by itself.
-  if (status !== 200) res.writeStatus(statusLine(status));
-  if (headers !== undefined) {
-    for (const [name, value] of headers) res.writeHeader(name, value);
-  }
-  if (status !== 304) res.writeHeader('Content-Type', contentType);
+  if (crossOrigin !== undefined) writeHeaders(res, crossOrigin);
+}
+
+function writeHeaders(res: HttpResponse, headers: readonly HeaderField[]): void {
+  for (const [name, value] of headers) res.writeHeader(name, value);
+}
+
+/** Answers of these statuses have no body, and no length of one (RFC 9110, section 8.6). */
+function isBodiless(status: number): boolean {
+  return status === 304 || status === 204;
 }
 
 /**
@@ -72,13 +81,14 @@ function writeHead(res: HttpResponse, { status, headers, contentType, head }: An
  */
 function writeBodiless(res: HttpResponse, answer: Answer): void {
   const bodyBytes = bodyBytesOf(answer);
-  if (bodyBytes > 0 && Math.random() * bodilessAnswersPerConnection < 1) {
-    writeLastHead(res, bodyBytes);
+  const isShort = bodyBytes === 0 && answer.status !== 204;
+  if (!isShort && Math.random() * bodilessAnswersPerConnection < 1) {
+    writeLastHead(res, Math.max(1, bodyBytes));
     return;
   }
   // No argument here: the library takes any, even undefined, for a length and waits for that many bytes. Without one
   // the connection stays until the server closes it.
-  if (answer.status !== 304) res.writeHeader('Content-Length', String(bodyBytes));
+  if (!isBodiless(answer.status)) res.writeHeader('Content-Length', String(bodyBytes));
   res.endWithoutBody();
 }
 

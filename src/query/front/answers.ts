@@ -5,6 +5,7 @@ import { RefusedQueryError } from '../protocol/refusal.ts';
 import type { ShardQuery } from '../protocol/shard-request.ts';
 import { decodeWholeAnswer } from '../protocol/whole-answer.ts';
 import type { GatheredReply } from './attempt.ts';
+import { decideDistinct } from './decide-distinct.ts';
 import { type MergedRows, mergedRows, type WorkerAnswer } from './merged-rows.ts';
 import type { Scatter } from './scatter.ts';
 
@@ -37,27 +38,25 @@ export async function answersTo(
     return { ...index, question: { kind: 'answer', query, isText } };
   });
   const replies = await scatter.gather(asked, deadlineMs);
-  return Promise.all(queries.map((one, at) => answerTo(scatter, one, answersAt(replies, at), deadlineMs)));
+  return Promise.all(queries.map((one, at) => answerTo(scatter, one, repliesTo(replies, at), deadlineMs)));
 }
 
-function answersAt(replies: readonly GatheredReply[], at: number): WorkerAnswer[] {
-  return replies.map(({ answers, configuration }) => ({ body: answers[at] ?? null, configuration }));
+/** The replies as if the query at that place were the only one of the request. */
+function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply[] {
+  return replies.map((reply) => ({ ...reply, answers: reply.answers.slice(at, at + 1) }));
 }
 
 /** @throws UnavailableError */
 async function answerTo(
   scatter: Scatter,
   one: AnswerableQuery,
-  answers: readonly WorkerAnswer[],
+  replies: readonly GatheredReply[],
   deadlineMs: number,
 ): Promise<QueryAnswer> {
-  const configuration = commonConfiguration(answers);
-  const [only] = answers;
-  const text = answers.length === 1 && only !== undefined ? decodeWholeAnswer(only.body) : null;
-  if (text !== null) return { kind: 'text', text, configuration };
   try {
-    const merged = await mergedRows(scatter, one, answers, deadlineMs);
-    if (merged !== null) return { kind: 'rows', ...merged, configuration };
+    const { query, replies: decided } = await decideDistinct(scatter, one, replies, deadlineMs);
+    const answer = await mergedAnswer(scatter, { ...one, query }, decided, deadlineMs);
+    if (answer !== null) return answer;
   } catch (error) {
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
@@ -66,6 +65,22 @@ async function answerTo(
   const [again] = await answersTo(scatter, [one], deadlineMs);
   if (again === undefined) throw new TypeError('a query has no answer');
   return again;
+}
+
+/** @returns null when a row of the page went away before its text was fetched. @throws RefusedQueryError, UnavailableError */
+async function mergedAnswer(
+  scatter: Scatter,
+  one: AnswerableQuery,
+  replies: readonly GatheredReply[],
+  deadlineMs: number,
+): Promise<QueryAnswer | null> {
+  const answers = replies.map(({ answers: [body = null], configuration }) => ({ body, configuration }));
+  const configuration = commonConfiguration(answers);
+  const [only] = answers;
+  const text = answers.length === 1 && only !== undefined ? decodeWholeAnswer(only.body) : null;
+  if (text !== null) return { kind: 'text', text, configuration };
+  const merged = await mergedRows(scatter, one, answers, deadlineMs);
+  return merged && { kind: 'rows', ...merged, configuration };
 }
 
 function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): string | null {

@@ -11,7 +11,7 @@ import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/ref
 import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
-import { isScored, joinedRows, rowText } from '../result/row-text.ts';
+import { joinedRows, rowFormOf, rowText } from '../result/row-text.ts';
 import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */
@@ -63,7 +63,7 @@ export async function mergedRows(
   const { total, rows, facets } = merged;
   assertOrder(query, rows);
   boundPage(rows, facets);
-  const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, index.index, rows);
+  const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, index.index, query, rows);
   if (whole === null && performance.now() > deadlineMs)
     throw new UnavailableError('items change faster than they are read');
   return whole && { total, rows: whole, facets };
@@ -123,18 +123,17 @@ async function countedFacets(
 async function withTexts(
   askWorkers: AskWorkers,
   index: string,
+  query: CheckedQuery,
   rows: readonly SentRow[],
 ): Promise<MergedRow[] | null> {
+  const form = rowFormOf(index, query);
   const refs = rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId }));
-  const ofWorkers = (await askWorkers({ kind: 'texts', rows: refs })).map(decodeTexts);
-  const isWithScore = isScored(index);
+  const ofWorkers = (await askWorkers({ kind: 'texts', query, rows: refs })).map(decodeTexts);
   const whole: MergedRow[] = [];
   for (const [at, row] of rows.entries()) {
     const fieldsBytes = ofWorkers.find((texts) => texts[at] != null)?.[at] ?? null;
     if (fieldsBytes === null) return null;
-    const { place, updatedAtMs, score } = row;
-    const { originId, sourceId } = place;
-    const text = rowText({ originId, sourceId, updatedAtMs, score, fieldsBytes }, isWithScore);
+    const text = rowText({ ...row, fieldsBytes }, form);
     whole.push({ ...row, text: joinedRows([text]) });
   }
   return whole;

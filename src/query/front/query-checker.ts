@@ -6,7 +6,7 @@ import { checkQuery } from '../../search/check/query.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { openToken, tokenUse } from '../next-page-token.ts';
-import type { BadOutcome, QueryOutcome, QueryRequest } from '../query-service.ts';
+import type { BadOutcome, QueryRequest, QueryTarget } from '../query-service.ts';
 import type { AnswerableQuery } from './answers.ts';
 import { Targets } from './targets.ts';
 
@@ -15,18 +15,12 @@ export interface GoodQuery extends AnswerableQuery {
   /** Full schemas whose views are asked for; null for none. */
   readonly aliases: readonly string[] | null;
   /** See `GoodOutcome`. */
-  readonly labels: string | null;
-  /** See `GoodOutcome`. */
   readonly subject: string;
 }
 
-export type CheckedRequest =
-  | { readonly ok: true; readonly queries: readonly GoodQuery[] }
-  /** One of the queries is bad, so none is run. */
-  | { readonly ok: false; readonly outcomes: QueryOutcome[] };
+export type CheckedRequest = ({ readonly ok: true } & GoodQuery) | BadOutcome;
 
-/** The outcome of a good query beside a bad one. */
-export const besideBadOne: BadOutcome = { ok: false, status: 400, errors: [] };
+const forbidden: BadOutcome = { ok: false, status: 403, errors: ['Forbidden'] };
 
 export class QueryChecker {
   readonly #targets: Targets;
@@ -39,25 +33,27 @@ export class QueryChecker {
     this.#targets = new Targets(autoFields);
   }
 
-  /** @param commits number of commits by partition, as this front has heard of them. @throws StoreUnavailableError */
+  /**
+   * Checks each query, in their order.
+   * @param commits number of commits by partition, as this front has heard of them
+   * @throws StoreUnavailableError
+   */
   async check(
     principal: ClientPrincipal,
     requests: readonly QueryRequest[],
     commits: readonly number[],
-  ): Promise<CheckedRequest> {
+  ): Promise<CheckedRequest[]> {
     const commitSum = commits.reduce((sum, number) => sum + number, 0);
-    const all = await Promise.all(requests.map((request) => this.#check(principal, request, commitSum)));
-    const queries = all.filter((one): one is GoodQuery => !('ok' in one));
-    if (queries.length === all.length) return { ok: true, queries };
-    return { ok: false, outcomes: all.map((one) => ('ok' in one ? one : besideBadOne)) };
+    return await Promise.all(requests.map((request) => this.#check(principal, request, commitSum)));
   }
 
   async #check(
     principal: ClientPrincipal,
-    { target: wanted, body, labels, mistakes = [] }: QueryRequest,
+    { target: wanted, body, mistakes = [] }: QueryRequest,
     commitSum: number,
-  ): Promise<GoodQuery | BadOutcome> {
+  ): Promise<CheckedRequest> {
     if (mistakes.length > 0) return withMistakes(mistakes, body);
+    if (!mayQuery(principal, wanted)) return forbidden;
     const resolution = await this.#targets.resolve(principal, wanted, commitSum);
     if (!resolution.ok) return { ok: false, status: 404, errors: [resolution.mistake] };
     const { kind, scope, index: name, fields } = resolution.target;
@@ -70,18 +66,19 @@ export class QueryChecker {
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
     const index = { scope, index: name };
-    const good = {
-      index,
-      isText: aliases === null,
-      aliases,
-      labels: labels ?? null,
-      subject: itemsSubject(scope, name),
-    };
+    const isText = aliases === null;
+    const good = { ok: true, index, isText, aliases, subject: itemsSubject(scope, name) } as const;
     if (nextPageToken === null) return { ...good, query };
     const after = openToken(this.secret, tokenUse(index, query), nextPageToken);
     if (after === null) return { ok: false, status: 400, errors: [invalidNextPageToken] };
     return { ...good, query: { ...query, after } };
   }
+}
+
+function mayQuery({ indexes }: ClientPrincipal, target: QueryTarget): boolean {
+  return target.kind === 'index'
+    ? indexes.allowsIndex(target.alias)
+    : indexes.allowsType(target.sourceGroup, target.type);
 }
 
 /** The mistakes of a query whose target is not known. Only those are listed that hold for any set of fields. */

@@ -104,19 +104,20 @@ export class ScatterQueryService implements QueryService {
     const deadlineMs = performance.now() + this.#limits.queryWaitMs;
     await this.#untilProgressIsKnown(deadlineMs);
     const checked = await this.#checker.check(principal, requests, this.#progress.commits);
-    if (!checked.ok) return checked.outcomes;
-    if (checked.queries.length === 0) return [];
-    const answers = await answersTo(this.#scatter, checked.queries, deadlineMs);
-    return checked.queries.map((query, at) => {
-      const answer = answers[at];
-      assert(answer !== undefined, 'each query has an answer');
-      return outcomeOf(query, answer, this.#secret);
+    const good = checked.filter((one) => one.ok);
+    const answers = good.length === 0 ? [] : await answersTo(this.#scatter, good, deadlineMs);
+    const answered = answers.values();
+    return checked.map((one) => {
+      if (!one.ok) return one;
+      const { value: answer } = answered.next();
+      assert(answer !== undefined, 'each good query has an answer');
+      return outcomeOf(one, answer, this.#secret);
     });
   }
 
   async #untilVisible({ tenant }: ClientPrincipal, { minVersion }: QueryOptions): Promise<void> {
-    if (minVersion === null || this.#progress.isVisible(tenant.alias, minVersion)) return;
-    if (await this.#progress.waitFor(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
+    if (minVersion === null) return;
+    if (await this.#progress.waitForVersion(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
     throw new UnavailableError('the asked version is not visible yet');
   }
 

@@ -1,4 +1,5 @@
 /** The live workers, as the registry knows them. Queries are sent to all of them. */
+import { oneFlight } from '../../lib/one-flight.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { LiveWorker } from '../transport/transport.ts';
@@ -11,7 +12,6 @@ export class WorkerList {
   #layout = '';
   readonly #listeners: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #refreshing: Promise<void> | null = null;
 
   constructor(private readonly store: Store) {}
 
@@ -26,14 +26,7 @@ export class WorkerList {
   }
 
   /** Reads the list now. Calls that come meanwhile share one read. If Redis does not answer, the last list stays. */
-  refresh(): Promise<void> {
-    this.#refreshing ??= this.#load()
-      .catch(() => {})
-      .finally(() => {
-        this.#refreshing = null;
-      });
-    return this.#refreshing;
-  }
+  readonly refresh = oneFlight(() => this.#load().catch(() => {}));
 
   /** Calls the listener from now on when a worker came or went, or a partition moved. */
   onChange(listener: () => void): void {

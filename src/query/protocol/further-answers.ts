@@ -29,7 +29,8 @@ export function encodeTexts(fields: readonly (Buffer | null)[]): MessageBody {
   return fields;
 }
 
-/** The texts in the order in which they were asked for. */
+/** The texts in the order in which they were asked for. @throws RefusedQueryError */
 export function decodeTexts(body: MessageBody): (Buffer | null)[] {
+  throwRefusal(body);
   return body as (Buffer | null)[];
 }

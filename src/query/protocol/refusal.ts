@@ -1,5 +1,5 @@
 /** The refusal that a worker sends in place of an answer, when a query asks for too much. */
-import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { distinctUnitsMax, queryPageUnitsMax } from '../../contract/limits.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
 /** The message is for the client. */
@@ -11,8 +11,8 @@ export class RefusedQueryError extends Error {
 export const pageTooLarge = `The page has more than ${queryPageUnitsMax} bytes: ask for a smaller pageSize, or sort by shorter values`;
 /** Facets of large values count towards the page. */
 export const facetsTooLarge = `The facets have, with the page, more than ${queryPageUnitsMax} bytes: ask for fewer of them, for a smaller size, or on fields with shorter values`;
-/** Reason of a query that was not run because another one of its request was refused. */
-export const notRun = '';
+/** Values of `distinct` that several workers have are compared in one process. */
+export const distinctTooLarge = `distinct: the values and the places of their items have more than ${distinctUnitsMax} characters: narrow the filters, or sort by shorter values`;
 
 const refused = false;
 

@@ -6,11 +6,11 @@ import { queryPageUnitsMax } from '../../contract/limits.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge.ts';
 import { chain, type Maybe } from '../../search/pace.ts';
-import type { FacetGroups, Row, RowPlace, ShardAnswer } from '../../search/shard-answer.ts';
+import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { groupsTexts } from '../result/facets-text.ts';
 import { type PageRows, pageRows } from '../result/page-rows.ts';
-import { joinedRows } from '../result/row-text.ts';
+import { joinedRows, rowFormOf } from '../result/row-text.ts';
 import { SizeBudget } from '../result/size-budget.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge, throwRefusal } from './refusal.ts';
 
@@ -40,6 +40,11 @@ type PackedRow = [
  */
 const unaskedBytesMax = 1024 * 1024;
 
+/** False for a later page with highlights: these cost too much for rows that stand on no page. */
+export function sendsTexts({ highlight, offset }: CheckedQuery): boolean {
+  return highlight === null || offset === 0;
+}
+
 export interface AnswerTerms {
   /** Name of the index that was asked. */
   readonly index: string;
@@ -50,26 +55,27 @@ export interface AnswerTerms {
 
 /** Rows and facets of an answer, or its refusal, in steps. */
 export function encodeAnswer(
-  { total, rows, facets }: ShardAnswer,
+  { total, rows, facets }: ShownAnswer,
   { index, query, isWhole }: AnswerTerms,
 ): Maybe<MessageBody> {
   const sent = isWhole ? rows.slice(query.offset) : rows;
   const bytesMax = isWhole ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
-  return chain(pageRows(sent, index, bytesMax), (page) => {
+  return chain(pageRows(sent, rowFormOf(index, query), bytesMax), (page) => {
     if (page === null) return encodeRefusal(pageTooLarge);
     const budget = new SizeBudget();
     if (isWhole) budget.take(page.bytes);
     const texts = groupsTexts(facets, (at) => query.facets[at]?.size ?? 0, budget);
     return chain(texts, (facetsText) => {
       if (facetsText === null) return encodeRefusal(facetsTooLarge);
-      const rowTexts = isWhole || page.bytes <= unaskedBytesMax ? joinedRows(page.texts) : null;
+      const rowTexts =
+        isWhole || (sendsTexts(query) && page.bytes <= unaskedBytesMax) ? joinedRows(page.texts) : null;
       // The rows are JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8.
       return [total, JSON.stringify(packedRows(sent, page)), rowTexts, facetsText];
     });
   });
 }
 
-function packedRows(rows: readonly Row[], { texts }: PageRows): PackedRow[] {
+function packedRows(rows: readonly ShownRow[], { texts }: PageRows): PackedRow[] {
   return rows.map(({ place, score, updatedAtMs }, at) => {
     const { values, originId, sourceId } = place;
     return [values, originId, sourceId, score, updatedAtMs, texts[at]?.bytes ?? 0];

@@ -10,8 +10,8 @@ export type ShardQuestion =
   | { readonly kind: 'answer'; readonly query: CheckedQuery; readonly isText: boolean }
   /** The second question about facets; see `Shard.counts`. */
   | { readonly kind: 'counts'; readonly query: CheckedQuery; readonly facets: readonly FacetNeed[] }
-  /** Asks for the fields of rows that came without their texts. Each shard knows some of them. */
-  | { readonly kind: 'texts'; readonly rows: readonly EntityRef[] };
+  /** Asks for the fields of rows that came without their texts, as the query wants them. Each shard knows some of them. */
+  | { readonly kind: 'texts'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] };
 
 export interface ShardQuery extends ScopedIndex {
   readonly question: ShardQuestion;

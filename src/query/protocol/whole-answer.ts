@@ -2,11 +2,12 @@
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { chain, type Maybe } from '../../search/pace.ts';
-import type { FacetGroups, RowPlace, ShardAnswer } from '../../search/shard-answer.ts';
+import type { FacetGroups, RowPlace, ShownAnswer } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { facetsTextOf } from '../result/facets-text.ts';
 import { pageRows } from '../result/page-rows.ts';
 import { facetsOf, resultOfPieces } from '../result/result-text.ts';
+import { rowFormOf } from '../result/row-text.ts';
 import { SizeBudget } from '../result/size-budget.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
 
@@ -15,12 +16,12 @@ import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
  * @param seal makes the token of the page behind a row
  */
 export function encodeWholeAnswer(
-  { total, rows, facets }: ShardAnswer,
+  { total, rows, facets }: ShownAnswer,
   { index, query }: { readonly index: string; readonly query: CheckedQuery },
   seal: (last: RowPlace) => string,
 ): Maybe<MessageBody> {
   const sent = rows.slice(query.offset);
-  return chain(pageRows(sent, index, queryPageUnitsMax), (page) => {
+  return chain(pageRows(sent, rowFormOf(index, query), queryPageUnitsMax), (page) => {
     if (page === null) return encodeRefusal(pageTooLarge);
     return chain(facetsBeside(page.bytes, query, facets), (facetsText) => {
       if (facetsText === null) return encodeRefusal(facetsTooLarge);

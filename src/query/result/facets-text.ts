@@ -43,11 +43,11 @@ function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<st
 
 /** Facets as `JSON.stringify` would write them; null when the budget has no room for them. */
 export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Maybe<string | null> {
-  const texts = mapInTurn(facets, ({ name, field, groups, isValid }) =>
+  const texts = mapInTurn(facets, ({ name, field, groups, isValid, stats }) =>
     chain(groupsText(groups, budget), (text) =>
       text === null
         ? null
-        : `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}}`,
+        : `{"name":${JSON.stringify(name)},"field":${JSON.stringify(field)},"groups":${text},"isValid":${isValid}${stats === undefined ? '' : `,"stats":${JSON.stringify(stats)}`}}`,
     ),
   );
   return chain(texts, listText);
@@ -69,11 +69,11 @@ export function groupsTexts(
   budget: SizeBudget,
 ): Maybe<string | null> {
   const texts = mapInTurn(facets, (facet, at) => {
-    const { groups, restMax, isLong } = withoutLongRest(facet, sizeOf(at));
+    const { groups, ...others } = withoutLongRest(facet, sizeOf(at));
     return chain(groupsText(groups, budget), (text) => {
       if (text === null) return null;
-      const rest = restMax === undefined ? '' : `,"restMax":${restMax}`;
-      return `{"groups":${text}${rest}${isLong === true ? ',"isLong":true' : ''}}`;
+      const otherTexts = JSON.stringify(others).slice(1);
+      return `{"groups":${text}${otherTexts === '}' ? '' : ','}${otherTexts}`;
     });
   });
   return chain(texts, listText);

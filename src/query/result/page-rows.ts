@@ -4,8 +4,8 @@
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Maybe, pace, repeat } from '../../search/pace.ts';
-import type { Row } from '../../search/shard-answer.ts';
-import { isScored, type RowText, rowText } from './row-text.ts';
+import type { ShownRow } from '../../search/shard-answer.ts';
+import { type RowForm, type RowText, rowText } from './row-text.ts';
 
 export interface PageRows {
   readonly texts: readonly RowText[];
@@ -18,8 +18,7 @@ const unitsPerRow = 100;
 const bytesPerUnit = 10;
 
 /** @returns null when the rows, or the values by which they were found, are too large */
-export function pageRows(rows: readonly Row[], index: string, bytesMax: number): Maybe<PageRows | null> {
-  const isWithScore = isScored(index);
+export function pageRows(rows: readonly ShownRow[], form: RowForm, bytesMax: number): Maybe<PageRows | null> {
   const texts: RowText[] = [];
   let bytes = 0;
   let placeUnits = 0;
@@ -27,9 +26,7 @@ export function pageRows(rows: readonly Row[], index: string, bytesMax: number):
   const written = repeat((at) => {
     const row = rows[at];
     if (row === undefined) return false;
-    const { place, score, updatedAtMs, fieldsBytes } = row;
-    const { originId, sourceId } = place;
-    const text = rowText({ originId, sourceId, updatedAtMs, score, fieldsBytes }, isWithScore);
+    const text = rowText(row, form);
     texts.push(text);
     bytes += text.bytes;
     placeUnits += placeUnitsOf(row);
@@ -40,7 +37,7 @@ export function pageRows(rows: readonly Row[], index: string, bytesMax: number):
 }
 
 /** UTF-16 units of the values by which a row was found. */
-function placeUnitsOf({ place }: Row): number {
+function placeUnitsOf({ place }: ShownRow): number {
   let units = 0;
   for (const value of place.values) if (typeof value === 'string') units += value.length;
   return units;

@@ -3,11 +3,12 @@
  * written once: by a worker that has all partitions, or by the front that merges the rows of several workers.
  */
 import type { CheckedQuery } from '../../search/checked-query.ts';
+import { mergedNumbers } from '../../search/facets/number-facet.ts';
 import type { FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 
-/** Every result begins with it. */
-const head = '{"status":200,';
+/** Every result begins with it. `status` is a code of its own and not the HTTP status: 0 means that the query is good. */
+const head = '{"status":0,';
 const comma = Buffer.from(',');
 const openingBracket = Buffer.from('[');
 const closingBracket = Buffer.from(']');
@@ -48,26 +49,29 @@ export function resultOfPieces(
   return Buffer.concat(pieces);
 }
 
-/**
- * The list of several results. Each result has its own labels behind its status.
- * @param labels for each result JSON text of an object with its labels; null for none
- */
-export function resultsText(results: readonly Uint8Array[], labels: readonly (string | null)[]): Buffer {
-  const pieces: Uint8Array[] = [openingBracket];
-  for (const [at, text] of results.entries()) {
-    if (at > 0) pieces.push(comma);
-    const members = labels[at]?.slice(1, -1) ?? '';
-    if (members === '') pieces.push(text);
-    else pieces.push(Buffer.from(`${head}${members},`), text.subarray(head.length));
-  }
-  pieces.push(closingBracket);
-  return Buffer.concat(pieces);
+/** A result with labels behind its status. @param labels at least one */
+export function labelledResult(
+  result: Uint8Array,
+  labels: Readonly<Record<string, string | null>>,
+): Uint8Array {
+  const members = JSON.stringify(labels).slice(1, -1);
+  return Buffer.concat([Buffer.from(`${head}${members},`), result.subarray(head.length)]);
+}
+
+/** The list of JSON texts. */
+export function listText(texts: readonly Uint8Array[]): Buffer {
+  const pieces = texts.flatMap((text, at) => (at === 0 ? [text] : [comma, text]));
+  return Buffer.concat([openingBracket, ...pieces, closingBracket]);
 }
 
 /** The facets of an answer whose groups count all items. */
 export function facetsOf(query: CheckedQuery, groupsOf: readonly FacetGroups[]): QueryFacet[] {
-  return query.facets.map(({ name, field, size, isValid }, at) => {
-    const groups = groupsOf[at]?.groups ?? [];
-    return { name, field, groups: groups.length > size ? groups.slice(0, size) : groups, isValid };
+  return query.facets.map((facet, at) => {
+    const { name, field, size, isValid } = facet;
+    if (!isValid) return { name, field, groups: [], isValid };
+    const counted = groupsOf[at] ?? { groups: [] };
+    const { groups: ofNumbers, ...stats } = mergedNumbers(facet, [counted]);
+    const groups = ofNumbers ?? counted.groups.slice(0, size);
+    return { name, field, groups, isValid, ...stats };
   });
 }

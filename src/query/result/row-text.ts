@@ -3,11 +3,14 @@
  * has them.
  */
 import { builtInFields } from '../../contract/built-in-fields.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import { getOwn, type JsonObject } from '../../contract/json.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
+import { highlightsName } from '../../search/highlight/highlighter.ts';
+import { pace } from '../../search/pace.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
 
 export interface RowValues {
-  readonly originId: string;
-  readonly sourceId: string;
+  readonly place: RowPlace;
   /** Milliseconds since 1970. */
   readonly updatedAtMs: number;
   readonly score: number;
@@ -23,21 +26,41 @@ export interface RowText {
 }
 
 /** Rows of an index have a score, those of an auto-indexed source group have none. @param index from `indexName` */
-export function isScored(index: string): boolean {
+function isScored(index: string): boolean {
   return !index.startsWith('auto:');
 }
 
-/** @param isWithScore from `isScored` */
+/** What the rows of an answer show. */
+export interface RowForm {
+  readonly isWithScore: boolean;
+  /** The item's own fields that are shown; null: all. */
+  readonly fields: ReadonlySet<string> | null;
+  /** Which value of a row's place is its distance; null: the rows are not sorted by distance. */
+  readonly distanceAt: number | null;
+}
+
+/** The form of the rows of a query. @param index from `indexName` */
+export function rowFormOf(index: string, { fields, highlight, sort }: CheckedQuery): RowForm {
+  const shown = fields ? new Set(fields) : null;
+  if (highlight !== null) shown?.add(highlightsName);
+  else shown?.delete(highlightsName);
+  const distanceAt = sort.findIndex(({ near }) => near !== undefined);
+  return { isWithScore: isScored(index), fields: shown, distanceAt: distanceAt < 0 ? null : distanceAt };
+}
+
 export function rowText(
-  { originId, sourceId, updatedAtMs, score, fieldsBytes }: RowValues,
-  isWithScore: boolean,
+  { place: { values, originId, sourceId }, updatedAtMs, score, fieldsBytes }: RowValues,
+  { isWithScore, fields: shown, distanceAt }: RowForm,
 ): RowText {
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
   const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
-  const head = `${ids}${updatedAt}${isWithScore ? `,"_score":${score}` : ''}`;
+  const scoreText = isWithScore ? `,"_score":${score}` : '';
+  const distanceText = distanceAt === null ? '' : `,"_distance":${values[distanceAt] ?? null}`;
+  const head = `${ids}${updatedAt}${scoreText}${distanceText}`;
   // Clients name the fields of auto-indexed types, and may name one like a built-in field. The fields of an index
   // schema never have such names.
-  const fields = isWithScore ? fieldsBytes : withoutBuiltIns(fieldsBytes);
+  const all = isWithScore ? fieldsBytes : withoutBuiltIns(fieldsBytes, distanceAt !== null);
+  const fields = shown === null ? all : chosenFields(all, shown);
   const pieces =
     fields.length === emptyObjectBytes
       ? [Buffer.from(`${head}}`)]
@@ -55,10 +78,25 @@ const emptyObjectBytes = 2;
 const underscore = 0x5f;
 
 /** The fields without those that have the name of a built-in one: in an answer the built-in field has the name. */
-function withoutBuiltIns(fieldsText: Buffer): Buffer {
+function withoutBuiltIns(fieldsText: Buffer, hasDistance: boolean): Buffer {
   if (!fieldsText.includes(underscore) || !fieldsText.includes('"_')) return fieldsText;
-  if (!builtInFields.some((name) => fieldsText.includes(`"${name}":`))) return fieldsText;
+  const names = hasDistance ? [...builtInFields, '_distance'] : builtInFields;
+  if (!names.some((name) => fieldsText.includes(`"${name}":`))) return fieldsText;
   const fields = JSON.parse(fieldsText.toString()) as JsonObject;
-  for (const name of builtInFields) delete fields[name];
+  for (const name of names) delete fields[name];
   return Buffer.from(JSON.stringify(fields));
+}
+
+/** The cost of reading a byte of JSON text, in units of the pace. */
+const unitsPerByte = 5;
+
+/** The fields with one of the names, in the order in which the item has them. */
+function chosenFields(fieldsText: Buffer, names: ReadonlySet<string>): Buffer {
+  pace.units += unitsPerByte * fieldsText.length;
+  const fields = JSON.parse(fieldsText.toString()) as JsonObject;
+  const members: string[] = [];
+  for (const name of Object.keys(fields)) {
+    if (names.has(name)) members.push(`${JSON.stringify(name)}:${JSON.stringify(getOwn(fields, name))}`);
+  }
+  return Buffer.from(`{${members.join()}}`);
 }

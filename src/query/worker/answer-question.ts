@@ -1,13 +1,19 @@
 /** A shard's answer to one question, encoded for its way to the front. */
+
+import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
-import { chain, type Maybe, mapInTurn, pace } from '../../search/pace.ts';
+import { Highlighter } from '../../search/highlight/highlighter.ts';
+import { chain, type Maybe, mapInTurn, pace, Unfinished } from '../../search/pace.ts';
 import type { Shard } from '../../search/shard/shard.ts';
-import type { ShardAnswer } from '../../search/shard-answer.ts';
+import type { ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { sealToken, tokenUse } from '../next-page-token.ts';
+import { encodeFirsts } from '../protocol/distinct-answer.ts';
 import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
-import { encodeAnswer } from '../protocol/row-answer.ts';
+import { encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
+import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
 
@@ -35,9 +41,7 @@ export function answerQuestion(
     case 'counts':
       return counted(question, shard);
     case 'texts':
-      return encodeTexts(
-        question.rows.map(({ sourceId, originId }) => shard?.fieldsBytesOf(sourceId, originId) ?? null),
-      );
+      return texts(question, shard);
   }
 }
 
@@ -47,16 +51,51 @@ function answered(
   shard: Shard | null,
   { secret, isWhole }: AnswerOptions,
 ): Maybe<MessageBody> {
+  if (query.distinct?.decided === null && !isWhole) return encodeFirsts(query, shard);
   // The first groups of a worker that is alone are the first of all. Otherwise the merge needs more groups than are
   // asked for.
   const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
   const answer = shard === null ? nothingFound : shard.answer(query, groupsMax);
+  const terms = { index: index.index, query, isWhole };
+  const analyzerOf = analyzersIn(shard);
   return chain(answer, (found) => {
     pace.enter('page');
-    const terms = { index: index.index, query, isWhole };
-    if (!isWhole || !isText) return encodeAnswer(found, terms);
-    return encodeWholeAnswer(found, terms, (last) => sealToken(secret, tokenUse(index, query), last));
+    return chain(withHighlights(found, query, isWhole, analyzerOf), (shown) => {
+      if (shown === null) return encodeRefusal(pageTooLarge);
+      if (!isWhole || !isText) return encodeAnswer(shown, terms);
+      return encodeWholeAnswer(shown, terms, (last) => sealToken(secret, tokenUse(index, query), last));
+    });
   });
+}
+
+/** The answer, its rows with their highlights if they are sent with their texts. @returns null when these are too large */
+function withHighlights(
+  answer: ShardAnswer,
+  query: CheckedQuery,
+  isWhole: boolean,
+  analyzerOf: (field: string) => Analyzer,
+): Maybe<ShownAnswer | null> {
+  const highlighter = Highlighter.of(query, analyzerOf);
+  if (highlighter === null || !(isWhole || sendsTexts(query))) return answer;
+  const rows = mapInTurn(answer.rows, (row, at): Maybe<ShownRow> => {
+    if (at < query.offset || highlighter.isExceeded) return row;
+    const { place, score, updatedAtMs } = row;
+    return chain(new Unfinished(highlighter.highlighted(row.fieldsBytes)), (fieldsBytes) => {
+      return { place, score, updatedAtMs, fieldsBytes };
+    });
+  });
+  return chain(rows, (shown) => (highlighter.isExceeded ? null : { ...answer, rows: shown }));
+}
+
+function texts({ query, rows }: Question<'texts'>, shard: Shard | null): Maybe<MessageBody> {
+  pace.enter('page');
+  const highlighter = Highlighter.of(query, analyzersIn(shard));
+  const all = mapInTurn(rows, ({ sourceId, originId }): Maybe<Buffer | null> => {
+    const fields = shard?.fieldsBytesOf(sourceId, originId) ?? null;
+    if (fields === null || highlighter === null || highlighter.isExceeded) return fields;
+    return new Unfinished(highlighter.highlighted(fields));
+  });
+  return chain(all, (made) => (highlighter?.isExceeded ? encodeRefusal(pageTooLarge) : encodeTexts(made)));
 }
 
 function counted({ query, facets }: Question<'counts'>, shard: Shard | null): Maybe<MessageBody> {
@@ -67,4 +106,8 @@ function counted({ query, facets }: Question<'counts'>, shard: Shard | null): Ma
     pace.enter('page');
     return encodeCounts(groups);
   });
+}
+
+function analyzersIn(shard: Shard | null): (field: string) => Analyzer {
+  return (field) => shard?.analyzerOf(field) ?? plainAnalyzer;
 }

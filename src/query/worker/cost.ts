@@ -1,4 +1,5 @@
 /** The processor time of a query, divided by what it was spent on, and the words for a query that takes too much. */
+import { excerpt } from '../../lib/quote.ts';
 import type { Detail, Phase } from '../../search/pace.ts';
 
 const valueShownMax = 60;
@@ -7,6 +8,7 @@ const names: Record<Phase, string> = {
   filters: 'filters',
   search: 'search',
   facets: 'facets',
+  distinct: 'distinct',
   sort: 'sort',
   page: 'the page',
   shared: 'the index',
@@ -16,6 +18,7 @@ const advice: Record<Phase, string> = {
   filters: 'use fewer conditions, above all with * or caseInsensitive, which look at every distinct value',
   search: 'search for fewer words, or with "literal": true',
   facets: 'ask for fewer facets, or on fields with fewer distinct values, or narrow the filters',
+  distinct: 'ask for it on a field with fewer distinct values, or narrow the filters',
   sort: 'sort by fewer fields or by shorter values, ask for an earlier page, or narrow the filters',
   page: 'ask for a smaller pageSize',
   shared: 'try again',
@@ -64,7 +67,5 @@ function largest<K>(times: ReadonlyMap<K, number>): [K, number] | null {
 function shown(detail: NonNullable<Detail>): string {
   if (typeof detail === 'string') return `the field ${JSON.stringify(detail)}`;
   const { field, operator, value } = detail;
-  const text = JSON.stringify(value);
-  const excerpt = text.length > valueShownMax ? `${text.slice(0, valueShownMax)}…` : text;
-  return `${operator} ${excerpt} on the field ${JSON.stringify(field)}`;
+  return `${operator} ${excerpt(JSON.stringify(value), valueShownMax)} on the field ${JSON.stringify(field)}`;
 }

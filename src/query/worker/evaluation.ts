@@ -1,12 +1,12 @@
 /**
  * Answers the queries of one request, one after the other, in slices of time. Each query has a budget of processor
- * time. The first query that takes more ends the request.
+ * time, and so have all of them together. A query that takes more is refused, and the others go on.
  */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { type Detail, type Maybe, type Phase, pace, Unfinished } from '../../search/pace.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { encodeRefusal, notRun } from '../protocol/refusal.ts';
+import { encodeRefusal } from '../protocol/refusal.ts';
 import { Cost } from './cost.ts';
 
 /** A refusal leaves this long before the front gives up, because others have their turns before it is written. */
@@ -76,6 +76,7 @@ export class Evaluation {
       this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#lookedMs - nowMs);
       if (this.#spentMs < this.#leftMs && !this.#isInVain(deadlineMs)) return null;
       this.#refuse();
+      countedMs = 0;
     }
     return this.#answers;
   }
@@ -142,8 +143,6 @@ export class Evaluation {
           : (this.#cost ?? new Cost()).explain(Math.min(this.budgetMs, Math.ceil(this.#spentMs))),
       ),
     );
-    // One bad query makes the whole request a bad one, so nobody needs the answers to the others.
-    while (this.#answers.length < this.answerers.length) this.#settle(encodeRefusal(notRun));
   }
 
   #settle(answer: MessageBody): void {

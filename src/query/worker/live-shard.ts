@@ -42,7 +42,8 @@ export class LiveShard {
     private readonly onUnpin: (live: LiveShard) => void,
   ) {
     this.#fields = new Map(knownFields(definition, autoFields));
-    this.shard = new Shard({ fields: new Map(this.#fields) });
+    const texts = definition.kind === 'schema' ? { texts: definition.texts } : {};
+    this.shard = new Shard({ fields: new Map(this.#fields), ...texts });
   }
 
   /** False while changes wait that the shard should have by now. It can then answer nobody. */

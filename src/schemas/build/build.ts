@@ -1,11 +1,12 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../contract/limits.ts';
+import type { CodeCall, CodeReply } from '../code/call.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
 import { Frame } from '../language/scope.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { BuildInput } from './input.ts';
-import type { BuildOutcome } from './outcome.ts';
+import type { BuildFailure, BuildOutcome } from './outcome.ts';
 
 /** What one build has met so far, and how much work it may still do. */
 export class Build {
@@ -17,6 +18,8 @@ export class Build {
   #lookups: Map<string, LookupQuery> | null = null;
   #pending: Map<string, LookupQuery> | null = null;
   #diagnostics: Map<string, Diagnostic> | null = null;
+  #waitsForCode = false;
+  #failure: BuildFailure | null = null;
 
   constructor(input: BuildInput) {
     this.input = input;
@@ -33,6 +36,11 @@ export class Build {
 
   /** The entities that a lookup matched; none, provisionally, while its result is not known. */
   lookup(query: LookupQuery): readonly StoredEntity[] {
+    return this.result(query) ?? [];
+  }
+
+  /** The same, but null while the result is not known. */
+  result(query: LookupQuery): readonly StoredEntity[] | null {
     this.#lookups ??= new Map();
     if (!this.#lookups.has(query.id) && this.#lookups.size >= lookupsPerBuildMax) {
       this.limitReached(
@@ -47,7 +55,19 @@ export class Build {
     if (found !== undefined) return found;
     this.#pending ??= new Map();
     this.#pending.set(query.id, query);
-    return [];
+    return null;
+  }
+
+  /** As `BuildInput.code`. */
+  code(key: string, call: () => CodeCall): CodeReply | undefined {
+    const reply = this.input.code(key, call);
+    this.#waitsForCode ||= reply === undefined;
+    return reply;
+  }
+
+  /** Notes that nothing can be made of the entity; the first reason counts. */
+  fail(failure: BuildFailure): void {
+    this.#failure ??= failure;
   }
 
   limitReached(place: string, message: string): void {
@@ -67,6 +87,8 @@ export class Build {
       lookups: valuesOf(this.#lookups),
       pending: valuesOf(this.#pending),
       diagnostics: valuesOf(this.#diagnostics),
+      waitsForCode: this.#waitsForCode,
+      failure: this.#failure,
     };
   }
 }

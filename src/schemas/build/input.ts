@@ -1,4 +1,5 @@
 import type { StoredEntity } from '../../contract/entity.ts';
+import type { CodeCall, CodeReply } from '../code/call.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { PartialSchema } from '../schema.ts';
 
@@ -11,4 +12,9 @@ export interface BuildInput {
   /** Result of a lookup, or undefined when it is not known yet. */
   lookup(query: LookupQuery): readonly StoredEntity[] | undefined;
   partial(alias: string): PartialSchema | undefined;
+  /**
+   * Reply of the sandbox to a call, or undefined when it is not known yet.
+   * @param key tells the calls of a build apart @param call makes the call, when it has to be made
+   */
+  code(key: string, call: () => CodeCall): CodeReply | undefined;
 }

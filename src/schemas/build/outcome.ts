@@ -9,6 +9,19 @@ export interface BuildOutcome {
   /** The lookups among them that have no result yet. While there is one, the rest of the outcome is provisional. */
   readonly pending: readonly LookupQuery[];
   readonly diagnostics: readonly Diagnostic[];
+  /** True when code has not answered yet. The rest of the outcome is then provisional. */
+  readonly waitsForCode: boolean;
+  /** Not null: nothing can be made of the entity, and what was made last stays. */
+  readonly failure: BuildFailure | null;
+}
+
+/** Why a schema in JavaScript makes nothing of an entity. */
+export interface BuildFailure {
+  readonly message: string;
+  /** File of the schema, with line and column where they are known: `tenants/acme/schemas/page.full.ts:12:7`. */
+  readonly place: string;
+  /** Not null: it was not run, and the same build may succeed after so long. */
+  readonly retryInMs: number | null;
 }
 
 export interface BuiltView extends BuildOutcome {

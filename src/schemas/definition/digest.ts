@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Json } from '../../contract/json.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
 import type { LookupPlan } from '../lookup/plan.ts';
 import type { Definition, Needs } from './definition.ts';
 
@@ -46,10 +46,26 @@ export function reached(
   needs: Needs,
   partials: Partials,
 ): { digest: string; lookupPlans: readonly LookupPlan[] } {
+  return reachedBy(withoutSchemaName(at.json ?? null), needs, partials);
+}
+
+/** `$schema` is for editors: no view changes with it. */
+export function withoutSchemaName(json: Json): Json {
+  if (!isJsonObject(json) || !Object.hasOwn(json, '$schema')) return json;
+  const { $schema: _, ...rest } = json;
+  return rest;
+}
+
+/** The same for a definition that is not in a file of JSON. */
+export function reachedBy(
+  json: Json,
+  needs: Needs,
+  partials: Partials,
+): { digest: string; lookupPlans: readonly LookupPlan[] } {
   const reachable = reachablePartials(needs, partials);
   const below = reachable.flatMap((alias) => partials.get(alias)?.needs.lookupPlans ?? []);
   return {
-    digest: schemaDigest(at.json ?? null, reachable, partials),
+    digest: schemaDigest(json, reachable, partials),
     lookupPlans: [...needs.lookupPlans, ...below],
   };
 }

@@ -1,33 +1,38 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { rootFrame } from '../build/build.ts';
 import { BodyWriter } from '../build/view-body.ts';
-import type { Scope } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
 import type { FullSchema } from '../schema.ts';
 import { compileActions } from './actions.ts';
 import { Needs, ownPlace } from './definition.ts';
-import { type Partials, reached } from './digest.ts';
+import { compileDestinations } from './destinations.ts';
+import { reached } from './digest.ts';
 import { compileRoute } from './route-claims.ts';
+import type { Surroundings } from './surroundings.ts';
 import { readTriggers } from './triggers.ts';
 
 /**
- * `{triggers, route?, properties, actions?}`: what makes a view of an entity
+ * `{triggers, route?, properties, actions?, destinations?}`: what makes a view of an entity
  * (docs/reference/mapping-language.md "Schema files").
  */
-export function compileFullSchema(alias: string, at: Cursor, partials: Partials, scope: Scope): FullSchema {
-  at.object(['triggers', 'route', 'properties', 'actions']);
-  const triggers = readTriggers(at.member('triggers'));
+export function compileFullSchema(alias: string, at: Cursor, surroundings: Surroundings): FullSchema {
+  at.object(['triggers', 'sourceEntityTypes', 'route', 'properties', 'actions', 'destinations']);
+  const { partials, scope, sourceGroups } = surroundings;
+  const triggers = readTriggers(at, sourceGroups);
   const claims = compileRoute(at.member('route'), scope);
   const needs = new Needs();
   const { write } = compileSchemaProperties(at.member('properties'), scope, needs, ownPlace);
   const actions = compileActions(at.member('actions'), scope);
+  const destinations = compileDestinations(at.member('destinations'), scope);
   return {
     alias,
     triggers,
     ...reached(at, needs, partials),
+    makesView: true,
     claimsUrl: !at.member('route').member('url').isAbsent,
     claims: (input) => claims(rootFrame(input)),
     actions: at.member('actions').isAbsent ? () => [] : (input) => actions(rootFrame(input)),
+    destinations: at.member('destinations').isAbsent ? () => [] : (input) => destinations(rootFrame(input)),
     build: (input) => {
       const frame = rootFrame(input);
       const body = new BodyWriter(frame.build);

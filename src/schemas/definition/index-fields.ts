@@ -1,29 +1,38 @@
-import { builtInFields } from '../../contract/built-in-fields.ts';
+import { reservedFields } from '../../contract/built-in-fields.ts';
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 
 const scalarTypes = ['keyword', 'text', 'integer', 'long', 'float', 'double', 'boolean', 'date'] as const;
 const rangeTypes = ['integerRange', 'longRange', 'floatRange', 'doubleRange', 'dateRange'] as const;
 
+const geoTypes = ['geoPoint', 'geoPoint[]'] as const;
+
 export type ScalarFieldType = (typeof scalarTypes)[number];
 export type RangeFieldType = (typeof rangeTypes)[number];
-export type FieldTypeName = ScalarFieldType | `${ScalarFieldType}[]` | RangeFieldType | 'object';
+export type FieldTypeName =
+  | ScalarFieldType
+  | `${ScalarFieldType}[]`
+  | RangeFieldType
+  | (typeof geoTypes)[number]
+  | 'object';
 
 /** Every type that a field may have (docs/reference/indexes-and-queries.md "Field types"). */
 export const fieldTypes: readonly FieldTypeName[] = [
   ...scalarTypes,
   ...scalarTypes.map((type) => `${type}[]` as const),
   ...rangeTypes,
+  ...geoTypes,
   'object',
 ];
 
 /**
- * `index: {fields: {name: {type, metadata?}}, metadata?}`. That each has its property, and each property its field, is
+ * `index: {fields: {name: {type, language?, foldAccents?, metadata?}}, synonyms?, metadata?}`: the types of the fields. What
+ * is said about their words is read by `readIndexTexts`. That each has its property, and each property its field, is
  * checked where files are read (`config/tenant/index-properties.ts`): of a stored configuration it need not be so.
  */
 export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> {
   const fields = new Map<string, FieldTypeName>();
-  if (at.object(['fields', 'metadata']) === null) return fields;
+  if (at.object(['fields', 'synonyms', 'metadata']) === null) return fields;
   const list = at.member('fields');
   if (list.anyObject('Write {"title": {"type": "text"}}.') === null) return fields;
   for (const name of list.names()) {
@@ -34,10 +43,10 @@ export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> 
 }
 
 function readField(at: Cursor, name: string): FieldTypeName | null {
-  if (builtInFields.includes(name)) {
-    at.issue(`every item has ${name} by itself`, 'Choose another name for this field.');
+  if (reservedFields.includes(name)) {
+    at.issue(`the name ${name} is taken by Millrace`, 'Choose another name for this field.');
   }
-  if (at.object(['type', 'metadata']) === null) return null;
+  if (at.object(['type', 'language', 'foldAccents', 'metadata']) === null) return null;
   const type = at.member('type');
   const text = type.text(`Write one of ${fieldTypes.join(', ')}.`);
   if (text === null) return null;

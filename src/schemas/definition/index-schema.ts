@@ -4,24 +4,28 @@ import { rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import type { BuiltItem } from '../build/outcome.ts';
 import { ItemWriter } from '../build/view-body.ts';
-import type { Scope } from '../language/scope.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
 import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';
 import { Needs, ownPlace, type Write } from './definition.ts';
 import { type Partials, reachablePartials, reached } from './digest.ts';
 import { type FieldTypeName, readIndexFields } from './index-fields.ts';
+import { readIndexMetadata } from './index-metadata.ts';
+import { readIndexTexts } from './index-texts.ts';
+import type { Surroundings } from './surroundings.ts';
 import { readTriggers } from './triggers.ts';
 
 /**
  * `{triggers, index, properties}`: what makes an item of an index of an entity
  * (docs/reference/indexes-and-queries.md "Indexes").
  */
-export function compileIndexSchema(alias: string, at: Cursor, partials: Partials, scope: Scope): IndexSchema {
-  at.object(['triggers', 'index', 'properties']);
-  const triggers = readTriggers(at.member('triggers'));
+export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surroundings): IndexSchema {
+  at.object(['triggers', 'sourceEntityTypes', 'index', 'properties']);
+  const { partials, scope, sourceGroups } = surroundings;
+  const triggers = readTriggers(at, sourceGroups);
   const properties = at.member('properties');
   const fields = readIndexFields(at.member('index'));
+  const texts = readIndexTexts(at.member('index'));
   const needs = new Needs();
   const shorthandAt = shorthandOfFields(fields, properties);
   const { write } = compileSchemaProperties(properties, scope, needs, ownPlace, shorthandAt);
@@ -31,6 +35,8 @@ export function compileIndexSchema(alias: string, at: Cursor, partials: Partials
     triggers,
     ...reached(at, needs, partials),
     fields,
+    texts,
+    metadata: readIndexMetadata(at.member('index')),
     build: (input) => buildItem(write, input),
   };
 }

@@ -1,6 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
-import { urlCharactersMax } from '../../contract/limits.ts';
+import { urlCodePointsMax } from '../../contract/limits.ts';
+import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { valueText } from '../language/value-text.ts';
@@ -23,8 +24,8 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
 const routable = /^(?:\/|https?:\/\/)/i;
 
 /** A URL that can be asked for; null for anything else. */
-function usableUrl(url: string | null): string | null {
-  return url !== null && url.length <= urlCharactersMax && routable.test(url) ? url : null;
+export function usableUrl(url: string | null): string | null {
+  return url !== null && !hasMoreCodePoints(url, urlCodePointsMax) && routable.test(url) ? url : null;
 }
 
 function usableHandles(handles: readonly Evaluate[], frame: Frame): string[] {

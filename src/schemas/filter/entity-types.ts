@@ -10,8 +10,7 @@ export function typesOf(node: FilterNode): Types {
     const each = node.nodes.map(typesOf);
     return each.some((types) => types === null) ? null : [...new Set(each.flatMap((types) => types ?? []))];
   }
-  const isEquality =
-    (node.kind === 'compare' && node.operator === 'eq') || (node.kind === 'in' && !node.spread);
+  const isEquality = (node.kind === 'compare' && node.operator === 'eq') || node.kind === 'in';
   if (!isEquality || node.path.variable !== null || node.path.steps.join('.') !== 'type') return null;
   const operands = node.kind === 'compare' ? [node.operand] : node.operands;
   const types = operands.map((operand) => operand.constant);

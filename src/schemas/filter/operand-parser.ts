@@ -5,6 +5,10 @@ import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
 import type { QueryValues } from '../lookup/query-values.ts';
 import type { Operand } from './node.ts';
+import { decodeUriText } from './uri-text.ts';
+
+/** What may follow the quote that ends a text. */
+const endOfText = /[ \t\r\n]*(?:$|[),]|(?:and|or)(?![A-Za-z0-9_$]))/y;
 
 const literalWords: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['true', true],
@@ -12,13 +16,16 @@ const literalWords: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['null', null],
 ]);
 
-/** Parses what a condition compares with: a text, which may have holes, a number, a literal word or a hole. */
+/**
+ * Parses what a condition compares with: a text, which may have holes, a number, a literal word or a hole. Without a scope,
+ * as in a filter that code has put together, there are no holes, and texts are URI-decoded once they are read.
+ */
 export class OperandParser {
   readonly #reader: Reader;
-  readonly #scope: Scope;
+  readonly #scope: Scope | null;
   readonly #values: QueryValues;
 
-  constructor(reader: Reader, scope: Scope, values: QueryValues) {
+  constructor(reader: Reader, scope: Scope | null, values: QueryValues) {
     this.#reader = reader;
     this.#scope = scope;
     this.#values = values;
@@ -27,14 +34,34 @@ export class OperandParser {
   /** The operand that stands here. @throws SyntaxMistake */
   take(): Operand {
     const reader = this.#reader;
-    if (reader.next === '{') return this.#values.add(parseHole(reader, this.#scope));
+    if (reader.next === '{' && this.#scope !== null) {
+      return this.#values.add(parseHole(reader, this.#scope));
+    }
     if (reader.next === "'") return this.#textOperand(this.#takeQuoted(true));
     const number = reader.takeNumber();
     if (number !== null) return this.#values.addConstant(Number(number));
     const start = reader.position;
     const literal = literalWords.get(reader.takeIdentifier() ?? '');
     if (literal !== undefined) return this.#values.addConstant(literal);
-    throw reader.expected("a value: `'text'`, a number, true, false, null or a hole `{…}`", start);
+    const hole = this.#scope === null ? '' : ' or a hole `{…}`';
+    throw reader.expected(`a value: \`'text'\`, a number, true, false, null${hole}`, start);
+  }
+
+  /**
+   * Steps over a quote in a filter of code after which no text can end: code often puts values in as they are, or encoded
+   * by `encodeURIComponent`, which leaves quotes alone. An encoded value has no blanks, so it can never end the text.
+   */
+  #takeInnerQuote(): boolean {
+    const { text, position } = this.#reader;
+    if (text.charAt(position) !== "'") return false;
+    endOfText.lastIndex = position + 1;
+    const mayEndHere = endOfText.test(text);
+    endOfText.lastIndex = position + 2;
+    const mayEndAfterTwo = text.charAt(position + 1) === "'" && endOfText.test(text);
+    // A doubled quote is one of the text, as everywhere.
+    if (mayEndHere || (text.charAt(position + 1) === "'" && !mayEndAfterTwo)) return false;
+    this.#reader.position += 1;
+    return true;
   }
 
   /** A name in single quotes, without holes. @throws SyntaxMistake */
@@ -44,24 +71,26 @@ export class OperandParser {
 
   #textOperand(parts: readonly (string | Evaluate)[]): Operand {
     const text = parts.every((part) => typeof part === 'string') ? parts.join('') : null;
-    if (text !== null) return this.#values.addConstant(text);
+    if (text !== null) return this.#values.addConstant(this.#scope === null ? decodeUriText(text) : text);
     return this.#values.add((frame) => joinParts(parts, frame));
   }
 
   /** A text in single quotes, a quote in it doubled; holes in it are filled with their text. */
   #takeQuoted(mayHaveHoles: boolean): (string | Evaluate)[] {
     const reader = this.#reader;
+    const scope = mayHaveHoles ? this.#scope : null;
     const start = reader.position;
     reader.expect("'");
     const parts: (string | Evaluate)[] = [];
     let literal = '';
     while (!reader.atEnd) {
-      if (reader.take("''")) literal += "'";
+      if (this.#scope === null && this.#takeInnerQuote()) literal += "'";
+      else if (reader.take("''")) literal += "'";
       else if (reader.take("'")) return [...parts, literal];
-      else if (reader.take('{{')) literal += '{';
-      else if (reader.take('}}')) literal += '}';
-      else if (mayHaveHoles && reader.next === '{') {
-        parts.push(literal, parseHole(reader, this.#scope));
+      else if (this.#scope !== null && reader.take('{{')) literal += '{';
+      else if (this.#scope !== null && reader.take('}}')) literal += '}';
+      else if (scope !== null && reader.next === '{') {
+        parts.push(literal, parseHole(reader, scope));
         literal = '';
       } else {
         literal += reader.next;

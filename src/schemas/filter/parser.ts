@@ -21,15 +21,19 @@ const operatorWords = [...Object.keys(comparisons), 'in'];
  *               | "/" ( "any" | "all" ) "(" variable ":" or ")"
  *     operand = "'" text "'" | number | "true" | "false" | "null" | hole
  *
+ * A filter that code has put together has no holes, and its lists may be empty (docs/guide/writing-schemas.md "Filters").
  * A hole becomes a value of the tree, so nothing that an entity holds can change what the filter means.
  */
 export class FilterParser {
   readonly #reader: Reader;
   readonly #operands: OperandParser;
+  readonly #mayBeEmpty: boolean;
   readonly #variables: string[] = [];
 
-  constructor(reader: Reader, scope: Scope, values: QueryValues) {
+  /** @param scope null: a filter that code has put together, without holes */
+  constructor(reader: Reader, scope: Scope | null, values: QueryValues) {
     this.#reader = reader;
+    this.#mayBeEmpty = scope === null;
     this.#operands = new OperandParser(reader, scope, values);
   }
 
@@ -171,10 +175,12 @@ export class FilterParser {
   }
 
   #parseIn(path: FilterPath): FilterNode {
-    if (this.#reader.next === '{')
+    if (this.#reader.next === '{' && !this.#mayBeEmpty)
       return { kind: 'in', path, operands: [this.#parseOperand()], spread: true };
-    this.#expect('(', '`(` or a hole');
+    this.#expect('(', this.#mayBeEmpty ? '`(`' : '`(` or a hole');
     const operands: Operand[] = [];
+    // Code puts lists together that may be empty: they match nothing.
+    if (this.#mayBeEmpty && this.#take(')')) return { kind: 'in', path, operands, spread: false };
     do operands.push(this.#parseOperand());
     while (this.#take(','));
     this.#expect(')', '`,` or `)`');

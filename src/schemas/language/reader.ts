@@ -1,3 +1,5 @@
+import { jsonNumberSyntax } from '../../lib/json-number.ts';
+import { excerpt } from '../../lib/quote.ts';
 import { SyntaxMistake } from './syntax-mistake.ts';
 
 /** Nesting of parentheses, lambdas and filters in one text; far above what people write, far below the stack. */
@@ -5,7 +7,9 @@ const nestingMax = 64;
 
 const identifierStart = /[A-Za-z_$\u0080-\uffff]/;
 const identifierRest = /[A-Za-z0-9_$\u0080-\uffff]*/y;
-const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const numberPattern = new RegExp(jsonNumberSyntax, 'y');
+/** Of what stands where something else is expected. */
+const shownCharactersMax = 12;
 const whiteSpace = /[ \t\r\n]*/y;
 
 /** A place in a text that is being parsed, with the steps that all parsers of the mapping language share. */
@@ -87,7 +91,9 @@ export class Reader {
   /** The mistake that something else than `what` stands here. */
   expected(what: string, position = this.position): SyntaxMistake {
     const found =
-      position >= this.text.length ? 'the text ends' : `\`${excerpt(this.text, position)}\` stands`;
+      position >= this.text.length
+        ? 'the text ends'
+        : `\`${excerpt(this.text.slice(position), shownCharactersMax)}\` stands`;
     return this.mistake(`${what} expected, but ${found} there`, `Write ${what} there.`, position);
   }
 
@@ -102,9 +108,4 @@ export class Reader {
     this.position += text.length;
     return text;
   }
-}
-
-function excerpt(text: string, position: number): string {
-  const end = position + 12;
-  return end < text.length ? `${text.slice(position, end)}…` : text.slice(position);
 }

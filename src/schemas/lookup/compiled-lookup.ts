@@ -23,6 +23,8 @@ export interface LookupParts {
   readonly digest: string;
   readonly sourceGroup: string | null;
   readonly condition: FilterNode;
+  /** The condition as it is written, for people. */
+  readonly written: string;
   readonly order: Order | null;
   readonly values: QueryValues;
   readonly top: ((frame: Frame) => number | null) | null;
@@ -67,6 +69,8 @@ export class CompiledLookup {
       sourceGroup: this.#parts.sourceGroup,
       keys: [...new Set(this.#terms.flatMap((term) => term.keys(values)))],
       place: this.#parts.place,
+      condition: this.#parts.written,
+      plan: this.plan,
       isAnsweredBy: (layout) => this.#isAnsweredBy(layout),
       select: (layout, candidates) => {
         const selection = this.#selection(layout, values, top);
@@ -114,6 +118,7 @@ export class CompiledLookup {
         keepFirst();
         return {
           originIds: ranked.map(({ originId }) => originId),
+          matched: Math.min(matched.size, lookupResultsMax),
           cut: matched.size > lookupResultsMax && (top === null || top > lookupResultsMax),
         };
       },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { lookupValuesPerIndexMax } from '../../contract/limits.ts';
@@ -105,6 +106,8 @@ function fieldValue(entity: StoredEntity, field: string): Json {
       return [...entity.redirects];
     case 'properties':
       return entity.properties;
+    case 'updatedAt':
+      return stampText(entity.stamp);
     default:
       return null;
   }

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
+import { parseJsonNumber } from '../../lib/json-number.ts';
 import type { DefinitionContext } from '../definition/definition.ts';
 import type { FilterNode } from '../filter/node.ts';
 import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/operators.ts';
@@ -13,8 +14,8 @@ import { compileField, compileRequiredField } from '../language/expression-field
 import { Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import { parseAt } from '../language/syntax-mistake.ts';
-import { parseJsonNumber } from '../property/rounding.ts';
 import { CompiledLookup, type Order } from './compiled-lookup.ts';
+import type { PropertyPath } from './plan.ts';
 import { propertyPaths } from './property-paths.ts';
 import { QueryValues } from './query-values.ts';
 
@@ -42,12 +43,27 @@ export function compileLookup(at: Cursor, context: DefinitionContext): (frame: F
       .slice(0, 32),
     sourceGroup: readSource(at.member('source')),
     condition,
+    written: isFilter ? writtenText(at.member('filter')) : writtenMatch(at),
     order: readOrder(at.member('orderBy')),
     values,
     top: compileTop(at.member('top'), context.scope),
   });
   context.needs.lookupPlans.push(lookup.plan);
   return (frame) => frame.build.lookup(lookup.query(frame)).map((entity) => new EntityValue(entity));
+}
+
+function writtenText({ json }: Cursor): string {
+  return typeof json === 'string' ? json : JSON.stringify(json ?? null);
+}
+
+/** `type eq city and countryId equals {originId}` */
+function writtenMatch(at: Cursor): string {
+  const [property, operator, value] = ['sourceEntityProperty', 'operator', 'matchValue'].map((name) =>
+    writtenText(at.member(name)),
+  );
+  const type = at.member('sourceEntityType');
+  const ofType = type.isAbsent || type.json === '*' ? '' : `type eq ${writtenText(type)} and `;
+  return `${ofType}${property} ${operator} ${value}`;
 }
 
 function compileFilter(at: Cursor, scope: Scope, values: QueryValues): FilterNode {
@@ -96,7 +112,14 @@ function readOrder(at: Cursor): Order | null {
   if (!sort.isAbsent && sort.json !== 'asc' && sort.json !== 'desc') {
     sort.expected('`asc` or `desc`', 'Write one of them.');
   }
-  return { paths: propertyPaths(property ?? ''), sort: sort.json === 'desc' ? 'desc' : 'asc' };
+  return { paths: orderPaths(property ?? ''), sort: sort.json === 'desc' ? 'desc' : 'asc' };
+}
+
+const holeOfItem = /^\{item\.([^{}]+)\}$/;
+
+/** `{item.p.date}` is `p.date`: what a result is called in the items of an array may stand in front. */
+function orderPaths(property: string): readonly PropertyPath[] {
+  return propertyPaths(holeOfItem.exec(property)?.[1] ?? property);
 }
 
 function readSource(at: Cursor): string | null {

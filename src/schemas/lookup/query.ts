@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { LookupLayout } from './layout.ts';
+import type { LookupPlan } from './plan.ts';
 
 /** An index entry as the store hands it back. `values` stand in the order of the layout's `projection`. */
 export interface LookupCandidate {
@@ -15,6 +16,10 @@ export interface LookupQuery {
   /** Index keys whose entries together hold every match; empty when nothing can match. */
   readonly keys: readonly string[];
   readonly place: string;
+  /** The condition as it is written, for people. */
+  readonly condition: string;
+  /** What it may read, whatever its values. */
+  readonly plan: LookupPlan;
   /** True when the layout has all the indexes and values that the lookup reads, whatever schemas it was made for. */
   isAnsweredBy(layout: LookupLayout): boolean;
   /**
@@ -34,5 +39,7 @@ export interface LookupSelection {
 
 export interface Selected {
   readonly originIds: string[];
+  /** How many entities the condition found, whatever `top` leaves of them; at most `lookupResultsMax`. */
+  readonly matched: number;
   readonly cut: boolean;
 }

@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
+import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
 import {
   type Definition,
   type DefinitionContext,
@@ -8,7 +9,6 @@ import {
 } from '../definition/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
-import { parseJsonNumber, roundNumber, roundText } from './rounding.ts';
 
 /** Fractional digits that a 64-bit floating-point number can have at all. */
 const precisionMax = 1_100;

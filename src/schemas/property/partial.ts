@@ -1,5 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import type { Json } from '../../contract/json.ts';
 import { partialDepthMax } from '../../contract/limits.ts';
+import type { BodyWriter } from '../build/view-body.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { CompiledPartial } from '../definition/partial.ts';
 import { compileRequiredField } from '../language/expression-field.ts';
@@ -18,27 +20,36 @@ export function compilePartialUse(at: Cursor, context: DefinitionContext): Defin
   const place = context.placeOf(at);
   return {
     mayRefer: true,
-    write: (frame, body) => {
-      const { build } = frame;
-      const name = alias.text(frame);
-      const partial = findPartial(frame, name);
-      if (partial === null) {
-        const message = name
-          ? `no partial is called ${JSON.stringify(name.slice(0, 100))}`
-          : 'the alias of the partial is empty';
-        build.report({ kind: 'partialUnknown', place, message });
-        return body.value('null');
-      }
-      if (build.partialDepth >= partialDepthMax) {
-        build.limitReached(place, `partials are nested ${partialDepthMax} deep; what is deeper is null`);
-        return body.value('null');
-      }
-      if (body.isFull || !build.spend(1)) return body.value('null');
-      build.partialDepth += 1;
-      partial.write(new Frame(build, inputOf(frame)), body);
-      build.partialDepth -= 1;
-    },
+    write: (frame, body) => writePartial(frame, alias.text(frame), () => inputOf(frame), place, body),
   };
+}
+
+/** Writes what a partial makes of an input. @param place how diagnostics name where it is used */
+export function writePartial(
+  frame: Frame,
+  name: string | null,
+  inputOf: () => Json,
+  place: string,
+  body: BodyWriter,
+): void {
+  const { build } = frame;
+  const partial = findPartial(frame, name);
+  const isTooDeep = build.partialDepth >= partialDepthMax;
+  if (partial === null) {
+    const message = name
+      ? `no partial is called ${JSON.stringify(name.slice(0, 100))}`
+      : 'the alias of the partial is empty';
+    build.report({ kind: 'partialUnknown', place, message });
+  } else if (isTooDeep) {
+    build.limitReached(place, `partials are nested ${partialDepthMax} deep; what is deeper is null`);
+  }
+  if (partial === null || isTooDeep || body.isFull || !build.spend(1)) {
+    body.value('null');
+    return;
+  }
+  build.partialDepth += 1;
+  partial.write(new Frame(build, inputOf()), body);
+  build.partialDepth -= 1;
 }
 
 function findPartial(frame: Frame, name: string | null): CompiledPartial | null {

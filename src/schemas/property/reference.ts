@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { formatViewId, parseEntityId, type ViewRef } from '../../contract/ids.ts';
+import { formatViewId, isAlias, parseEntityId, type ViewRef } from '../../contract/ids.ts';
+import type { BuildInput } from '../build/input.ts';
 import type { ReferencePiece } from '../build/view-body.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
@@ -12,13 +13,13 @@ type Resolve = (frame: Frame, alias: string) => Meant | null;
 const idKeys = ['id', 'gid', 'originId'] as const;
 
 /**
- * `{type: "reference", alias, id | gid | originId, source?}`; an empty or null id gives null
+ * `{type: "reference", alias | view, id | gid | originId, source?}`; an empty or null id gives null
  * (docs/reference/mapping-language.md "reference").
  */
 export function compileReference(at: Cursor, { scope, needs }: DefinitionContext): Definition {
-  if (at.object(['type', 'alias', ...idKeys, 'source']) === null) return nullDefinition;
+  if (at.object(['type', 'alias', 'view', ...idKeys, 'source']) === null) return nullDefinition;
   needs.references.push(at);
-  const { text: aliasOf } = compileRequiredField(at.member('alias'), scope);
+  const { text: aliasOf } = compileRequiredField(at.member(aliasKey(at)), scope);
   const resolve = compileTarget(at, scope);
   return {
     mayRefer: true,
@@ -29,6 +30,16 @@ export function compileReference(at: Cursor, { scope, needs }: DefinitionContext
       else body.reference(meant);
     },
   };
+}
+
+/** `view` is another name of `alias`. */
+function aliasKey(at: Cursor): 'alias' | 'view' {
+  const view = at.member('view');
+  if (view.isAbsent) return 'alias';
+  if (!at.member('alias').isAbsent) {
+    view.issue('`alias` says already which view is meant', 'Keep one of `alias`, `view`.');
+  }
+  return 'view';
 }
 
 function compileTarget(at: Cursor, scope: Scope): Resolve {
@@ -66,21 +77,30 @@ function byOriginId(text: EvaluateText, source: EvaluateText | null): Resolve {
   return (frame, alias) => {
     const originId = text(frame);
     if (!originId) return null;
-    const { input } = frame.build;
-    const { environmentId, entity } = input;
-    if (source === null) return meantView({ environmentId, sourceId: entity.sourceId, originId, alias });
-    const group = source(frame) ?? '';
-    const sourceId = input.resolveSource(group);
-    if (sourceId !== null) return meantView({ environmentId, sourceId, originId, alias });
-    // There is no source to name. The group's alias in its place still tells a reader what was meant.
-    return { target: null, viewId: formatViewId({ environmentId, sourceId: group, originId, alias }) };
+    return meantByOriginId(
+      frame.build.input,
+      alias,
+      originId,
+      source === null ? null : (source(frame) ?? ''),
+    );
   };
 }
 
-const aliasPattern = /^[A-Za-z0-9_-]+$/;
+/** @param group source group; null: the source of the entity itself */
+export function meantByOriginId(
+  input: BuildInput,
+  alias: string,
+  originId: string,
+  group: string | null,
+): Meant {
+  const { environmentId, entity } = input;
+  if (group === null) return meantView({ environmentId, sourceId: entity.sourceId, originId, alias });
+  const sourceId = input.resolveSource(group);
+  if (sourceId !== null) return meantView({ environmentId, sourceId, originId, alias });
+  // There is no source to name. The group's alias in its place still tells a reader what was meant.
+  return { target: null, viewId: formatViewId({ environmentId, sourceId: group, originId, alias }) };
+}
 
 function meantView(view: ViewRef): Meant {
-  return aliasPattern.test(view.alias)
-    ? { target: view, viewId: null }
-    : { target: null, viewId: formatViewId(view) };
+  return isAlias(view.alias) ? { target: view, viewId: null } : { target: null, viewId: formatViewId(view) };
 }

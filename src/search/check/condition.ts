@@ -6,7 +6,9 @@ import { parseDate } from '../columns/date-text.ts';
 import { parseWhole, queryPointOf } from '../columns/number-point.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isOrdered } from '../fields/field-type.ts';
+import { checkGeoCondition, isGeoOperator } from './geo.ts';
 import { type Mistakes, quote } from './mistakes.ts';
+import { itemsOfText, valueOfText } from './value-text.ts';
 
 const ordering: ReadonlySet<FilterOperator> = new Set([
   'greaterThan',
@@ -29,7 +31,7 @@ export function checkCondition(condition: JsonObject, place: string, check: Filt
   const { table, mistakes } = check;
   const field = getOwn(condition, 'field') ?? null;
   const operator = checkOperator(getOwn(condition, 'operator') ?? null, place, mistakes);
-  const value = getOwn(condition, 'value') ?? null;
+  const sent = getOwn(condition, 'value') ?? null;
   const caseInsensitive = getOwn(condition, 'caseInsensitive') ?? false;
   if (typeof caseInsensitive !== 'boolean') {
     mistakes.add(`${place}.caseInsensitive`, `must be true or false, not ${quote(caseInsensitive)}`);
@@ -42,8 +44,15 @@ export function checkCondition(condition: JsonObject, place: string, check: Filt
   if (meaning.kind === 'unknown') mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
   if (meaning.kind === 'score') mistakes.add(`${place}.field`, '"_score" can be sorted by, not filtered');
   if (operator === null) return null;
-  if (operator === 'contains' && typeof value === 'string' && value.includes('*')) check.patterns += 1;
-  checkUse(meaning, field, operator, value, place, mistakes);
+  if (isGeoOperator(operator)) {
+    const value = checkGeoCondition(meaning, field, operator, sent, place, mistakes);
+    return { kind: 'condition', field, operator, value, caseInsensitive: false };
+  }
+  if (operator === 'contains' && typeof sent === 'string' && sent.includes('*')) check.patterns += 1;
+  const listed = operator === 'in' && typeof sent === 'string' ? itemsOfText(sent) : sent;
+  const isOfUse = checkUse(meaning, field, operator, listed, place, mistakes);
+  const value = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
+  if (value === unreadable) return null;
   checkValue(meaning, operator, value, `${place}.value`, mistakes);
   return { kind: 'condition', field, operator, value, caseInsensitive: caseInsensitive === true };
 }
@@ -56,7 +65,22 @@ function checkOperator(operator: Json, place: string, mistakes: Mistakes): Filte
   return null;
 }
 
-/** Checks that the operator has a meaning on fields of that type. */
+const unreadable = Symbol('a value with a mistake');
+
+/** The value as the field's type writes it; `unreadable` when a mistake has been told about it. */
+function readValue(
+  meaning: FieldMeaning,
+  sent: Json,
+  place: string,
+  mistakes: Mistakes,
+): Json | typeof unreadable {
+  if (meaning.kind !== 'field') return sent;
+  const before = mistakes.count;
+  const value = valueOfText(meaning.traits, sent, place, mistakes);
+  return mistakes.count === before ? value : unreadable;
+}
+
+/** Checks that the operator has a meaning on fields of that type. @returns false after a mistake */
 function checkUse(
   meaning: FieldMeaning,
   field: string,
@@ -64,22 +88,28 @@ function checkUse(
   value: Json,
   place: string,
   mistakes: Mistakes,
-): void {
-  if (meaning.kind !== 'field') return;
+): boolean {
+  if (meaning.kind !== 'field') return true;
   const { traits, type } = meaning;
   const name = quote(field);
-  const wrong = (text: string): void => mistakes.add(`${place}.operator`, text);
+  const wrong = (text: string): false => {
+    mistakes.add(`${place}.operator`, text);
+    return false;
+  };
+  const asksPresence = (operator === 'equals' || operator === 'notEquals') && value === null;
+  if (traits.kind === 'geo') {
+    return asksPresence || wrong(`${name} is of type ${type}; use withinDistance or withinBox`);
+  }
   if (traits.shape === 'object') {
-    const asksPresence = (operator === 'equals' || operator === 'notEquals') && value === null;
-    if (!asksPresence) wrong(`${name} is of type object, which is stored but not searchable`);
-    return;
+    return asksPresence || wrong(`${name} is of type object, which is stored but not searchable`);
   }
   if (ordering.has(operator) && !isOrdered(traits)) {
-    wrong(`${operator} needs a field of numbers, dates or ranges; ${name} is of type ${type}`);
+    return wrong(`${operator} needs a field of numbers, dates or ranges; ${name} is of type ${type}`);
   }
   if (operator === 'contains' && traits.shape !== 'list' && traits.kind !== 'text') {
-    wrong(`contains needs a field of text or a list; ${name} is of type ${type}`);
+    return wrong(`contains needs a field of text or a list; ${name} is of type ${type}`);
   }
+  return true;
 }
 
 /**

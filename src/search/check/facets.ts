@@ -1,18 +1,17 @@
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { facetSizeDefault, facetSizeMax, facetsPerQueryMax } from '../../contract/limits.ts';
-import type { CheckedQuery } from '../checked-query.ts';
+import type { CheckedFacet } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
-import { isFacetable } from '../fields/field-type.ts';
+import { isFacetable, isNumeric, type ValueKind } from '../fields/field-type.ts';
+import { checkNumberFacet, type NumberQuestion } from './facet-numbers.ts';
 import { type Mistakes, quote } from './mistakes.ts';
-
-type Facet = CheckedQuery['facets'][number];
 
 /**
  * The facets of a query. A field that cannot be faceted, or does not exist, is no mistake: its facet is not valid and
  * has no groups.
  */
-export function checkFacets(facets: Json, table: FieldTable, mistakes: Mistakes): Facet[] {
+export function checkFacets(facets: Json, table: FieldTable, mistakes: Mistakes): CheckedFacet[] {
   if (facets === null) return [];
   if (!Array.isArray(facets)) {
     mistakes.add('facets', `must be an array of {"field", "name", "size"}, not ${quote(facets)}`);
@@ -25,14 +24,16 @@ export function checkFacets(facets: Json, table: FieldTable, mistakes: Mistakes)
   return facets.flatMap((facet, at) => checkFacet(facet, `facets[${at}]`, table, mistakes) ?? []);
 }
 
-function checkFacet(facet: Json, place: string, table: FieldTable, mistakes: Mistakes): Facet | null {
+function checkFacet(facet: Json, place: string, table: FieldTable, mistakes: Mistakes): CheckedFacet | null {
   if (!isJsonObject(facet)) {
     mistakes.add(place, `must be {"field", "name", "size"}, not ${quote(facet)}`);
     return null;
   }
   const field = getOwn(facet, 'field') ?? null;
   const name = getOwn(facet, 'name') ?? field;
-  const size = getOwn(facet, 'size') ?? facetSizeDefault;
+  // Some clients send 0 for a size that nobody asked for.
+  const sent = getOwn(facet, 'size') ?? facetSizeDefault;
+  const size = sent === 0 ? facetSizeDefault : sent;
   if (typeof field !== 'string') {
     mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
   }
@@ -43,12 +44,27 @@ function checkFacet(facet: Json, place: string, table: FieldTable, mistakes: Mis
   if (!isSize) {
     mistakes.add(`${place}.size`, `must be a whole number from 1 to ${facetSizeMax}, not ${quote(size)}`);
   }
+  const filter = getOwn(facet, 'filter') ?? true;
+  if (typeof filter !== 'boolean') {
+    mistakes.add(`${place}.filter`, `must be true or false, not ${quote(filter)}`);
+  }
+  const kind = typeof field === 'string' ? facetKind(table, field) : null;
+  const question = checkNumberFacet(facet, kind !== null && isNumeric(kind) ? kind : null, place, mistakes);
   if (typeof field !== 'string' || typeof name !== 'string' || !isSize) return null;
-  return { field, name, size, isValid: canFacet(table, field) };
+  const isValid = kind !== null && (question === null || canHave(question, kind));
+  const unfiltered = filter === false ? { isUnfiltered: true as const } : {};
+  const numbers = isValid && question !== null ? { numbers: { kind, ...question } } : {};
+  return { field, name, size, isValid, ...unfiltered, ...numbers };
 }
 
-function canFacet(table: FieldTable, field: string): boolean {
+/** The kind of values that the facet of a field counts; null for a field that cannot be faceted. */
+function facetKind(table: FieldTable, field: string): ValueKind | null {
   const meaning = meaningOf(table, field);
-  if (meaning.kind !== 'field' || !isFacetable(meaning.traits)) return false;
-  return !meaning.isBuiltIn || meaning.traits.kind === 'text';
+  if (meaning.kind !== 'field' || !isFacetable(meaning.traits)) return null;
+  const { kind } = meaning.traits;
+  return meaning.isBuiltIn && kind !== 'text' ? null : kind;
+}
+
+function canHave({ interval }: NumberQuestion, kind: ValueKind): boolean {
+  return interval === null ? isNumeric(kind) : kind === 'date';
 }

@@ -8,8 +8,15 @@ const mistakesMax = 1000;
 export class Mistakes {
   readonly texts: string[] = [];
   readonly #members = new Set<string>();
+  #count = 0;
+
+  /** All mistakes, also those beyond what is told. */
+  get count(): number {
+    return this.#count;
+  }
 
   add(place: string, text: string): void {
+    this.#count += 1;
     this.#members.add(/^\w*/.exec(place)?.[0] ?? '');
     if (this.texts.length < mistakesMax) this.texts.push(`${place}: ${text}`);
   }

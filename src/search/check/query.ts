@@ -3,11 +3,14 @@ import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
+import { checkDistinct } from './distinct.ts';
 import { checkFacets } from './facets.ts';
+import { checkFields } from './fields.ts';
 import { checkFilter } from './filter.ts';
+import { checkHighlight } from './highlight.ts';
 import { Mistakes, quote } from './mistakes.ts';
 import { checkPagination, invalidNextPageToken } from './pagination.ts';
-import { checkSearch } from './search.ts';
+import { checkSearch, searchIdentity } from './search.ts';
 import { checkSort } from './sort.ts';
 
 export interface QueryRules extends FieldTable {
@@ -40,17 +43,31 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   const mistakes = new Mistakes();
   const filter = checkFilter(memberOf(body, 'filters'), rules, mistakes);
   const search = checkSearch(memberOf(body, 'search'), rules, mistakes);
+  const highlight = checkHighlight(memberOf(body, 'highlight'), search, rules, mistakes);
+  const distinct = checkDistinct(body, rules, mistakes);
   const facets = checkFacets(memberOf(body, 'facets'), rules, mistakes);
   const sort = checkSort(memberOf(body, 'sort'), search !== null, rules, mistakes);
   const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
   const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
+  const fields = checkFields(memberOf(body, 'fields'), rules, mistakes);
   const { offset, pageSize, nextPageToken } = pagination;
   // A token comes with an answer. A query with these mistakes has no answer, so the token is of another query; see
   // `queryIdentity`.
-  const isOfAnother = ['filters', 'search', 'sort'].some((member) => mistakes.isIn(member));
+  const isOfAnother = ['filters', 'search', 'sort', 'distinct'].some((member) => mistakes.isIn(member));
   if (isOfAnother && nextPageToken !== null) mistakes.texts.push(invalidNextPageToken);
   if (mistakes.texts.length > 0) return { ok: false, errors: mistakes.texts };
-  const query: CheckedQuery = { filter, search, facets, sort, offset, pageSize, after: null };
+  const query: CheckedQuery = {
+    filter,
+    search,
+    highlight,
+    distinct,
+    facets,
+    sort,
+    offset,
+    pageSize,
+    after: null,
+    fields,
+  };
   return { ok: true, query, aliases, nextPageToken };
 }
 
@@ -58,10 +75,11 @@ function memberOf(body: JsonObject, name: string): Json {
   return getOwn(body, name) ?? null;
 }
 
-/** A text that is equal for queries with the same filters, search and sort. A `nextPageToken` holds for all of them. */
-export function queryIdentity({ filter, search, sort }: CheckedQuery): string {
+/** A text that is equal for queries with the same filters, search, sort and distinct. A `nextPageToken` holds for all of them. */
+export function queryIdentity({ filter, search, sort, distinct }: CheckedQuery): string {
+  const distinctField = distinct === null ? [] : [distinct.field];
   // These parts are plain JSON. TypeScript cannot see it, because they are interfaces.
-  return canonicalJson([filter, search, sort] as unknown as Json);
+  return canonicalJson([filter, search && searchIdentity(search), sort, ...distinctField] as unknown as Json);
 }
 
 function checkAliases(aliases: Json, { isSchemaAlias }: QueryRules, mistakes: Mistakes): string[] | null {

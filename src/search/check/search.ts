@@ -1,41 +1,41 @@
-import type { Json } from '../../contract/json.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { searchCodePointsMax } from '../../contract/limits.ts';
+import { searchCodePointsMax, searchFuzzinessMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
-import type { CheckedQuery } from '../checked-query.ts';
-import { type FieldTable, meaningOf } from '../fields/field-table.ts';
+import type { CheckedSearch } from '../checked-query.ts';
+import type { FieldTable } from '../fields/field-table.ts';
 import { type Mistakes, quote } from './mistakes.ts';
+import { checkSearchFields } from './search-fields.ts';
 
 /** Checks the search of a query, null for none (docs/reference/indexes-and-queries.md "Search"). */
-export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedQuery['search'] {
+export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedSearch | null {
   if (search === null) return null;
   if (!isJsonObject(search)) {
     mistakes.add('search', `must be {"field", "value"}, not ${quote(search)}`);
     return null;
   }
-  const field = getOwn(search, 'field') ?? null;
+  const fields = checkSearchFields(search, table, mistakes);
   const value = getOwn(search, 'value') ?? null;
-  const literal = getOwn(search, 'literal') ?? false;
-  checkSearchField(field, table, mistakes);
   checkSearchValue(value, mistakes);
-  if (typeof literal !== 'boolean') {
-    mistakes.add('search.literal', `must be true or false, not ${quote(literal)}`);
-  }
-  if (typeof field !== 'string' || typeof value !== 'string') return null;
-  return { field, value, literal: literal === true };
+  const literal = checkFlag(search, 'literal', mistakes);
+  const mode = checkMode(getOwn(search, 'mode') ?? 'any', mistakes);
+  const prefix = checkFlag(search, 'prefix', mistakes);
+  const fuzziness = checkFuzziness(getOwn(search, 'fuzziness') ?? null, literal, mistakes);
+  if (fields === null || typeof value !== 'string') return null;
+  return { fields, value, literal, mode, prefix, fuzziness };
 }
 
-function checkSearchField(field: Json, table: FieldTable, mistakes: Mistakes): void {
-  if (typeof field !== 'string') {
-    mistakes.add('search.field', field === null ? 'is missing' : `must be text, not ${quote(field)}`);
-    return;
-  }
-  const meaning = meaningOf(table, field);
-  if (meaning.kind === 'unknown') mistakes.add('search.field', `the index has no field ${quote(field)}`);
-  const isSearchable = meaning.kind === 'field' && meaning.traits.isSearchable;
-  if (isSearchable || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
-  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'built in';
-  mistakes.add('search.field', `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
+/** The part of a query's identity that its search is. A search of one field is known by what it says itself. */
+export function searchIdentity({ fields, value, literal, ...how }: CheckedSearch): object {
+  const [only] = fields;
+  const isPlain = fields.length === 1 && only?.weight === 1;
+  const isUsual = how.mode === 'any' && !how.prefix && how.fuzziness === null;
+  return {
+    ...(isPlain ? { field: only.field } : { fields }),
+    value,
+    literal,
+    ...(isUsual ? {} : how),
+  };
 }
 
 function checkSearchValue(value: Json, mistakes: Mistakes): void {
@@ -46,4 +46,31 @@ function checkSearchValue(value: Json, mistakes: Mistakes): void {
   const length = countCodePoints(value);
   if (length <= searchCodePointsMax) return;
   mistakes.add('search.value', `has ${length} characters; at most ${searchCodePointsMax} are allowed`);
+}
+
+function checkFlag(search: JsonObject, name: string, mistakes: Mistakes): boolean {
+  const value = getOwn(search, name) ?? false;
+  if (typeof value !== 'boolean') {
+    mistakes.add(`search.${name}`, `must be true or false, not ${quote(value)}`);
+  }
+  return value === true;
+}
+
+function checkMode(mode: Json, mistakes: Mistakes): CheckedSearch['mode'] {
+  if (mode === 'any' || mode === 'all') return mode;
+  mistakes.add('search.mode', `must be "any" or "all", not ${quote(mode)}`);
+  return 'any';
+}
+
+function checkFuzziness(fuzziness: Json, literal: boolean, mistakes: Mistakes): number | null {
+  if (fuzziness === null) return null;
+  const isCount = typeof fuzziness === 'number' && Number.isInteger(fuzziness) && fuzziness >= 0;
+  if (!isCount || fuzziness > searchFuzzinessMax) {
+    mistakes.add('search.fuzziness', `must be 0, 1 or 2, not ${quote(fuzziness)}`);
+    return null;
+  }
+  if (literal && fuzziness > 0) {
+    mistakes.add('search.fuzziness', `a literal search allows no edits; leave out "literal", or ask for 0`);
+  }
+  return fuzziness;
 }

@@ -4,6 +4,7 @@ import { sortKeysMax } from '../../contract/limits.ts';
 import type { SortKey } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isSortable } from '../fields/field-type.ts';
+import { checkOrigin, isOfPlaces } from './geo.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 /**
@@ -28,8 +29,12 @@ export function checkSort(sort: Json, hasSearch: boolean, table: FieldTable, mis
     const name = `${key?.order} ${key?.field}`;
     if (key !== null && !keys.has(name)) keys.set(name, key);
   }
+  checkNearOnce(sort, mistakes);
   return keys.size === 0 ? fallback : [...keys.values()];
 }
+
+/** Some clients number the orders. */
+const numberedOrders: readonly (SortKey['order'] | undefined)[] = ['desc', 'asc'];
 
 function checkKey(entry: Json, place: string, table: FieldTable, mistakes: Mistakes): SortKey | null {
   if (!isJsonObject(entry)) {
@@ -37,25 +42,51 @@ function checkKey(entry: Json, place: string, table: FieldTable, mistakes: Mista
     return null;
   }
   const field = getOwn(entry, 'field') ?? null;
-  const order = getOwn(entry, 'order') ?? 'asc';
+  const sent = getOwn(entry, 'order') ?? 'asc';
+  const order = typeof sent === 'number' ? numberedOrders[sent] : sent;
   if (typeof field !== 'string') {
     mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
   } else {
-    checkSortField(field, place, table, mistakes);
+    checkSortField(field, (getOwn(entry, 'near') ?? null) !== null, place, table, mistakes);
   }
   if (order !== 'asc' && order !== 'desc') {
-    mistakes.add(`${place}.order`, `must be "asc" or "desc", not ${quote(order)}`);
+    mistakes.add(`${place}.order`, `must be "asc" or "desc", not ${quote(sent)}`);
     return null;
   }
-  return typeof field === 'string' ? { field, order } : null;
+  if (typeof field !== 'string') return null;
+  const near = getOwn(entry, 'near') ?? null;
+  if (near === null) return { field, order };
+  const origin = checkOrigin(near, `${place}.near`, mistakes);
+  return origin && { field, order, near: origin };
 }
 
-function checkSortField(field: string, place: string, table: FieldTable, mistakes: Mistakes): void {
+function checkNearOnce(sort: readonly Json[], mistakes: Mistakes): void {
+  const places = [...sort.keys()].filter((at) => {
+    const entry = sort[at];
+    return entry !== undefined && isJsonObject(entry) && (getOwn(entry, 'near') ?? null) !== null;
+  });
+  const [, second] = places;
+  if (second !== undefined) mistakes.add(`sort[${second}].near`, 'one key at most sorts by distance');
+}
+
+function checkSortField(
+  field: string,
+  isNear: boolean,
+  place: string,
+  table: FieldTable,
+  mistakes: Mistakes,
+): void {
   const meaning = meaningOf(table, field);
   if (meaning.kind === 'unknown') {
     mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
   }
-  if (meaning.kind === 'field' && !isSortable(meaning.traits)) {
-    mistakes.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which has no order`);
+  if (isNear) {
+    if (isOfPlaces(meaning) || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
+    const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
+    mistakes.add(`${place}.near`, `needs a field of type geoPoint or geoPoint[]; ${quote(field)} is ${type}`);
+    return;
   }
+  if (meaning.kind !== 'field' || isSortable(meaning.traits)) return;
+  const advice = isOfPlaces(meaning) ? '; name a place to be "near"' : '';
+  mistakes.add(`${place}.field`, `${quote(field)} is of type ${meaning.type}, which has no order${advice}`);
 }

@@ -4,11 +4,20 @@ import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
 import { type PointTest, pointTest } from '../filter/point-test.ts';
-import type { Steps } from '../pace.ts';
+import { pace, type Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
+import { type FirstDocs, SortedDocs, type Stretch, type Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
-import { type NumberPoint, nextDown, nextUp, pointOf } from './number-point.ts';
+import { nextDown, nextUp, pointOf } from './number-point.ts';
+
+/** The docs of a column in the order of their numbers. */
+export interface NumbersInOrder {
+  /** How many docs have a number of the stretch. */
+  count(stretch: Stretch): number;
+  /** The first docs of a stretch in a direction. */
+  first(stretch: Stretch, walk: Walk): Steps<FirstDocs>;
+}
 
 /** One number for each doc: integers, longs, floats, doubles, and dates in milliseconds. */
 export class NumberColumn implements Column {
@@ -18,6 +27,8 @@ export class NumberColumn implements Column {
   #values: Float64Array;
   /** Differences of the exact longs from their doubles; null while no value needs it. */
   #residuals: Int16Array | null = null;
+  /** Null before the first query that goes by it, and after many changes. */
+  #sorted: SortedDocs | null = null;
 
   constructor(capacity: number, kind: ValueKind) {
     this.present = new Bitmap(capacity);
@@ -26,12 +37,13 @@ export class NumberColumn implements Column {
   }
 
   get bytes(): number {
-    return this.#values.byteLength + (this.#residuals?.byteLength ?? 0);
+    return this.#values.byteLength + (this.#residuals?.byteLength ?? 0) + (this.#sorted?.bytes ?? 0);
   }
 
   set(doc: number, value: Json): null {
     const point = pointOf(this.#kind, value);
     if (point === null) return null;
+    this.#noteMove(doc);
     this.#values[doc] = point.approx;
     if (point.residual !== 0) this.#residuals ??= new Int16Array(this.#values.length);
     if (this.#residuals !== null) this.#residuals[doc] = point.residual;
@@ -40,6 +52,7 @@ export class NumberColumn implements Column {
   }
 
   clear(doc: number): null {
+    this.#noteMove(doc);
     this.#values[doc] = Number.NaN;
     this.present.remove(doc);
     return null;
@@ -56,6 +69,11 @@ export class NumberColumn implements Column {
     this.#residuals = residuals;
   }
 
+  /** 1 for a doc that has a value, else 0. */
+  countAt(doc: number): number {
+    return Number.isNaN(this.approxAt(doc)) ? 0 : 1;
+  }
+
   /** The value's double, NaN for none. */
   approxAt(doc: number): number {
     return this.#values[doc] ?? Number.NaN;
@@ -70,8 +88,30 @@ export class NumberColumn implements Column {
     if (test.kind === 'none') return matchNothing;
     const isPlain = this.#kind !== 'long' || this.#residuals === null;
     return isPlain && test.kind === 'between'
-      ? matchBetween(this.#values, test.low, test.high)
+      ? matchBetween(this.#values, stretchBetween(test))
       : this.#matchExact(test);
+  }
+
+  /** The numbers for which a condition holds; null when they are no stretch. */
+  *stretchOf(condition: Condition): Steps<Stretch | null> {
+    const test = yield* pointTest(this.#kind, condition);
+    return test.kind === 'between' ? stretchBetween(test) : null;
+  }
+
+  /** The docs in the order of their numbers; null where doubles do not hold these exactly. The first call sorts. */
+  *inOrder(): Steps<NumbersInOrder | null> {
+    if (this.#residuals !== null) return null;
+    if (this.#sorted === null) {
+      const { phase, detail } = pace;
+      pace.enter('shared');
+      this.#sorted = yield* SortedDocs.of(this.#values);
+      pace.enter(phase, detail);
+    }
+    const [docs, values] = [this.#sorted, this.#values];
+    return {
+      count: (stretch) => docs.count(values, stretch),
+      first: (stretch, walk) => docs.first(values, stretch, walk),
+    };
   }
 
   order(isDescending: boolean): Order {
@@ -80,6 +120,11 @@ export class NumberColumn implements Column {
       residual: (doc) => this.residualAt(doc),
       values: this.#values,
     });
+  }
+
+  #noteMove(doc: number): void {
+    this.#sorted?.move(doc, this.approxAt(doc));
+    if (this.#sorted?.isWorn === true) this.#sorted = null;
   }
 
   #matchExact(test: PointTest): DocTest {
@@ -109,9 +154,15 @@ export function acceptorOf(test: PointTest): (approx: number, residual: number) 
     (approx < high.approx || (approx === high.approx && residual <= high.residual));
 }
 
-function matchBetween(values: Float64Array, lowPoint: NumberPoint, highPoint: NumberPoint): DocTest {
-  const low = lowPoint.residual > 0 ? nextUp(lowPoint.approx) : lowPoint.approx;
-  const high = highPoint.residual < 0 ? nextDown(highPoint.approx) : highPoint.approx;
+/** The doubles that lie between two points. */
+function stretchBetween({ low, high }: Extract<PointTest, { kind: 'between' }>): Stretch {
+  return {
+    low: low.residual > 0 ? nextUp(low.approx) : low.approx,
+    high: high.residual < 0 ? nextDown(high.approx) : high.approx,
+  };
+}
+
+function matchBetween(values: Float64Array, { low, high }: Stretch): DocTest {
   return {
     test: (doc) => {
       const value = values[doc] ?? Number.NaN;

@@ -77,7 +77,7 @@ export class NumberListColumn implements Column {
       const count = this.#values.counts[doc] ?? 0;
       pace.units += count;
       for (let at = 0; at < count; at += 1) {
-        if (accepts(this.#approxAt(doc, at), this.#residualAt(doc, at))) return true;
+        if (accepts(this.approxAt(doc, at), this.residualAt(doc, at))) return true;
       }
       return false;
     });
@@ -87,17 +87,24 @@ export class NumberListColumn implements Column {
     const placeOf = (doc: number): number => (isDescending ? (this.#values.counts[doc] ?? 0) - 1 : 0);
     const isEmpty = (doc: number): boolean => (this.#values.counts[doc] ?? 0) === 0;
     return new NumberOrder(this.#kind === 'long', isDescending, {
-      approx: (doc) => (isEmpty(doc) ? Number.NaN : this.#approxAt(doc, placeOf(doc))),
-      residual: (doc) => (isEmpty(doc) ? 0 : this.#residualAt(doc, placeOf(doc))),
+      approx: (doc) => (isEmpty(doc) ? Number.NaN : this.approxAt(doc, placeOf(doc))),
+      residual: (doc) => (isEmpty(doc) ? 0 : this.residualAt(doc, placeOf(doc))),
       values: null,
     });
   }
 
-  #approxAt(doc: number, at: number): number {
+  /** How many items a doc has. */
+  countAt(doc: number): number {
+    return this.#values.counts[doc] ?? 0;
+  }
+
+  /** An item's double; see `countAt`. */
+  approxAt(doc: number, at: number): number {
     return this.#values.items[(this.#values.starts[doc] ?? 0) + at] ?? Number.NaN;
   }
 
-  #residualAt(doc: number, at: number): number {
+  /** The difference of an item from its double. */
+  residualAt(doc: number, at: number): number {
     const residuals = this.#residuals;
     return residuals === null ? 0 : (residuals.items[(residuals.starts[doc] ?? 0) + at] ?? 0);
   }

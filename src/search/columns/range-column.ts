@@ -98,6 +98,8 @@ export class RangeColumn implements Column {
         return overlaps(lowest, justBelow(point));
       case 'lessThanOrEquals':
         return overlaps(lowest, point);
+      default:
+        return null;
     }
   }
 

@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, endOfGo, matchTested } from '../filter/doc-test.ts';
+import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 
@@ -89,10 +89,20 @@ export class ScalarCodes extends CodeColumn {
     if (test.kind === 'one') return this.#bindOne(test.code);
     const accepts = test.kind === 'some' ? test.accepts : () => false;
     const codes = this.#codes;
-    return matchTested((doc) => {
+    const tested = matchTested((doc) => {
       const code = codes[doc] ?? none;
       return code !== none && accepts(code);
     });
+    const listed = test.kind === 'some' ? test.codes : undefined;
+    return listed === undefined ? tested : { ...tested, few: this.#listingOf(listed) };
+  }
+
+  #listingOf(codes: readonly number[]): Listing {
+    const count = codes.reduce((sum, code) => sum + this.dictionary.usesOf(code), 0);
+    return {
+      count,
+      list: (out) => codes.reduce((from, code) => this.#listDocs(code, out, from), 0),
+    };
   }
 
   override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {
@@ -120,12 +130,13 @@ export class ScalarCodes extends CodeColumn {
         scanEqual(codes, code, into, from, end);
         return end;
       },
-      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out) },
+      few: { count: this.dictionary.usesOf(code), list: (out) => this.#listDocs(code, out, 0) },
     };
   }
 
-  #listDocs(code: number, out: Int32Array): number {
-    let count = 0;
+  /** Writes the docs of a code to `out`, beginning at a place. @returns the place behind the last */
+  #listDocs(code: number, out: Int32Array, from: number): number {
+    let count = from;
     for (let doc = this.#heads[code] ?? none; doc !== none; doc = this.#next[doc] ?? none) {
       out[count] = doc;
       count += 1;

@@ -1,8 +1,12 @@
 import { assert } from '../../lib/assert.ts';
-import { pace } from '../pace.ts';
+import { pace, type Steps } from '../pace.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
+import { Trigrams } from './trigrams.ts';
 
 export type PlainValue = string | number | boolean;
+
+/** Fewer values are compared at once. */
+const indexedValuesMin = 256;
 
 /** The distinct values of a column. Each has a small number, its code, while at least one doc has it. */
 export class ValueDictionary {
@@ -13,6 +17,8 @@ export class ValueDictionary {
   #uses = new Uint32Array(16);
   #keys = new Float64Array(16);
   #textUnits = 0;
+  /** Null before the first pattern that is looked for among many values. */
+  #trigrams: Trigrams | null = null;
 
   /** All codes are below this. Some of them may be free. */
   get codeCount(): number {
@@ -21,7 +27,9 @@ export class ValueDictionary {
 
   get bytes(): number {
     const perValue = 60;
-    return this.#uses.byteLength + this.#keys.byteLength + this.#codes.size * perValue + this.#textUnits;
+    const values =
+      this.#uses.byteLength + this.#keys.byteLength + this.#codes.size * perValue + this.#textUnits;
+    return values + (this.#trigrams?.bytes ?? 0);
   }
 
   codeOf(value: PlainValue): number | undefined {
@@ -102,6 +110,30 @@ export class ValueDictionary {
     return lowered;
   }
 
+  /**
+   * Codes of texts that may have each of the parts, but for their case, and of others; some may be free, and one may come
+   * twice. The first call reads all values.
+   * @returns null when it is as well to look at all values
+   */
+  *codesWith(parts: readonly string[]): Steps<readonly number[] | null> {
+    if (this.#codes.size < indexedValuesMin) return null;
+    // Codes of values that are gone stay in the index, until they are as many as the others.
+    if (this.#trigrams !== null && this.#trigrams.codeCount > 2 * this.#codes.size) this.#trigrams = null;
+    this.#trigrams ??= new Trigrams(this.#codes.size);
+    const trigrams = this.#trigrams;
+    const { phase, detail } = pace;
+    pace.enter('shared');
+    while (trigrams.builtTo < this.#values.length) {
+      const code = trigrams.builtTo;
+      trigrams.builtTo += 1;
+      const value = this.#values[code];
+      if (typeof value === 'string') trigrams.add(code, value);
+      if (pace.isOver()) yield;
+    }
+    pace.enter(phase, detail);
+    return trigrams.candidates(parts);
+  }
+
   #allot(value: PlainValue): number {
     const code = this.#free.pop() ?? this.#values.length;
     if (code >= this.#uses.length) this.#grow();
@@ -111,6 +143,9 @@ export class ValueDictionary {
     this.#uses[code] = 0;
     this.#keys[code] = orderKey(value);
     this.#textUnits += unitsOf(value);
+    if (this.#trigrams !== null && code < this.#trigrams.builtTo && typeof value === 'string') {
+      this.#trigrams.add(code, value);
+    }
     return code;
   }
 

@@ -7,7 +7,16 @@ import type { FieldTypeName } from '../../schemas/definition/index-fields.ts';
 export type FieldType = FieldTypeName | 'keywordText' | 'keywordText[]';
 
 /** The kind of values as which a field's values are compared. */
-export type ValueKind = 'text' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'date' | 'json';
+export type ValueKind =
+  | 'text'
+  | 'integer'
+  | 'long'
+  | 'float'
+  | 'double'
+  | 'boolean'
+  | 'date'
+  | 'geo'
+  | 'json';
 
 export interface FieldTraits {
   readonly shape: 'scalar' | 'list' | 'range' | 'object';
@@ -34,6 +43,7 @@ const scalarKinds: ReadonlyMap<string, ValueKind> = new Map([
   ['double', 'double'],
   ['boolean', 'boolean'],
   ['date', 'date'],
+  ['geoPoint', 'geo'],
 ]);
 
 const known = new Map<FieldType, FieldTraits>();
@@ -61,12 +71,17 @@ function readTraits(type: FieldType): FieldTraits {
 
 /** True for kinds that are compared as numbers, dates among them. */
 export function isNumeric(kind: ValueKind): boolean {
-  return kind !== 'text' && kind !== 'boolean' && kind !== 'json';
+  return kind !== 'text' && kind !== 'boolean' && kind !== 'geo' && kind !== 'json';
 }
 
-/** Fields that `sort` may name (docs/reference/indexes-and-queries.md "Sorting"). */
+/** Fields that `sort` may name without `near` (docs/reference/indexes-and-queries.md "Sorting"). */
 export function isSortable(traits: FieldTraits): boolean {
-  return traits.shape === 'scalar' || traits.shape === 'list';
+  return (traits.shape === 'scalar' || traits.shape === 'list') && traits.kind !== 'geo';
+}
+
+/** Fields that `distinct` may name (docs/reference/indexes-and-queries.md "One item of each value"). */
+export function isDistinguishable({ shape, kind }: FieldTraits): boolean {
+  return shape === 'scalar' && kind !== 'geo';
 }
 
 /** Fields that `facets` may name (docs/reference/indexes-and-queries.md "Facets"). */

@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { isJsonObject } from '../../contract/json.ts';
+import { geoPointOf } from '../columns/geo-point.ts';
 import { hasPoint } from '../columns/number-point.ts';
 import { intervalOf } from '../columns/range-value.ts';
 import type { FieldType } from './field-type.ts';
@@ -20,6 +21,7 @@ const misfit: Fit = { ok: false };
  * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is no number.
  * - long: whole, 64 bits signed, as a number or as text of digits.
  * - date: ISO 8601 date or date-time text, or epoch milliseconds.
+ * - geoPoint: `{lat, lon}` or `[lon, lat]`, in degrees within their range.
  * - lists: an array; items that do not fit are left out; an array of which no item fits does not fit, an empty one does.
  * - ranges: an object with `gt|gte` and/or `lt|lte` and nothing else. object: an object or an array.
  */
@@ -55,5 +57,6 @@ function fitList(kind: ValueKind, items: readonly Json[]): Fit {
 function fitsScalar(kind: ValueKind, value: Json): boolean {
   if (kind === 'text') return typeof value === 'string';
   if (kind === 'boolean') return typeof value === 'boolean';
+  if (kind === 'geo') return geoPointOf(value) !== null;
   return hasPoint(kind, value);
 }

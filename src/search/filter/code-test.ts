@@ -8,7 +8,12 @@ import { type Condition, listedValues } from './condition.ts';
 export type CodeTest =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly code: number }
-  | { readonly kind: 'some'; readonly accepts: (code: number) => boolean };
+  | {
+      readonly kind: 'some';
+      readonly accepts: (code: number) => boolean;
+      /** All that it accepts, each once, where they are known. */
+      readonly codes?: readonly number[];
+    };
 
 const none: CodeTest = { kind: 'none' };
 /** The cost of reading a listed value, in units of the pace. */
@@ -55,6 +60,11 @@ function* loweredTest(dictionary: ValueDictionary, values: readonly Json[]): Ste
     if (pace.isOver()) yield;
   }
   if (lowered.size === 0) return yield* equalTest(dictionary, values);
+  const [only] = lowered;
+  if (lowered.size === 1 && only !== undefined) {
+    const found = yield* amongCandidates(dictionary, [only], (code) => dictionary.loweredOf(code) === only);
+    if (found !== null) return found;
+  }
   return remembered(dictionary, (code) => lowered.has(dictionary.loweredOf(code)));
 }
 
@@ -63,12 +73,30 @@ function* patternTest(dictionary: ValueDictionary, pattern: Json, caseInsensitiv
   if (!pattern.includes('*')) {
     return yield* caseInsensitive ? loweredTest(dictionary, [pattern]) : equalTest(dictionary, [pattern]);
   }
-  if (caseInsensitive) {
-    const matches = compilePattern(pattern.toLowerCase());
-    return remembered(dictionary, (code) => matches(dictionary.loweredOf(code)));
+  const asked = caseInsensitive ? pattern.toLowerCase() : pattern;
+  const matches = compilePattern(asked);
+  const accepts = caseInsensitive
+    ? (code: number) => matches(dictionary.loweredOf(code))
+    : (code: number) => matches(String(dictionary.valueOf(code)));
+  const found = yield* amongCandidates(dictionary, asked.split('*'), accepts);
+  return found ?? remembered(dictionary, accepts);
+}
+
+/** A test of the few codes whose values may have each of the parts; null when it is as well to look at all. */
+function* amongCandidates(
+  dictionary: ValueDictionary,
+  parts: readonly string[],
+  accepts: (code: number) => boolean,
+): Steps<CodeTest | null> {
+  const candidates = yield* dictionary.codesWith(parts);
+  if (candidates === null) return null;
+  const codes = new Set<number>();
+  for (const code of candidates) {
+    if (dictionary.isUsed(code) && !codes.has(code) && accepts(code)) codes.add(code);
+    pace.units += unitsPerListed;
+    if (pace.isOver()) yield;
   }
-  const matches = compilePattern(pattern);
-  return remembered(dictionary, (code) => matches(String(dictionary.valueOf(code))));
+  return codes.size === 0 ? none : { kind: 'some', accepts: (code) => codes.has(code), codes: [...codes] };
 }
 
 const unknown = 0;

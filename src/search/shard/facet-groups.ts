@@ -1,10 +1,15 @@
-import type { CheckedQuery } from '../checked-query.ts';
+import { assert } from '../../lib/assert.ts';
+import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { countAll, countGroups, countValues } from '../facets/facet.ts';
+import { countNumbers, isByValue } from '../facets/number-facet.ts';
+import type { FacetTally } from '../facets/tally.ts';
 import { isFacetable } from '../fields/field-type.ts';
 import { pace, type Steps } from '../pace.ts';
+import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
-import type { Hits } from './hits.ts';
+import { type Reduction, reduced } from './distinct.ts';
+import { type DocHits, type Hits, hitsBeside } from './hits.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
@@ -13,53 +18,97 @@ const unitsPerByte = 5;
 
 export const noGroups: FacetGroups = { groups: [] };
 
+/** What the facets of a query are counted over. */
+export interface FacetSight {
+  readonly query: CheckedQuery;
+  readonly tables: Tables;
+  readonly scratch: Scratch;
+  readonly hits: Hits;
+  /** What is left of the hits after `distinct`. */
+  readonly left: DocHits;
+  /** Null without `distinct`. */
+  readonly reduction: Reduction | null;
+}
+
 /** The groups of each facet of the query. @param groupsMax number of groups to give when a facet asks for fewer */
-export function* facetsOf(
-  query: CheckedQuery,
-  tables: Tables,
-  scratch: Scratch,
-  hits: Hits,
-  groupsMax: number,
-): Steps<FacetGroups[]> {
-  const facets: FacetGroups[] = [];
-  for (const { field, size, isValid } of query.facets) {
-    const codes = isValid ? yield* codesOf(field, tables) : null;
-    if (codes === null) facets.push(noGroups);
-    else {
-      const scope = { codes, docs: scratch.hits, docCount: hits.count, tally: scratch.tally };
-      facets.push(yield* countGroups(scope, Math.max(size, groupsMax), tables.isLong(field)));
+export function* facetsOf(sight: FacetSight, groupsMax: number): Steps<FacetGroups[]> {
+  const { query, tables, scratch } = sight;
+  const facets: FacetGroups[] = query.facets.map(() => noGroups);
+  for (const [populationIndex, { facetIndexes }] of populationsOf(query).entries()) {
+    if (facetIndexes.length === 0) continue;
+    const docs = yield* docsOf(sight, populationIndex);
+    for (const at of facetIndexes) {
+      const facet = query.facets[at];
+      assert(facet !== undefined, 'a population has facets of its query');
+      facets[at] = yield* facetOf(facet, tables, scratch.tally, docs, groupsMax);
+      if (pace.isOver()) yield;
     }
-    if (pace.isOver()) yield;
   }
   return facets;
 }
 
-/** Exact counts of the given values of a field, or of all (null), in no order. */
-export function* groupsOf(
-  field: string,
+/** The docs of one of `populationsOf` the query that its facets count. */
+function* docsOf(
+  { query, tables, hits, left, reduction }: FacetSight,
+  populationIndex: number,
+): Steps<DocHits> {
+  const isReduced = reduction?.distinct.isForFacets === true;
+  if (populationIndex === 0) return isReduced ? left : hits;
+  const { filter } = populationsOf(query)[populationIndex] ?? query;
+  const docs = yield* hitsBeside(filter, tables, hits);
+  return reduction !== null && isReduced ? yield* reduced(reduction, docs, populationIndex) : docs;
+}
+
+function* facetOf(
+  facet: CheckedFacet,
   tables: Tables,
-  scratch: Scratch,
-  hits: Hits,
+  tally: FacetTally,
+  hits: DocHits,
+  groupsMax: number,
+): Steps<FacetGroups> {
+  const { field, size, numbers } = facet;
+  const codes = isByValue(facet) ? yield* codesOf(field, tables) : null;
+  pace.enter('facets', field);
+  const groups =
+    codes === null
+      ? noGroups
+      : yield* countGroups(
+          { codes, docs: hits.docs, docCount: hits.count, tally },
+          Math.max(size, groupsMax),
+          tables.isLong(field),
+        );
+  if (numbers === undefined) return groups;
+  return { ...groups, ...(yield* countNumbers(numbers, tables.column(field), hits.docs, hits.count)) };
+}
+
+/** Exact counts of the given values of a facet's field, or of all (null), in no order. */
+export function* groupsOf(
+  sight: FacetSight,
+  facetIndex: number,
   values: readonly FacetGroup['value'][] | null,
 ): Steps<FacetGroups> {
-  const codes = yield* codesOf(field, tables);
+  const { query, tables, scratch } = sight;
+  const field = query.facets[facetIndex]?.field ?? '';
+  const populationIndex = populationsOf(query).findIndex(({ facetIndexes }) =>
+    facetIndexes.includes(facetIndex),
+  );
+  const codes = populationIndex < 0 ? null : yield* codesOf(field, tables);
   if (codes === null) return noGroups;
-  const scope = { codes, docs: scratch.hits, docCount: hits.count, tally: scratch.tally };
+  const { docs, count } = yield* docsOf(sight, populationIndex);
+  pace.enter('facets', field);
+  const scope = { codes, docs, docCount: count, tally: scratch.tally };
   const groups = yield* values === null ? countAll(scope) : countValues(scope, values);
   return { groups, ...(tables.isLong(field) ? { isLong: true } : {}) };
 }
 
 /** The codes of a field; null when the shard has no such field, or the field has no facets. */
 function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | null> {
-  let codes = docs.facetCodes(name);
+  const codes = docs.facetCodes(name);
   const field = fields.get(name);
-  if (codes === null && field !== undefined && isFacetable(field.traits)) {
-    pace.enter('shared');
-    codes = yield* field.facetCodes(docs.docCount, (doc) => {
-      pace.units += unitsPerByte * docs.textBytesOf(doc).length;
-      return docs.fieldsOf(doc)[name] ?? null;
-    });
-  }
-  pace.enter('facets', name);
-  return codes;
+  if (codes !== null || field === undefined || !isFacetable(field.traits)) return codes;
+  pace.enter('shared');
+  return yield* field.facetCodes(docs.docCount, (doc) => {
+    pace.units += unitsPerByte * docs.textBytesOf(doc).length;
+    return docs.fieldsOf(doc)[name] ?? null;
+  });
 }

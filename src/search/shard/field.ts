@@ -1,16 +1,12 @@
 import type { Json } from '../../contract/json.ts';
+import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
 import { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
 import { createColumn } from '../columns/create-column.ts';
 import { type FieldTraits, type FieldType, traitsOf } from '../fields/field-type.ts';
-import { pace, type Steps } from '../pace.ts';
-import { TextIndex } from '../text/text-index.ts';
-import { wordsOfAll } from '../text/words.ts';
+import type { Steps } from '../pace.ts';
+import { FieldText } from '../text/field-text.ts';
 import { FacetCodes } from './facet-codes.ts';
-
-/** Number of words that are put at once, and the cost of each in units of the pace. */
-const wordsAtOnce = 1024;
-const unitsPerWord = 200;
 
 /** Everything that a shard keeps for one field: its column, its inverted index, and codes for facets on numbers. */
 export class Field {
@@ -18,17 +14,17 @@ export class Field {
   readonly traits: FieldTraits;
   readonly column: Column;
   /** Null: its words are not searched. */
-  readonly text: TextIndex | null;
+  readonly text: FieldText | null;
   /** Null before the first facet on a field whose column has no codes. */
   #facetCodes: FacetCodes | null = null;
   /** Docs from here on were never set, so a field that few docs have stays small. */
   #capacity = 0;
 
-  constructor(type: FieldType) {
+  constructor(type: FieldType, analyzer: Analyzer = plainAnalyzer) {
     this.type = type;
     this.traits = traitsOf(type);
     this.column = createColumn(type, 0);
-    this.text = this.traits.isSearchable ? new TextIndex() : null;
+    this.text = this.traits.isSearchable ? new FieldText(analyzer) : null;
   }
 
   get bytes(): number {
@@ -48,14 +44,7 @@ export class Field {
     if (leftOfFacet !== null) yield* leftOfFacet;
     if (this.text === null) return false;
     const texts = Array.isArray(value) ? value.filter(isText) : isText(value) ? [value] : [];
-    const words = yield* wordsOfAll(texts);
-    for (let at = 0; at < words.length; at += wordsAtOnce) {
-      const some = words.length > wordsAtOnce ? words.slice(at, at + wordsAtOnce) : words;
-      this.text.add(doc, some);
-      pace.units += unitsPerWord * some.length;
-      if (pace.isOver()) yield;
-    }
-    return words.length > 0;
+    return yield* this.text.add(doc, texts);
   }
 
   /** Removes a doc's value. Its words stay in the inverted index until a sweep. */

@@ -1,45 +1,70 @@
 import { Bitmap } from '../bitmap.ts';
-import type { CheckedQuery, FilterNode } from '../checked-query.ts';
+import type { CheckedQuery, CheckedSearch, FilterNode } from '../checked-query.ts';
 import { bindFilter, type FilterScope } from '../filter/bind-filter.ts';
 import { type Matcher, sparseShare } from '../filter/matcher.ts';
 import { keepBy, siftAll } from '../filter/sift.ts';
 import { pace, type Steps } from '../pace.ts';
-import { runSearch } from '../text/word-search.ts';
+import { noScore } from '../text/score.ts';
+import { type Found, runSearch, type SearchedField } from '../text/word-search.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
-/** The result of filter and search. The docs that match are the first `count` of `scratch.hits`. */
-export interface Hits {
+/** Docs in a list: the first `count`. */
+export interface DocHits {
+  readonly docs: Int32Array;
   readonly count: number;
-  /** The first `foundCount` docs have a score, which must be set back. */
-  readonly found: Int32Array;
-  readonly foundCount: number;
 }
 
-/** Puts the docs that match into `scratch.hits`, and the scores of a search into `scratch.scores`. */
+/** The result of filter and search. The docs that match are in `scratch.hits`. */
+export interface Hits extends DocHits, Found {
+  /** Those that match the search, whatever the filter says; null without a search. */
+  readonly searched: DocHits | null;
+}
+
+/** Puts the docs that match into `scratch.hits`. */
 export function* findHits({ filter, search }: CheckedQuery, tables: Tables, scratch: Scratch): Steps<Hits> {
   const { hits } = scratch;
   if (search !== null) return yield* searched(filter, search, tables, scratch);
   const count = filter === null ? tables.docs.live.list(hits) : yield* filtered(filter, tables, hits);
-  return { count, found: hits, foundCount: 0 };
+  return { docs: hits, count, searched: null, touched: hits, touchedCount: 0, scoreOf: noScore };
+}
+
+/** The docs that match another filter and the same search, in a list of their own. */
+export function* hitsBeside(filter: FilterNode | null, tables: Tables, { searched }: Hits): Steps<DocHits> {
+  const { live, docCount } = tables.docs;
+  if (searched === null) {
+    const docs = new Int32Array(docCount);
+    return { docs, count: filter === null ? live.list(docs) : yield* filtered(filter, tables, docs) };
+  }
+  const docs = searched.docs.slice(0, searched.count);
+  if (filter === null) return { docs, count: docs.length };
+  const matcher = yield* bindFilter(filter, scopeOf(tables));
+  return { docs, count: yield* keepMatching(matcher, docCount, docs, docs.length) };
 }
 
 function* searched(
   filter: FilterNode | null,
-  search: NonNullable<CheckedQuery['search']>,
+  search: CheckedSearch,
   tables: Tables,
   scratch: Scratch,
 ): Steps<Hits> {
   const { hits } = scratch;
-  const text = tables.fields.get(search.field)?.text ?? null;
-  if (text === null) return { count: 0, found: hits, foundCount: 0 };
+  const fields: SearchedField[] = [];
+  for (const { field, weight } of search.fields) {
+    const text = tables.fields.get(field)?.text ?? null;
+    if (text !== null) fields.push({ text, weight });
+  }
   pace.enter('search');
-  const foundCount = yield* runSearch(text, search, tables.docs.live, scratch);
-  if (filter === null || foundCount === 0) return { count: foundCount, found: hits, foundCount };
-  const found = hits.slice(0, foundCount);
+  const found = yield* runSearch(search, fields, tables.docs.live, scratch);
+  if (filter === null || found.count === 0) {
+    return { ...found, docs: hits, searched: { docs: hits, count: found.count } };
+  }
+  // The filter takes docs out of the list. Docs that are touched in place are those that match the search.
+  const searched = { docs: hits.slice(0, found.count), count: found.count };
+  const touched = found.touched === hits ? searched.docs : found.touched;
   const matcher = yield* bindFilter(filter, scopeOf(tables));
-  const count = yield* keepMatching(matcher, tables.docs.docCount, hits, foundCount);
-  return { count, found, foundCount };
+  const count = yield* keepMatching(matcher, tables.docs.docCount, hits, found.count);
+  return { ...found, docs: hits, count, searched, touched };
 }
 
 /** @returns how many match */

@@ -14,6 +14,8 @@ export class Scratch {
   /** For each doc, the number of the last word of the search that was found in it, counted from 1. */
   stamps = new Uint16Array(0);
   readonly tally = new FacetTally();
+  /** Null before the first search that adds up scores. */
+  #sums: Sums | null = null;
 
   reserve(capacity: number): void {
     if (this.hits.length >= capacity) return;
@@ -21,10 +23,18 @@ export class Scratch {
     this.keys = new Float64Array(capacity);
     this.scores = new Uint32Array(capacity);
     this.stamps = new Uint16Array(capacity);
+    this.#sums = null;
+  }
+
+  /** Buffers of a search that adds up the scores of several fields. */
+  sums(): Sums {
+    const { length } = this.hits;
+    this.#sums ??= { totals: new Float64Array(length), docs: new Int32Array(length) };
+    return this.#sums;
   }
 
   get bytes(): number {
-    return 18 * this.hits.length;
+    return (this.#sums === null ? 18 : 30) * this.hits.length;
   }
 
   /** Sets back the scores of a search. @param count number of docs that it found */
@@ -35,6 +45,22 @@ export class Scratch {
       this.stamps[doc] = 0;
     }
   }
+
+  /** As `clearScores`, and sets back the sums as well. */
+  clear(found: Int32Array, count: number): void {
+    this.clearScores(found, count);
+    if (this.#sums === null) return;
+    const { totals } = this.#sums;
+    for (let at = 0; at < count; at += 1) totals[found[at] ?? 0] = 0;
+  }
+}
+
+/** All zero between queries, as the scores are. */
+interface Sums {
+  /** Sums of weighted scores by doc. */
+  readonly totals: Float64Array;
+  /** Docs that have a sum. */
+  readonly docs: Int32Array;
 }
 
 /** Most buffers that wait for the next queries. More may be in use, because a query that pauses keeps its own. */

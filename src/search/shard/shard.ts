@@ -1,17 +1,27 @@
 import { getOwn } from '../../contract/json.ts';
+import { assert } from '../../lib/assert.ts';
+import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
+import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
 import type { CheckedQuery } from '../checked-query.ts';
+import type { PlainValue } from '../columns/value-dictionary.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import type { IndexItem } from '../index-item.ts';
 import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
-import type { FacetGroup, FacetGroups, ShardAnswer } from '../shard-answer.ts';
+import { populationsOf } from '../populations.ts';
+import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
+import { placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
-import { findHits, type Hits } from './hits.ts';
+import { findHits, type Hits, hitsBeside } from './hits.ts';
+import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
 import { type Scratch, Scratches } from './scratch.ts';
 import { Sweeper } from './sweeper.ts';
 import { Tables } from './tables.ts';
+
+/** Takes the place of the first item of a value in one of `populationsOf` the query. */
+export type TakeFirst = (populationIndex: number, value: PlainValue, place: RowPlace) => boolean;
 
 const scratches = new Scratches();
 /** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
@@ -28,7 +38,14 @@ export class Shard {
   /** True when some item has a field that the shard does not know (yet). */
   #hasUnknownField = false;
 
-  constructor({ fields }: { readonly fields: ReadonlyMap<string, FieldType> }) {
+  readonly #analyzerOf: (field: string) => Analyzer;
+
+  /** @param texts how the words of texts are read; absent: as they are */
+  constructor({
+    fields,
+    texts,
+  }: { readonly fields: ReadonlyMap<string, FieldType>; readonly texts?: IndexTexts }) {
+    this.#analyzerOf = texts === undefined ? () => plainAnalyzer : analyzersOf(texts);
     for (const [name, type] of fields) this.addField(name, type);
   }
 
@@ -50,9 +67,9 @@ export class Shard {
       if (known.type !== type) throw new Error(`field ${name} is ${known.type}, not ${type}`);
       return;
     }
-    const field = new Field(type);
+    const field = new Field(type, this.#analyzerOf(name));
     fields.set(name, field);
-    if (field.text !== null) this.#sweeper.watch(field.text);
+    for (const index of field.text?.indexes ?? []) this.#sweeper.watch(index);
     if (!this.#hasUnknownField) return;
     for (const doc of docs.all()) {
       const value = getOwn(docs.fieldsOf(doc), name) ?? null;
@@ -83,6 +100,11 @@ export class Shard {
   /** Removes every item of a partition, in steps. */
   dropPartition(partition: number): Maybe<void> {
     return new Unfinished(this.#dropPartition(partition));
+  }
+
+  /** How the words of a field are read. */
+  analyzerOf(field: string): Analyzer {
+    return this.#tables.fields.get(field)?.text?.analyzer ?? plainAnalyzer;
   }
 
   /** JSON text of an item's fields in UTF-8, which must not be changed; null when the item is not here. */
@@ -125,6 +147,15 @@ export class Shard {
     values: readonly FacetGroup['value'][] | null,
   ): FacetGroups {
     return finish(this.counts(query, facetIndex, values));
+  }
+
+  /**
+   * Gives the place of the first item of each value here, for a query with `distinct`, in steps.
+   * @param take returns false when it takes no more
+   * @returns whether all were taken
+   */
+  firsts(query: CheckedQuery, take: TakeFirst): Maybe<boolean> {
+    return new Unfinished(this.#firsts(query, take));
   }
 
   *#put(item: IndexItem): Steps<void> {
@@ -183,12 +214,35 @@ export class Shard {
 
   *#answer(query: CheckedQuery, facetGroupsMax: number): Steps<ShardAnswer> {
     const scratch = scratches.take(this.#tables.docs.capacity);
+    const inOrder = yield* hitsInOrder(query, this.#tables);
+    if (inOrder !== null) {
+      const rows = yield* pageOf(query, this.#tables, scratch, inOrder.hits);
+      scratches.giveBack(scratch);
+      return { total: inOrder.total, rows, facets: [] };
+    }
     const hits = yield* findHits(query, this.#tables, scratch);
-    // Facets come first. They read the hits and leave them in place for the page.
-    const facets = yield* facetsOf(query, this.#tables, scratch, hits, facetGroupsMax);
-    const rows = yield* pageOf(query, this.#tables, scratch, hits.count);
+    const reduction = reductionOf(query, this.#tables, scratch, hits);
+    const left = reduction === null ? hits : yield* reduced(reduction, hits, 0);
+    const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
+    const facets = yield* facetsOf(sight, facetGroupsMax);
+    const rows = yield* pageOf(query, this.#tables, scratch, { ...hits, ...left });
     giveBack(scratch, hits);
-    return { total: hits.count, rows, facets };
+    return { total: left.count, rows, facets };
+  }
+
+  *#firsts(query: CheckedQuery, take: TakeFirst): Steps<boolean> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const hits = yield* findHits(query, this.#tables, scratch);
+    const reduction = reductionOf(query, this.#tables, scratch, hits);
+    assert(reduction !== null, 'only a query with distinct has firsts');
+    let isWhole = true;
+    for (const [at, population] of populationsOf(query).entries()) {
+      if (at > 0 && !reduction.distinct.isForFacets) break;
+      const docs = at === 0 ? hits : yield* hitsBeside(population.filter, this.#tables, hits);
+      isWhole &&= yield* placesOfFirsts(reduction, docs, (value, place) => take(at, value, place));
+    }
+    giveBack(scratch, hits);
+    return isWhole;
   }
 
   *#counts(
@@ -196,18 +250,21 @@ export class Shard {
     facetIndex: number,
     values: readonly FacetGroup['value'][] | null,
   ): Steps<FacetGroups> {
-    const facet = query.facets[facetIndex];
-    if (facet === undefined || !facet.isValid) return noGroups;
+    if (query.facets[facetIndex]?.isValid !== true) return noGroups;
     const scratch = scratches.take(this.#tables.docs.capacity);
     const hits = yield* findHits(query, this.#tables, scratch);
-    const groups = yield* groupsOf(facet.field, this.#tables, scratch, hits, values);
+    const reduction = reductionOf(query, this.#tables, scratch, hits);
+    const isReduced = reduction?.distinct.isForFacets === true;
+    const left = isReduced ? yield* reduced(reduction, hits, 0) : hits;
+    const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
+    const groups = yield* groupsOf(sight, facetIndex, values);
     giveBack(scratch, hits);
     return groups;
   }
 }
 
 /** Gives back the scratch of a query that ended. A query that was left halfway may have left anything behind. */
-function giveBack(scratch: Scratch, { found, foundCount }: Hits): void {
-  scratch.clearScores(found, foundCount);
+function giveBack(scratch: Scratch, { touched, touchedCount }: Hits): void {
+  scratch.clear(touched, touchedCount);
   scratches.giveBack(scratch);
 }

@@ -1,3 +1,5 @@
+const boundMax = 2;
+
 /**
  * Optimal string alignment within a bound: insert, delete, replace and swap of two neighbours count 1 each, and no part
  * is edited twice (docs/reference/indexes-and-queries.md "Search"). It works on code points in buffers that are used
@@ -13,6 +15,8 @@ export class EditDistance {
   setWord(word: string): void {
     if (this.#word.length < word.length) this.#word = new Uint32Array(word.length * 2);
     this.#wordLength = readCodePoints(word, this.#word);
+    const beginningMax = this.#wordLength + boundMax;
+    if (this.#term.length < beginningMax) this.#term = new Uint32Array(beginningMax * 2);
   }
 
   /** Distance of the word to `term`; `bound + 1` when it is more than `bound`. @param bound at most 2 */
@@ -29,13 +33,54 @@ export class EditDistance {
       bEnd -= 1;
     }
     if (aEnd === start || bEnd === start) return Math.min(Math.max(aEnd, bEnd) - start, bound + 1);
-    return this.#banded(start, aEnd, bEnd, bound);
+    if (Math.abs(aEnd - bEnd) > bound) return bound + 1;
+    return this.#lastRow(start, aEnd, bEnd, bound)?.[bEnd - start] ?? bound + 1;
   }
 
   /**
-   * The distance of a[start..aEnd) to b[start..bEnd). A cell of the matrix is the distance of the first letters of both;
-   * only those at most `bound` from the diagonal can be in bound, the others (.) are not computed. Of the word "hosue"
-   * and the term "house", bound 2:
+   * Least distance of the word to a beginning of `term`, which may be the whole of it; `bound + 1` when it is more than
+   * `bound`.
+   * @param bound at most 2
+   */
+  beginningWithin(term: string, bound: number): number {
+    const a = this.#word;
+    const b = this.#term;
+    const aEnd = this.#wordLength;
+    // No longer beginning can be near.
+    const bEnd = readCodePoints(term, b, aEnd + bound);
+    let start = 0;
+    while (start < aEnd && start < bEnd && a[start] === b[start]) start += 1;
+    const height = aEnd - start;
+    if (height === 0 || bEnd === start) return Math.min(height, bound + 1);
+    if (bound === 0 || !this.#hasLetters(start, aEnd, bEnd, bound)) return bound + 1;
+    const row = this.#lastRow(start, aEnd, bEnd, bound);
+    let least = bound + 1;
+    const to = Math.min(bEnd - start, height + bound);
+    for (let column = Math.max(0, height - bound); column <= to; column += 1) {
+      least = Math.min(least, row?.[column] ?? least);
+    }
+    return least;
+  }
+
+  /** False when more letters of a[start..aEnd) than the bound are nowhere near in b. Each of them is an edit. */
+  #hasLetters(start: number, aEnd: number, bEnd: number, bound: number): boolean {
+    let letters = 0;
+    for (let at = Math.max(0, start - bound); at < bEnd; at += 1)
+      letters |= 1 << ((this.#term[at] ?? 0) & 31);
+    let missing = 0;
+    for (let at = start; at < aEnd; at += 1) {
+      if ((letters & (1 << ((this.#word[at] ?? 0) & 31))) !== 0) continue;
+      missing += 1;
+      if (missing > bound) return false;
+    }
+    return true;
+  }
+
+  /**
+   * The last row of the matrix of a[start..aEnd) and b[start..bEnd): the distances of the former to the beginnings of the
+   * latter, the last of which is its whole. Null when all are out of bound. A cell of the matrix is the distance of the
+   * first letters of both; only those at most `bound` from the diagonal can be in bound, the others (.) are not computed
+   * and must not be read. Of the word "hosue" and the term "house", bound 2:
    *
    *          h  o  u  s  e
    *       0  1  2  .  .  .
@@ -46,12 +91,12 @@ export class EditDistance {
    *    e  .  .  .  2  2  1        above left + 0 or 1 (keep or replace),
    *                               two up and two left + 1 (swap of neighbours)
    */
-  #banded(start: number, aEnd: number, bEnd: number, bound: number): number {
+  #lastRow(start: number, aEnd: number, bEnd: number, bound: number): Uint8Array | null {
     const a = this.#word;
     const b = this.#term;
     const height = aEnd - start;
     const width = bEnd - start;
-    if (Math.abs(height - width) > bound) return bound + 1;
+    if (height - width > bound) return null;
     this.#ensureRows(width + 2);
     let [before, above, row] = this.#rows;
     const far = bound + 1;
@@ -74,10 +119,10 @@ export class EditDistance {
         row[column] = Math.min(cost, far);
         if (cost < least) least = cost;
       }
-      if (least > bound) return far;
+      if (least > bound) return null;
       [before, above, row] = [above, row, before];
     }
-    return above[width] ?? far;
+    return above;
   }
 
   #ensureRows(width: number): void {
@@ -86,9 +131,10 @@ export class EditDistance {
   }
 }
 
-function readCodePoints(text: string, into: Uint32Array): number {
+/** @returns how many there are, at most `countMax` */
+function readCodePoints(text: string, into: Uint32Array, countMax = Number.POSITIVE_INFINITY): number {
   let count = 0;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = 0; at < text.length && count < countMax; at += 1) {
     const codePoint = text.codePointAt(at) ?? 0;
     if (codePoint > 0xffff) at += 1;
     into[count] = codePoint;

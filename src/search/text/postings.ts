@@ -1,12 +1,8 @@
 const noDocs: readonly number[] = [];
 
 /**
- * Knows which docs have a term: a Map from terms to lists of doc ids.
- *
- * FlexSearch cuts texts into words (`words.ts`), but does not hold the lists. Its `add` looks up every word again, and
- * makes room for 17 docs where most terms have one: a worker took three times as long to fill its shards. Its removal
- * looks for a doc in each of the doc's lists. Here dead docs stay in the lists, and a sweep filters whole lists when
- * enough docs are dead.
+ * Knows which docs have a term: a Map from terms to lists of doc ids. Why it is not FlexSearch's index is told in
+ * docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when enough docs are dead.
  */
 export class Postings {
   readonly #docsByTerm = new Map<string, number[]>();

@@ -2,31 +2,49 @@ import { endOfGo } from '../filter/doc-test.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 
 /**
- * `_score` = words − 1 + 1 / (1 + edits) (docs/reference/indexes-and-queries.md "Search"). `words` counts the distinct
- * words of the query that were found in the field. `edits` is the sum of their distances to the nearest word of the
- * field. So more words always beat fewer, and of equally many the closer match wins. n words that are found exactly
+ * The score of a field = words − 1 + 1 / (1 + edits) (docs/reference/indexes-and-queries.md "Search"). `words` counts the
+ * distinct words of the query that were found in the field. `edits` is the sum of their distances to the nearest word of
+ * the field. So more words always beat fewer, and of equally many the closer match wins. n words that are found exactly
  * score n. Frequencies do not count, because they would differ from shard to shard.
  *
- * While a search runs, a doc's score is one whole number, `words * 65536 − edits`, which orders in the same way.
+ * While a search runs, a doc's score in a field is one whole number, `words * 65536 − cost`, which orders in the same way.
  */
 export const wordWeight = 65536;
 
-/** The `_score` of a packed score; 0 for none. */
+/** What words that mean the word count as: more than the word itself, less than a misspelt one. */
+export const synonymEdits = 0.25;
+export const stemEdits = 0.5;
+/** A match of a word's beginning counts as so many edits, and its own: whole words allow fewer. */
+export const beginningEdits = 3;
+/** Matches that are nearer than an edit are told apart, so the cost of a match is a whole number of quarters. */
+const costPerEdit = 4;
+
+/** The cost of a match, as packed scores count it. @param edits a multiple of a quarter */
+export function costOf(edits: number): number {
+  return edits * costPerEdit;
+}
+
+/** The score of a field from a packed one; 0 for none. */
 export function scoreOf(packed: number): number {
   if (packed === 0) return 0;
   const words = Math.ceil(packed / wordWeight);
-  return words - 1 + 1 / (1 + words * wordWeight - packed);
+  return words - 1 + 1 / (1 + (words * wordWeight - packed) / costPerEdit);
 }
 
-/** The order by `_score`. Without a search every doc has 0. */
+/** The `_score` of a doc. */
+export type DocScore = (doc: number) => number;
+
+export const noScore: DocScore = () => 0;
+
+/** The order by `_score`. */
 export class ScoreOrder implements Order {
   readonly isExact = true;
   readonly isDescending: boolean;
-  readonly #scores: Uint32Array | null;
+  readonly #scoreOf: DocScore;
   readonly #sign: number;
 
-  constructor(scores: Uint32Array | null, isDescending: boolean) {
-    this.#scores = scores;
+  constructor(scoreOf: DocScore, isDescending: boolean) {
+    this.#scoreOf = scoreOf;
     this.isDescending = isDescending;
     this.#sign = isDescending ? -1 : 1;
   }
@@ -36,14 +54,10 @@ export class ScoreOrder implements Order {
   }
 
   keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
-    const scores = this.#scores;
+    const score = this.#scoreOf;
     const sign = this.#sign;
-    if (scores === null) {
-      into.fill(0, from, end);
-      return end;
-    }
     const stop = endOfGo(from, end);
-    for (let at = from; at < stop; at += 1) into[at] = sign * scoreOf(scores[docs[at] ?? 0] ?? 0);
+    for (let at = from; at < stop; at += 1) into[at] = sign * score(docs[at] ?? 0);
     return stop;
   }
 
@@ -52,7 +66,7 @@ export class ScoreOrder implements Order {
   }
 
   value(doc: number): PlaceValue {
-    return scoreOf(this.#scores?.[doc] ?? 0);
+    return this.#scoreOf(doc);
   }
 
   keyOf(value: PlaceValue): number {

@@ -1,27 +1,104 @@
-import type { Bitmap } from '../bitmap.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { CheckedSearch } from '../checked-query.ts';
 import { pace, type Steps } from '../pace.ts';
 import type { Scratch } from '../shard/scratch.ts';
-import { wordWeight } from './score.ts';
-import type { TextIndex } from './text-index.ts';
-import { allowedDistance, wordsOf } from './words.ts';
+import { type AskedWord, askedWords, sourceCount } from './asked-word.ts';
+import type { FieldText } from './field-text.ts';
+import { type MatchingTerm, matchingTerms } from './matching-terms.ts';
+import { type DocScore, scoreOf, wordWeight } from './score.ts';
 
-/**
- * Finds the docs in which any word of the query is near any word of the field, and scores them. The docs stand in
- * `scratch.hits` and their packed scores in `scratch.scores`. The caller must clear the scores.
- * @returns how many docs were found
- */
+/** A field that is searched. */
+export interface SearchedField {
+  readonly text: FieldText;
+  readonly weight: number;
+}
+
+/** What a search found. The docs that match are the first `count` of `scratch.hits`. */
+export interface Found {
+  readonly count: number;
+  /** The first `touchedCount` docs have a score in the scratch, which must be set back. They are those that match, and more. */
+  readonly touched: Int32Array;
+  readonly touchedCount: number;
+  readonly scoreOf: DocScore;
+}
+
+/** A word of a search in one field, with the terms that match it. */
+interface MatchedWord {
+  readonly sources: AskedWord['sources'];
+  readonly terms: readonly MatchingTerm[];
+}
+
+interface FieldMatch {
+  readonly weight: number;
+  readonly words: readonly MatchedWord[];
+}
+
+/** Finds the docs in which words of the search match words of the fields, and scores them. */
 export function* runSearch(
-  index: TextIndex,
-  search: { readonly value: string; readonly literal: boolean },
+  search: CheckedSearch,
+  fields: readonly SearchedField[],
   live: Bitmap,
   scratch: Scratch,
-): Steps<number> {
+): Steps<Found> {
+  const matches: FieldMatch[] = [];
+  for (const { text, weight } of fields) {
+    matches.push({ weight, words: yield* matchedWords(text, search) });
+  }
+  const found = yield* scored(matches, live, scratch);
+  const count = sourceCount(search);
+  return search.mode === 'any' || count === 1 ? found : yield* withEachWord(matches, count, found, scratch);
+}
+
+function* matchedWords(text: FieldText, search: CheckedSearch): Steps<MatchedWord[]> {
+  const words: MatchedWord[] = [];
+  for (const asked of askedWords(search, text.analyzer)) {
+    words.push({ sources: asked.sources, terms: yield* matchingTerms(text, asked) });
+    if (pace.isOver()) yield;
+  }
+  return words;
+}
+
+function* scored(fields: readonly FieldMatch[], live: Bitmap, scratch: Scratch): Steps<Found> {
+  const [only] = fields;
+  if (fields.length > 1 || (only !== undefined && only.weight !== 1)) {
+    return yield* scoredByWeight(fields, live, scratch);
+  }
+  const count = only === undefined ? 0 : yield* addField(only, live, scratch);
+  const { hits, scores } = scratch;
+  return { count, touched: hits, touchedCount: count, scoreOf: (doc) => scoreOf(scores[doc] ?? 0) };
+}
+
+/** Adds up what each field gives to a doc, in the order of the fields: the sum of numbers depends on their order. */
+function* scoredByWeight(fields: readonly FieldMatch[], live: Bitmap, scratch: Scratch): Steps<Found> {
+  const { hits, scores } = scratch;
+  const { totals, docs } = scratch.sums();
+  const known = new Bitmap(hits.length);
+  let count = 0;
+  for (const field of fields) {
+    const found = yield* addField(field, live, scratch);
+    for (let at = 0; at < found; at += 1) {
+      const doc = hits[at] ?? 0;
+      totals[doc] = (totals[doc] ?? 0) + field.weight * scoreOf(scores[doc] ?? 0);
+      if (known.has(doc)) continue;
+      known.add(doc);
+      docs[count] = doc;
+      count += 1;
+    }
+    scratch.clearScores(hits, found);
+    pace.units += found;
+    if (pace.isOver()) yield;
+  }
+  hits.set(docs.subarray(0, count));
+  return { count, touched: docs, touchedCount: count, scoreOf: (doc) => totals[doc] ?? 0 };
+}
+
+/** Puts the docs in which a word matches into `scratch.hits`, and their packed scores into `scratch.scores`. @returns how many */
+function* addField({ words }: FieldMatch, live: Bitmap, scratch: Scratch): Steps<number> {
   let found = 0;
-  for (const [at, word] of wordsOf(search.value).entries()) {
-    const terms = yield* index.expand(word, search.literal ? 0 : allowedDistance(word));
-    // The nearest terms come first, so the first term that a doc has counts.
-    for (const { docs, distance } of terms) {
-      found = addDocs(docs, wordWeight - distance, at + 1, found, live, scratch);
+  for (const [at, { terms }] of words.entries()) {
+    // The cheapest terms come first, so the first term that a doc has counts.
+    for (const { docs, cost } of terms) {
+      found = addDocs(docs, wordWeight - cost, at + 1, found, live, scratch);
       pace.units += docs.length;
       if (pace.isOver()) yield;
     }
@@ -50,4 +127,34 @@ function addDocs(
     scores[doc] = before + weight;
   }
   return found;
+}
+
+/**
+ * Keeps the docs in which each word matches, in whichever field. A word that a field leaves out, as its stop word, need not
+ * match: the docs that have it there cannot be told from the others.
+ */
+function* withEachWord(
+  fields: readonly FieldMatch[],
+  count: number,
+  found: Found,
+  scratch: Scratch,
+): Steps<Found> {
+  const { hits } = scratch;
+  let left = hits.slice(0, found.count);
+  const touched = found.touched === hits ? left : found.touched;
+  for (let source = 0; source < count && left.length > 0; source += 1) {
+    const ofFields = fields.map(({ words }) => words.find(({ sources }) => sources.includes(source)));
+    if (ofFields.includes(undefined)) continue;
+    const having = new Bitmap(hits.length);
+    for (const { docs } of ofFields.flatMap((word) => word?.terms ?? [])) {
+      having.addAll(docs);
+      pace.units += docs.length;
+      if (pace.isOver()) yield;
+    }
+    left = left.filter((doc) => having.has(doc));
+    pace.units += left.length;
+    if (pace.isOver()) yield;
+  }
+  hits.set(left);
+  return { ...found, count: left.length, touched };
 }

@@ -6,21 +6,32 @@ import { pace, type Steps } from '../pace.ts';
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
 
-/**
- * Cuts a text into its words. Everything else that FlexSearch would do with them is off, so that only our own rules
- * decide.
- */
-const encoder = new Encoder({
+/** Everything else that FlexSearch would do with words is off, so that only our own rules decide. */
+const options = {
   normalize: false,
-  prepare: (text) => text.normalize('NFKC'),
-  // The pattern takes one character at a time, because a repetition over a long run overflows the stack.
-  split: /[^\p{L}\p{M}\p{Nd}]/u,
-  finalize: (runs) => runs.map((run) => run.toLowerCase()),
+  prepare: (text: string) => text.normalize('NFKC'),
   numeric: false,
   dedupe: false,
   // A cache would need a timer.
   cache: false,
   maxlength: Number.POSITIVE_INFINITY,
+} as const;
+
+/** Cuts a text into its words. Of equal ones next to each other it gives one. */
+const encoder = new Encoder({
+  ...options,
+  // The pattern takes one character at a time, because a repetition over a long run overflows the stack.
+  split: /[^\p{L}\p{M}\p{Nd}]/u,
+  finalize: (runs) => runs.map((run) => run.toLowerCase()),
+});
+
+const wordStart = /^[\p{L}\p{M}\p{Nd}]/u;
+
+/** As `encoder`, and gives equal words as often as they come, because the separators between them are cut out as well. */
+const sequenceEncoder = new Encoder({
+  ...options,
+  split: /([^\p{L}\p{M}\p{Nd}])/u,
+  finalize: (runs) => runs.filter((run) => wordStart.test(run)).map((run) => run.toLowerCase()),
 });
 
 /**
@@ -31,6 +42,11 @@ export function wordsOf(text: string): string[] {
   const words = new Set<string>();
   collectWords(text, words);
   return [...words];
+}
+
+/** The words of a short text, in order, repeated ones too. */
+export function wordSequence(text: string): string[] {
+  return sequenceEncoder.encode(text);
 }
 
 /** A large text is cut at spaces that are about this many units apart. */
@@ -53,16 +69,29 @@ export function* wordsOfAll(texts: readonly string[]): Steps<string[]> {
   return [...words];
 }
 
+/** The words of a text in order, repeated and long ones too, piece by piece. */
+export function* wordPieces(text: string): Generator<readonly string[]> {
+  for (let from = 0; from < text.length; ) {
+    const end = endOfPiece(text, from);
+    pace.units += unitsPerUnit * (end - from);
+    yield wordSequence(text.slice(from, end));
+    from = end;
+  }
+}
+
 /** The place of the next space, or the end of the text. No word has a space, and NFKC joins it with nothing before it. */
-function endOfPiece(text: string, from: number): number {
+export function endOfPiece(text: string, from: number): number {
   const space = text.indexOf(' ', from + pieceUnits);
   return space < 0 ? text.length : space;
 }
 
 function collectWords(text: string, words: Set<string>): void {
-  for (const word of encoder.encode(text)) {
-    if (word.length <= wordCodePointsMax || countCodePoints(word) <= wordCodePointsMax) words.add(word);
-  }
+  for (const word of encoder.encode(text)) if (isIndexable(word)) words.add(word);
+}
+
+/** False for a word that is too long for any search. */
+export function isIndexable(word: string): boolean {
+  return word.length <= wordCodePointsMax || countCodePoints(word) <= wordCodePointsMax;
 }
 
 /** Edits that a search allows in a word, by its length in code points (docs/reference/indexes-and-queries.md "Search"). */

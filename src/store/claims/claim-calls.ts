@@ -1,14 +1,18 @@
 /** Packs claims for the scripts: in runs of one action in one environment, and in calls of bounded size. */
+
+import type { UrlForm } from '../../config/urls/url-form.ts';
 import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { digestOf } from '../codec/digest.ts';
 import { claimSubject } from '../derived/subjects.ts';
-import type { EnvironmentScope } from '../environment-scope.ts';
-import { keys } from '../keys.ts';
+import { keys, routesEnd, urlFormOfField } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
 import { packClaim } from './claim-records.ts';
 import type { ClaimWrite } from './claims.ts';
+
+/** Parts of the scripts that move claims. */
+export const claimParts = ['calls', 'change-log', 'service', 'claims'] as const;
 
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
 const claimsPerCall = 400;
@@ -59,11 +63,14 @@ export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly Place
   return [calls];
 }
 
-/** Claims for `scripts/partitions/commit.lua`, on one Redis. They have no digests, because the commit announces them itself. */
-export function packClaims(store: Store, writes: readonly ClaimWrite[]): Buffer {
+/**
+ * Claims for `scripts/partitions/commit.lua`, on one Redis. They have no digests, because the commit announces them itself.
+ * @param commitTag tag of the partition that commits, where traces are left
+ */
+export function packClaims(store: Store, commitTag: string, writes: readonly ClaimWrite[]): Buffer {
   return packForLua(
     [...byPartition(store, writes)].flatMap(([partition, claims]) =>
-      runsOf(claims).map((run) => runForLua(store.partitions.tag(partition), run, [])),
+      runsOf(claims).map((run) => runForLua(store.partitions.tag(partition), commitTag, run, [])),
     ),
   );
 }
@@ -78,6 +85,7 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
       runsOf(claims).map((run) =>
         runForLua(
           tag,
+          tag,
           run,
           run.map(({ subject }) => digestOf(subject)),
         ),
@@ -86,13 +94,13 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
   );
 }
 
-/** Neighbours of one action in one environment. */
+/** Neighbours of one action in one environment, whose URLs stand in one list of routes. */
 function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   const runs: PlacedClaim[][] = [];
   let last: ClaimWrite | null = null;
   for (const placed of claims) {
     const { write } = placed;
-    if (last !== null && last.action === write.action && sameScope(last.scope, write.scope)) {
+    if (last !== null && last.action === write.action && sameLists(last, write)) {
       runs.at(-1)?.push(placed);
     } else runs.push([placed]);
     last = write;
@@ -100,26 +108,40 @@ function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   return runs;
 }
 
-function sameScope(a: EnvironmentScope, b: EnvironmentScope): boolean {
-  return a.tenant === b.tenant && a.environmentId === b.environmentId;
+function sameLists(a: ClaimWrite, b: ClaimWrite): boolean {
+  return (
+    a.scope.tenant === b.scope.tenant &&
+    a.scope.environmentId === b.scope.environmentId &&
+    routesFormOf(a.field) === routesFormOf(b.field)
+  );
 }
 
-/** As `scripts/parts/claims.lua` reads it. @param digests of the subjects; none for a commit */
-function runForLua(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): LuaValue {
+/** Which list of routes a claim is for. A handle is in none. */
+function routesFormOf(field: string): UrlForm {
+  return urlFormOfField(field) ?? 'exact';
+}
+
+/**
+ * As `scripts/parts/claims.lua` reads it. @param traceTag of the partition where traces are left. @param digests of the
+ * subjects; none for a commit
+ */
+function runForLua(
+  tag: string,
+  traceTag: string,
+  run: readonly PlacedClaim[],
+  digests: readonly Buffer[],
+): LuaValue {
   const [first] = run;
   assert(first !== undefined, 'a run of claims holds at least one');
-  const { action, scope } = first.write;
-  const { tenant, environmentId } = scope;
+  const { action, scope, field } = first.write;
   return [
     action,
-    keys.claims(tag, tenant, environmentId),
-    keys.routes(tag, tenant, environmentId),
-    keys.clashes(tag, tenant, environmentId),
-    keys.ranks(tag, tenant, environmentId),
-    keys.hidden(tag, tenant, environmentId),
+    [traceTag, scope.tenant, scope.environmentId, tag],
+    routesEnd(routesFormOf(field)),
     run.map(({ write }) => write.field),
     digests,
     run.map(({ write }) => write.claim.display),
     run.map(({ write }) => packClaim(write.claim)),
+    run.every(({ write }) => write.isTold) ? [] : run.map(({ write }) => (write.isTold ? 0 : 1)),
   ];
 }

@@ -5,10 +5,10 @@ import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { byPartition, type ClaimGroup, lanesOf, packCall } from './claim-calls.ts';
+import { byPartition, type ClaimGroup, claimParts, lanesOf, packCall } from './claim-calls.ts';
 import type { Claim } from './claim-records.ts';
 
-const claimScript = new OwnerScript<number>('claims/claim', 1, ['claims']);
+const claimScript = new OwnerScript<number>('claims/claim', 1, claimParts);
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
@@ -20,6 +20,8 @@ export interface ClaimWrite {
   /** From `claimField`. */
   readonly field: string;
   readonly claim: Claim;
+  /** The commit that it belongs to tells of the view anyhow: it leaves no trace in the change log for it. */
+  readonly isTold?: boolean;
 }
 
 /** Partition that keeps a claim field. */
@@ -33,6 +35,18 @@ export async function writeClaims(
   caller: Caller,
   writes: readonly ClaimWrite[],
 ): Promise<void> {
+  // What a view claims by another field must be there before it is gone here. A batch never drops what it puts, so this
+  // order gives the same claims in the end.
+  const drops = writes.filter(({ action }) => action === 'drop');
+  await writeInLanes(
+    store,
+    caller,
+    drops.length === 0 ? writes : writes.filter(({ action }) => action !== 'drop'),
+  );
+  await writeInLanes(store, caller, drops);
+}
+
+async function writeInLanes(store: Store, caller: Caller, writes: readonly ClaimWrite[]): Promise<void> {
   if (writes.length === 0) return;
   const groups = byPartition(store, writes);
   for (const partition of groups.keys()) caller.reached?.add(store.partitions.tag(partition));

@@ -45,8 +45,17 @@ export function competingClaimField(
 
 /** Where a claim of a contested field stands among the ranks. */
 export function rankMember(field: string, { host, kind, sinceStamp, view }: RankedClaim): string {
+  return `${beginningOf(field)}h${host ?? ''}\0${rankOf({ host, kind, sinceStamp, view })}`;
+}
+
+/** Sorts as claims on one field are served, the best first. */
+export function compareRanks(a: RankedClaim, b: RankedClaim): number {
+  return Buffer.compare(Buffer.from(rankOf(a)), Buffer.from(rankOf(b)));
+}
+
+function rankOf({ kind, sinceStamp, host, view }: RankedClaim): string {
   const age = String(largestStamp - sinceStamp).padStart(16, '0');
-  return `${beginningOf(field)}h${host ?? ''}\0${kind === 'page' ? 0 : 1}${age}${tailOf({ host, view })}`;
+  return `${kind === 'page' ? 0 : 1}${age}${tailOf({ host, view })}`;
 }
 
 function tailOf({ host, view }: Pick<Claim, 'host' | 'view'>): string {
@@ -130,10 +139,11 @@ export async function readCompetingClaims(
   store: Store,
   scope: EnvironmentScope,
   field: string,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<CompetingClaim[]> {
   const tag = tagOfField(store, scope, field);
   const competing: CompetingClaim[] = [];
-  for (let from = 'h'; ; ) {
+  for (let from = 'h'; competing.length < most; ) {
     const range = { field, from, to: 'i', most: claimsPerRead, isPerHost: false };
     const [found = []] = await readRanges(store, scope, tag, [range]);
     competing.push(...found);

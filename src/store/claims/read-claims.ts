@@ -24,17 +24,22 @@ export async function readServed(
   return stored.map(unpackServed);
 }
 
-/** All claims on claim fields, in the order asked, best first: as many as there are. @throws StoreUnavailableError */
+/**
+ * All claims on claim fields, in the order asked, best first: as many as there are.
+ * @param most of a contested field no more are looked for once so many are found; they are not the best then
+ * @throws StoreUnavailableError
+ */
 export async function readClaimFields(
   store: Store,
   scope: EnvironmentScope,
   fields: readonly string[],
+  most?: number,
 ): Promise<Claim[][]> {
   const served = await readServed(store, scope, fields);
   return await Promise.all(
     served.map(async ({ claims, isContested }, index) => {
       if (!isContested) return [...claims];
-      const competing = await readCompetingClaims(store, scope, fields[index] ?? '');
+      const competing = await readCompetingClaims(store, scope, fields[index] ?? '', most);
       return competing.flatMap(({ claim }) => claim ?? []);
     }),
   );

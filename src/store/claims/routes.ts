@@ -1,5 +1,7 @@
 /** The list of routes: the URLs that claims serve (docs/reference/http.md "Listing routes"). */
+
 import { normalizeUrl } from '../../config/urls/url.ts';
+import type { UrlForm } from '../../config/urls/url-form.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
@@ -13,6 +15,12 @@ export interface RouteEntry {
   readonly url: string;
   readonly redirect: string | null;
   readonly updatedAtMs: number;
+}
+
+/** The lists of routes of an environment. */
+export interface RouteScope extends EnvironmentScope {
+  /** Forms in which the tenant's URLs are claimed, in the order in which they must be read. */
+  readonly urlForms: readonly UrlForm[];
 }
 
 export interface RoutePageRequest {
@@ -39,7 +47,7 @@ export interface RoutePage {
  */
 export async function listRoutes(
   store: Store,
-  scope: EnvironmentScope,
+  scope: RouteScope,
   request: RoutePageRequest,
 ): Promise<RoutePage> {
   const [page, total] = await Promise.all([visiblePage(store, scope, request), countRoutes(store, scope)]);
@@ -49,7 +57,7 @@ export async function listRoutes(
 /** One entry more than the request asks for, if there is one. Any number of hidden redirects may lie in between. */
 async function visiblePage(
   store: Store,
-  scope: EnvironmentScope,
+  scope: RouteScope,
   request: RoutePageRequest,
 ): Promise<RouteEntry[]> {
   const entries: RouteEntry[] = [];
@@ -63,53 +71,63 @@ async function visiblePage(
 }
 
 /** One URL more than the request asks for, if there is one. */
-async function listedUrls(
-  store: Store,
-  scope: EnvironmentScope,
-  request: RoutePageRequest,
-): Promise<string[]> {
-  const found = await answerOf(
-    Promise.all(store.partitions.tags.map((tag) => listPartition(store, tag, scope, request))),
-  );
-  const urls = found.flat().sort((a, b) => Buffer.compare(a, b));
+async function listedUrls(store: Store, scope: RouteScope, request: RoutePageRequest): Promise<string[]> {
+  const found: Buffer[] = [];
+  for (const form of scope.urlForms) {
+    const ofForm = await answerOf(
+      Promise.all(store.partitions.tags.map((tag) => listPartition(store, tag, scope, form, request))),
+    );
+    found.push(...ofForm.flat());
+  }
+  const urls = found.sort((a, b) => Buffer.compare(a, b));
   if (request.direction === 'descending') urls.reverse();
-  return urls.slice(0, request.limit + 1).map((url) => url.toString());
+  const texts = urls.map((url) => url.toString());
+  // A URL may stand in the lists of two forms, while its claims move.
+  return [...new Set(texts)].slice(0, request.limit + 1);
 }
 
-async function countRoutes(store: Store, { tenant, environmentId }: EnvironmentScope): Promise<number> {
+/** Routes that are served. While claims move from one form to another, a URL in the lists of both counts twice. */
+export async function countRoutes(
+  store: Store,
+  { tenant, environmentId, urlForms }: RouteScope,
+): Promise<number> {
   const counts = await answerOf(
     Promise.all(
       store.partitions.tags.map(async (tag) => {
-        const [listed, hidden] = await Promise.all([
-          store.client.zcard(keys.routes(tag, tenant, environmentId)),
+        const [hidden, ...listed] = await Promise.all([
           store.client.hvals(keys.hidden(tag, tenant, environmentId)),
+          ...urlForms.map((form) => store.client.zcard(keys.routes(tag, tenant, environmentId, form))),
         ]);
-        return hidden.reduce((left, count) => left - Number(count), listed);
+        return sum(listed) - sum(hidden.map(Number));
       }),
     ),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return sum(counts);
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 async function listPartition(
   store: Store,
   tag: string,
   { tenant, environmentId }: EnvironmentScope,
+  form: UrlForm,
   { direction, after, before, limit }: RoutePageRequest,
 ): Promise<Buffer[]> {
-  const key = keys.routes(tag, tenant, environmentId);
+  const key = keys.routes(tag, tenant, environmentId, form);
   const [min, max] = [after === undefined ? '-' : `(${after}`, before === undefined ? '+' : `(${before}`];
   return direction === 'ascending'
     ? await store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
     : await store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1);
 }
 
-async function routeEntries(
-  store: Store,
-  scope: EnvironmentScope,
-  urls: readonly string[],
-): Promise<RouteEntry[]> {
-  const claims = await servedClaims(store, scope, urls);
+async function routeEntries(store: Store, scope: RouteScope, urls: readonly string[]): Promise<RouteEntry[]> {
+  const claims = new Map<string, Claim>();
+  for (const form of scope.urlForms) {
+    for (const [url, claim] of await servedClaims(store, scope, form, urls)) claims.set(url, claim);
+  }
   const served = urls.flatMap((url) => {
     const claim = claims.get(url);
     // The route is hidden, or it went between the two reads: a page may leave out a route that did not stay.
@@ -134,11 +152,12 @@ async function routeEntries(
 async function servedClaims(
   store: Store,
   scope: EnvironmentScope,
+  form: UrlForm,
   urls: readonly string[],
 ): Promise<Map<string, Claim>> {
   const hosts = urls.map((url) => {
     const { host, path } = normalizeUrl(url) ?? { host: null, path: url };
-    return { field: claimField.url(path), host };
+    return { field: claimField.url(path, form), host };
   });
   const fields = [...new Set(hosts.map(({ field }) => field))];
   const records = await readServed(store, scope, fields);

@@ -27,6 +27,7 @@ export class ActiveConfiguration {
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
   readonly #listeners: ConfigurationListener[] = [];
+  readonly #layoutListeners: (() => void)[] = [];
   readonly #troubleListeners: ((reason: string) => void)[] = [];
   /** The reason that listeners were last told why the active configuration cannot be used; null while it can be used. */
   #trouble: string | null = null;
@@ -51,13 +52,18 @@ export class ActiveConfiguration {
     return this.#generation;
   }
 
-  /** Which lookup layouts are whole, as this process knows it. */
+  /** Which lookup layouts are whole, and in which forms URLs are claimed, as this process knows it. */
   get layouts(): LayoutStates {
     return this.#layouts;
   }
 
   onChange(listener: ConfigurationListener): void {
     this.#listeners.push(listener);
+  }
+
+  /** Told when layouts or forms of URLs have changed. */
+  onLayouts(listener: () => void): void {
+    this.#layoutListeners.push(listener);
   }
 
   /** Told once, for each reason, why the active configuration cannot be used though Redis answers. */
@@ -114,6 +120,7 @@ export class ActiveConfiguration {
     // Read after the configuration: the first configuration of a store declares its own layouts whole.
     if ((await layoutsVersion(this.store)) !== this.#layouts.version) {
       this.#layouts = await readLayouts(this.store);
+      for (const listener of this.#layoutListeners) listener();
     }
     if (loaded === null) return;
     const former = this.#current;

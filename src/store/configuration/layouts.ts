@@ -1,15 +1,18 @@
 /**
  * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity stands
- * under the new one, lookups read the whole one, and entities are kept under both.
+ * under the new one, lookups read the whole one, and entities are kept under both. The forms of URLs, which change in a
+ * similar way, stand beside them (`url-forms.ts`).
  */
 import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
+import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
+import { exactUrls, formatUrlForms, parseUrlForms, type UrlFormState, urlFormField } from './url-forms.ts';
 
 const fillScript = new Script<0 | 1>('configuration/fill', 2);
 const retireScript = new Script<0 | 1>('configuration/retire', 1);
@@ -22,14 +25,25 @@ export interface SourcePlace {
 /** The layouts of all sources at one time. */
 export class LayoutStates {
   /** Before anything was published. */
-  static readonly none = new LayoutStates(0, new Map(), new Map());
+  static readonly none = new LayoutStates(0, new Map(), new Map(), new Map());
 
   constructor(
     /** Rises with every change. */
     readonly version: number,
     private readonly whole: ReadonlyMap<string, LookupLayout>,
     private readonly former: ReadonlyMap<string, LookupLayout>,
+    private readonly urlForms: ReadonlyMap<string, UrlFormState>,
   ) {}
+
+  /** In which forms the claims of a tenant on URLs stand. */
+  urlFormsOf(tenant: string): UrlFormState {
+    return this.urlForms.get(tenant) ?? exactUrls;
+  }
+
+  /** Tenants whose claims on URLs stand, or once stood, in another form than the usual one. */
+  get tenantsWithUrlForms(): string[] {
+    return [...this.urlForms.keys()];
+  }
 
   /** The layout that lookups over the source read; null while none is whole. */
   wholeOf({ tenant, sourceId }: SourcePlace): LookupLayout | null {
@@ -60,10 +74,6 @@ export class LayoutStates {
   }
 }
 
-function sourceField(tenant: string, sourceId: string): string {
-  return `${tenant}|${sourceId}`;
-}
-
 /** States that no failover can take back, because lookups go by them. @throws StoreUnavailableError */
 export function readLayouts(store: Store): Promise<LayoutStates> {
   return surviving(store.replication, [platformTag], () => readStates(store));
@@ -71,13 +81,18 @@ export function readLayouts(store: Store): Promise<LayoutStates> {
 
 async function readStates(store: Store): Promise<LayoutStates> {
   const stored = await answerOf(store.client.hgetallBuffer(keys.layouts));
-  const ofKind = (kind: string) =>
+  const ofKind = <T>(kind: string, read: (value: Buffer) => T) =>
     new Map(
       Object.entries(stored)
         .filter(([field]) => field.startsWith(`${kind}|`))
-        .map(([field, packed]) => [field.slice(2), unpack<LookupLayout>(packed)]),
+        .map(([field, value]) => [field.slice(2), read(value)]),
     );
-  return new LayoutStates(Number(stored.version?.toString() ?? 0), ofKind('r'), ofKind('b'));
+  return new LayoutStates(
+    Number(stored.version?.toString() ?? 0),
+    ofKind('r', unpack<LookupLayout>),
+    ofKind('b', unpack<LookupLayout>),
+    ofKind('u', (value) => parseUrlForms(value.toString())),
+  );
 }
 
 /** Version of the layouts in Redis; 0 before the first. @throws StoreUnavailableError */
@@ -85,11 +100,17 @@ export async function layoutsVersion(store: Store): Promise<number> {
   return Number((await answerOf(store.client.hget(keys.layouts, 'version'))) ?? 0);
 }
 
-/** Arguments of `scripts/configuration/publish.lua`. */
-export function wantedLayouts({ tenants }: Configuration): ScriptArgument[] {
-  return [...tenants.values()].flatMap(({ alias, lookupLayouts }) =>
-    [...lookupLayouts].flatMap(([sourceId, layout]) => [sourceField(alias, sourceId), pack(layout)]),
-  );
+/** Fields of `keys.layouts` and their values, in turns, for a store in which nothing was processed. */
+export function wholeFromTheStart({ tenants }: Configuration): ScriptArgument[] {
+  return [...tenants.values()].flatMap(({ alias, lookupLayouts, urlForm }) => [
+    ...[...lookupLayouts].flatMap(([sourceId, layout]) => [
+      `r|${sourceField(alias, sourceId)}`,
+      pack(layout),
+    ]),
+    ...(urlForm === 'exact'
+      ? []
+      : [urlFormField(alias), formatUrlForms({ written: urlForm, read: [urlForm] })]),
+  ]);
 }
 
 /**
@@ -97,11 +118,9 @@ export function wantedLayouts({ tenants }: Configuration): ScriptArgument[] {
  * StoreUnavailableError
  */
 export async function declareWhole(store: Store, configuration: Configuration): Promise<void> {
-  const wanted = wantedLayouts(configuration);
+  const whole = wholeFromTheStart(configuration);
   try {
-    for (let at = 0; at + 1 < wanted.length; at += 2) {
-      await store.client.hset(keys.layouts, `r|${wanted[at]}`, wanted[at + 1] ?? '');
-    }
+    if (whole.length > 0) await store.client.hset(keys.layouts, ...whole);
     await store.client.hincrby(keys.layouts, 'version', 1);
   } catch (error) {
     throw storeError(error);

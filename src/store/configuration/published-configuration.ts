@@ -1,5 +1,9 @@
 /** The published configuration: its documents lie in Redis, so that every process on every host runs the same one. */
+
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
+import { documentsDigest } from '../../config/documents/canonical.ts';
+import { documentsOfTenant, tenantsOf } from '../../config/documents/tenant-folder.ts';
+import { script } from '../../lib/typed-command.mjs';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
@@ -7,9 +11,10 @@ import { answerOf, StoreFullError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { wantedLayouts } from './layouts.ts';
+import { webhookField } from '../webhooks/webhook-states.ts';
+import { wholeFromTheStart } from './layouts.ts';
 
-const publishScript = new Script<number | Buffer>('configuration/publish', 3);
+const publishScript = new Script<number | Buffer>('configuration/publish', 4);
 
 /**
  * Where the active configuration came from. `own`: the folder `config` of this repository, which is the default. No path is
@@ -19,6 +24,8 @@ export type ConfigurationOrigin = 'own' | 'other';
 
 export interface PublishOptions {
   readonly origin?: ConfigurationOrigin;
+  /** Digest of the folder that the documents are of: `npm start` takes it again only when it has changed. */
+  readonly folder?: string;
   /** Generation that must still be active (0: none yet); absent: any generation. */
   readonly after?: number;
 }
@@ -37,21 +44,25 @@ export async function publishConfiguration(
   store: Store,
   documents: ConfigDocuments,
   configuration: Configuration,
-  { origin = 'other', after }: PublishOptions = {},
+  { origin = 'other', folder = '', after }: PublishOptions = {},
 ): Promise<number> {
   const sources = sourceFields(configuration);
+  const applied = await appliedTimes(store, documents);
   const publish = () =>
     publishScript.run(
       store.client,
-      [keys.configuration, keys.layouts, keys.purge],
+      [keys.configuration, keys.layouts, keys.purge, keys.webhooks],
       [
         configuration.digest,
         pack([...documents]),
         origin,
         after ?? '',
+        folder,
+        pack([...applied]),
+        pack(webhookNames(configuration)),
         sources.length,
         ...sources,
-        ...wantedLayouts(configuration),
+        ...wholeFromTheStart(configuration),
       ],
     );
   const generation = await surviving(store.acknowledgements, [platformTag], () =>
@@ -65,6 +76,28 @@ export async function publishConfiguration(
   return generation;
 }
 
+/** When each tenant of the documents became what it is there: now, unless it is so already. */
+async function appliedTimes(store: Store, documents: ConfigDocuments): Promise<Map<string, number>> {
+  const before = await readPublished(store);
+  const nowMs = Date.now();
+  return new Map(
+    tenantsOf(documents).map((tenant) => {
+      const known = before?.appliedAtMs.get(tenant);
+      const isSame =
+        before !== null &&
+        documentsDigest(documentsOfTenant(before.documents, tenant)) ===
+          documentsDigest(documentsOfTenant(documents, tenant));
+      return [tenant, isSame && known !== undefined ? known : nowMs];
+    }),
+  );
+}
+
+function webhookNames({ tenants }: Configuration): string[] {
+  return [...tenants.values()].flatMap(({ alias, webhooks }) =>
+    webhooks.map((webhook) => webhookField(alias, webhook)),
+  );
+}
+
 function sourceFields({ tenants }: Configuration): string[] {
   return [...tenants.values()].flatMap(({ alias, sources }) =>
     [...sources.keys()].map((sourceId) => sourceField(alias, sourceId)),
@@ -74,7 +107,7 @@ function sourceFields({ tenants }: Configuration): string[] {
 function purgedError(field: string): ConfigurationRefusedError {
   const [tenant = '', sourceId = ''] = field.split('|');
   return new ConfigurationRefusedError(
-    `What is left of source ${sourceId} of tenant ${tenant} is being purged: wait until npm run purge has ended ` +
+    `What is left of source ${sourceId} of tenant ${tenant} is being purged: wait until ${script('purge')} has ended ` +
       '(run it again if it was broken off), then run this again.',
   );
 }
@@ -84,29 +117,37 @@ export interface ActiveDigest {
   readonly generation: number;
   readonly digest: string;
   readonly origin: ConfigurationOrigin;
+  /** Digest of the folder that was last made active; null when none was. */
+  readonly folder: string | null;
 }
 
 /** Null when none was published yet. @throws StoreUnavailableError */
 export async function readActiveDigest(store: Store): Promise<ActiveDigest | null> {
-  const [generation, digest, origin] = await answerOf(
-    store.client.hmget(keys.configuration, 'generation', 'digest', 'origin'),
+  const [generation, digest, origin, folder = null] = await answerOf(
+    store.client.hmget(keys.configuration, 'generation', 'digest', 'origin', 'folder'),
   );
   if (!generation || !digest) return null;
-  return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other' };
+  return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other', folder };
 }
 
 export interface PublishedConfiguration {
   readonly generation: number;
   readonly documents: ConfigDocuments;
+  /** Tenant -> when it became what it is; tenants that were published by an earlier version are absent. */
+  readonly appliedAtMs: ReadonlyMap<string, number>;
 }
 
 /** Null when none was published yet. @throws StoreUnavailableError */
 export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
-  const [generation, documents] = await answerOf(
-    store.client.hmgetBuffer(keys.configuration, 'generation', 'documents'),
+  const [generation, documents, applied] = await answerOf(
+    store.client.hmgetBuffer(keys.configuration, 'generation', 'documents', 'applied'),
   );
   if (!generation || !documents) return null;
-  return { generation: Number(generation), documents: new Map(unpack<[string, string][]>(documents)) };
+  return {
+    generation: Number(generation),
+    documents: new Map(unpack<[string, string][]>(documents)),
+    appliedAtMs: new Map(applied ? unpack<[string, number][]>(applied) : []),
+  };
 }
 
 /**

@@ -12,7 +12,8 @@ import type { Store } from '../store.ts';
 import type { SourcePlace } from './layouts.ts';
 
 const beginScript = new Script<Buffer>('configuration/purge', 2);
-const endScript = new Script<0 | 1>('configuration/purged', 1);
+const purgedScript = new Script<0 | 1>('configuration/purged', 1);
+const endScript = new Script<0 | 1>('configuration/end-purge', 1);
 
 export interface Purge {
   readonly token: string;
@@ -50,10 +51,18 @@ export async function readPurge(store: Store): Promise<Purge | null> {
   return { token, generation: Number(generation), sources };
 }
 
-/** Says that a purge is through with a partition. @returns true when it was the last. @throws StoreUnavailableError */
+/**
+ * Says that a purge is through with a partition. @returns true when it is through with all of them: whoever hears that ends
+ * it. @throws StoreUnavailableError
+ */
 export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {
-  const ended = await surviving(store.replication, [platformTag], () =>
-    endScript.run(store.client, [keys.purge], [token, partition, store.partitions.count]),
+  const isThrough = await surviving(store.replication, [platformTag], () =>
+    purgedScript.run(store.client, [keys.purge], [token, partition, store.partitions.count]),
   );
-  return ended === 1;
+  return isThrough === 1;
+}
+
+/** Ends a purge: a configuration may have its sources again. @throws StoreUnavailableError */
+export async function endPurge(store: Store, token: string): Promise<void> {
+  await surviving(store.replication, [platformTag], () => endScript.run(store.client, [keys.purge], [token]));
 }

@@ -9,7 +9,7 @@ const keysPerScan = 1000;
 const fieldsPerScan = 200;
 
 /** Kinds of keys that hold what was made of entities. */
-export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup';
+export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup' | 'log';
 
 export interface StoredKey {
   readonly key: string;
@@ -17,11 +17,11 @@ export interface StoredKey {
   readonly tenant: string;
   /** Environment id; for `lookup` the source id. */
   readonly scope: string;
-  /** Index name; for `lookup` layout id and lookup key, with a colon between them; else empty. */
+  /** Index name; for `lookup` layout id and lookup key, with a colon between them; for `routes` the form of URLs; else empty. */
   readonly rest: string;
 }
 
-const keyPattern = /^\{p\d+\.\d+\}:(views|items|claims|ranks|routes|lookup):([^:]*):([^:]*)(?::(.*))?$/s;
+const keyPattern = /^\{p\d+\.\d+\}:(views|items|claims|ranks|routes|lookup|log):([^:]*):([^:]*)(?::(.*))?$/s;
 
 /** Null for a key of another kind. */
 function parseKey(key: string): StoredKey | null {

@@ -59,19 +59,25 @@ function groupByPartition<T extends LookupKey>(store: Store, things: readonly T[
   return groupBy(things, (thing) => partitionOf(store, thing));
 }
 
+/** Members that depend on a touched key. */
+export interface Touched<Key extends LookupKey> {
+  readonly key: Key;
+  readonly members: readonly string[];
+}
+
 /**
  * Publishes index writes, then yields the members that depend on the touched keys, in portions.
  * A key's writes are done before its dependents are asked for. @throws FencedError, StoreUnavailableError
  */
-export async function* touchKeys(
+export async function* touchKeys<Key extends LookupKey>(
   store: Store,
   caller: Caller,
   writes: readonly IndexWrite[],
-  touched: readonly LookupKey[],
-): AsyncGenerator<string[]> {
-  const large: string[] = [];
+  touched: readonly Key[],
+): AsyncGenerator<Touched<Key>[]> {
+  const large: Key[] = [];
   for (const round of touchRounds(store, writes, touched)) {
-    const listed: string[] = [];
+    const listed: Touched<Key>[] = [];
     await Promise.all(
       round.map(async ({ tag, entries, asked }) => {
         caller.reached?.add(tag);
@@ -84,43 +90,48 @@ export async function* touchKeys(
             caller.epoch,
             dependentsListedMax,
             packedHashes(tag, entries),
-            packForLua(asked),
+            packForLua(asked.map((key) => dependentsKey(tag, key))),
           ],
         );
         replies.forEach(([count, members], index) => {
           const key = asked[index];
           if (count > dependentsListedMax && key !== undefined) large.push(key);
-          for (const member of members) listed.push(member.toString());
+          if (members.length > 0 && key !== undefined) {
+            listed.push({ key, members: members.map((member) => member.toString()) });
+          }
         });
       }),
     );
     if (listed.length > 0) yield listed;
   }
-  for (const key of large) yield* scanMembers(store, key);
+  for (const key of large) {
+    for await (const members of scanMembers(store, lookupPlace(store, key).dependents))
+      yield [{ key, members }];
+  }
 }
 
-interface TouchCall {
+interface TouchCall<Key> {
   readonly tag: string;
   readonly entries: IndexWrite[];
-  readonly asked: string[];
+  readonly asked: Key[];
 }
 
 /**
  * Calls of bounded size, one for each partition in each round. The writes of a partition go first; its questions go
  * with the last writes and behind them.
  */
-function touchRounds(
+function touchRounds<Key extends LookupKey>(
   store: Store,
   writes: readonly IndexWrite[],
-  touched: readonly LookupKey[],
-): TouchCall[][] {
+  touched: readonly Key[],
+): TouchCall<Key>[][] {
   const writeGroups = groupByPartition(store, writes);
   const questionGroups = groupByPartition(store, touched);
-  const rounds: TouchCall[][] = [];
+  const rounds: TouchCall<Key>[][] = [];
   for (const partition of new Set([...writeGroups.keys(), ...questionGroups.keys()])) {
     const tag = store.partitions.tag(partition);
     const entries = writeGroups.get(partition) ?? [];
-    const asked = (questionGroups.get(partition) ?? []).map((key) => dependentsKey(tag, key));
+    const asked = questionGroups.get(partition) ?? [];
     for (let round = 0; entries.length > 0 || asked.length > 0; round += 1) {
       const written = entries.splice(0, writesPerCall);
       const call = {
@@ -200,4 +211,14 @@ export async function registerDependents(
       }
     }),
   );
+}
+
+/** Dependents of a key, at most about so many. @throws StoreUnavailableError */
+export async function readDependents(store: Store, key: LookupKey, most: number): Promise<string[]> {
+  const found: string[] = [];
+  for await (const members of scanMembers(store, lookupPlace(store, key).dependents)) {
+    found.push(...members);
+    if (found.length >= most) break;
+  }
+  return found;
 }

@@ -47,17 +47,15 @@ export function placeApart({ key, field }: HashField): HashField {
   return { key, field: largeBodyField(field) };
 }
 
-/** Views in the order asked; null where there is none. @throws StoreUnavailableError */
-export async function readViews(
+/** A view as it is stored; null where there is none. @throws StoreUnavailableError */
+export async function readView(
   store: Store,
   scope: EnvironmentScope,
-  refs: readonly (EntityRef & { readonly alias: string })[],
-): Promise<(StoredBody | null)[]> {
-  const places = refs.map((ref) => placeOfView(store, scope, viewTarget(ref)));
-  const inline = await store.fields.read(places);
-  const bodies = await store.large.read(places.map(placeApart));
-  const stored = inline.map((bytes, at) =>
-    bytes !== null && bytesApart(bytes) !== null ? bodies[at] : bytes,
-  );
-  return stored.map((bytes) => (bytes ? decodeBody(bytes) : null));
+  ref: EntityRef & { readonly alias: string },
+): Promise<StoredBody | null> {
+  const { key, field } = placeOfView(store, scope, viewTarget(ref));
+  const stored = await answerOf(store.client.hgetBuffer(key, field));
+  if (stored === null || bytesApart(stored) === null) return stored && decodeBody(stored);
+  const apart = await answerOf(store.client.hgetBuffer(key, largeBodyField(field)));
+  return apart && decodeBody(apart);
 }

@@ -1,7 +1,8 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
 
 import { assert } from '../../lib/assert.ts';
-import { packClaims } from '../claims/claim-calls.ts';
+import { ToldViews } from '../change-log/told-views.ts';
+import { claimParts, packClaims } from '../claims/claim-calls.ts';
 import { type ClaimWrite, changesKept } from '../claims/claims.ts';
 import { digestBytes } from '../codec/digest.ts';
 import { pack } from '../codec/pack.ts';
@@ -13,12 +14,13 @@ import { type Announcement, downstreamField, type PackedAnnouncement } from './a
 import type { HashWrites } from './hash-writes.ts';
 import type { Lease } from './lease.ts';
 
-const commitScript = new OwnerScript<number>('partitions/commit', 5, ['claims']);
+const commitScript = new OwnerScript<number>('partitions/commit', 5, claimParts);
 
 /**
  * @param after number of the owner's last commit. With it, a call that is sent twice is done once. An owner is refused,
  * too, when the store went back to an earlier state (a failover, a restore): what the owner believes done is not.
  * @param claims that are written in the same call, on one Redis: in a cluster a call reaches one slot alone
+ * @param told what it tells of its views; each of them gets an entry in the change log
  * @returns number of the commit. @throws FencedError, StoreUnavailableError
  */
 export async function commit(
@@ -28,6 +30,7 @@ export async function commit(
   announcement: Announcement,
   after: number | null = null,
   claims: readonly ClaimWrite[] = [],
+  told: ToldViews = new ToldViews(),
 ): Promise<number> {
   const { tag, epoch } = lease;
   const { checkpoint, pendingRebuilds, downstream, digests } = announcement;
@@ -57,7 +60,8 @@ export async function commit(
           sequence,
         ]),
       ),
-      packClaims(store, claims),
+      packClaims(store, tag, claims),
+      told.packed(tag),
       ...writes.packed(),
     ],
   );

@@ -1,4 +1,4 @@
-/** Writes to the hashes of one partition, gathered until its commit. */
+/** Writes to hashes, sets and sorted sets, gathered until the commit of a partition. */
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 
 const partBytesMax = 32 * 1024 * 1024;
@@ -40,9 +40,40 @@ export class FieldWrites {
   }
 }
 
-/** Writes to the hashes of one partition, gathered until the commit. */
+/** Writes to one set, or to one sorted set whose members all have the score 0. No member is written twice. */
+class MemberWrites {
+  readonly #adds: string[] = [];
+  readonly #removes: string[] = [];
+
+  constructor(private readonly kind: 'set' | 'sorted') {}
+
+  put(member: string, isThere: boolean): void {
+    if (!isThere) this.#removes.push(member);
+    else if (this.kind === 'set') this.#adds.push(member);
+    else this.#adds.push('0', member);
+  }
+
+  /** As a write of a hash, with members, or scores and members, in the place of fields and values. */
+  get packed(): [adds: LuaValue, removes: LuaValue, kind: 'set' | 'sorted'] {
+    return [this.#adds, this.#removes, this.kind];
+  }
+}
+
+/** Writes to the hashes, sets and sorted sets of one partition; on one Redis to sets of all partitions. */
 export class HashWrites {
   readonly #hashes = new Map<string, FieldWrites>();
+  readonly #members = new Map<string, MemberWrites>();
+
+  /** Puts a member into a sorted set, or takes it out. */
+  list(key: string, member: string, isListed: boolean): void {
+    this.#membersOf(key, 'sorted').put(member, isListed);
+  }
+
+  /** Puts members into a set, or takes them out. */
+  put(key: string, members: Iterable<string>, areThere: boolean): void {
+    const writes = this.#membersOf(key, 'set');
+    for (const member of members) writes.put(member, areThere);
+  }
 
   set(key: string, field: string, value: Buffer): void {
     this.hash(key).set(field, value);
@@ -76,7 +107,16 @@ export class HashWrites {
         listBytes += bytes;
       }
     }
+    for (const [key, members] of this.#members) list.push([key, ...members.packed]);
     if (list.length > 0) lists.push(packForLua(list));
     return lists;
+  }
+
+  #membersOf(key: string, kind: 'set' | 'sorted'): MemberWrites {
+    const known = this.#members.get(key);
+    if (known !== undefined) return known;
+    const writes = new MemberWrites(kind);
+    this.#members.set(key, writes);
+    return writes;
   }
 }

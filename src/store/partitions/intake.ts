@@ -1,5 +1,6 @@
 /** What stands in a partition's stream: entities that changed, and views and items to rebuild. Ids only, never content. */
 
+import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import { OwnerScript } from '../redis/script.ts';
@@ -26,7 +27,17 @@ export type IntakeEntry =
       readonly tenant: string;
       /** As `formatDependent` writes them. */
       readonly dependents: readonly string[];
+      /** For each dependent the entity whose change invalidated it; null where it is not known. */
+      readonly causes: readonly (EntityRef | null)[];
     };
+
+/** Causes stand once each, and for each dependent the number of its own; -1 for none. */
+type PackedInvalidation = [
+  tenant: string,
+  dependents: string[],
+  causes?: (readonly [sourceId: string, originId: string])[],
+  numbers?: number[],
+];
 
 /** A reader of a partition's stream behind its checkpoint. */
 export class IntakeReader {
@@ -57,8 +68,16 @@ function decodeIntake({ sequence, fields }: StreamEntry): IntakeEntry {
     return { kind: 'entities', sequence, tenant, sourceId, originIds, bytes };
   }
   const packed = fields.get('r');
-  const [tenant, dependents] = packed === undefined ? ['', []] : unpack<[string, string[]]>(packed);
-  return { kind: 'invalidation', sequence, tenant, dependents };
+  const [tenant, dependents, causes = [], numbers = []]: PackedInvalidation =
+    packed === undefined ? ['', []] : unpack<PackedInvalidation>(packed);
+  const known = causes.map(([sourceId, originId]) => ({ sourceId, originId }));
+  return {
+    kind: 'invalidation',
+    sequence,
+    tenant,
+    dependents,
+    causes: dependents.map((_, at) => known[numbers[at] ?? -1] ?? null),
+  };
 }
 
 /** The caller for processes that own no partition; nothing fences it. */
@@ -66,6 +85,7 @@ export const outsideCaller: Caller = { partition: -1, epoch: 0 };
 
 /**
  * Asks a partition to rebuild views and items of its entities.
+ * @param causes of each dependent, the entity whose change invalidates it; absent: none is known
  * @returns sequence of the invalidation. @throws FencedError, StoreUnavailableError
  */
 export function invalidate(
@@ -74,6 +94,7 @@ export function invalidate(
   partition: number,
   tenant: string,
   dependents: readonly string[],
+  causes: readonly (EntityRef | null)[] = [],
 ): Promise<number> {
   const tag = store.partitions.tag(partition);
   caller.reached?.add(tag);
@@ -81,6 +102,25 @@ export function invalidate(
     store.client,
     caller,
     [keys.fence(tag), keys.clock(tag), keys.stream(tag)],
-    [caller.partition, caller.epoch, pack([tenant, dependents])],
+    [caller.partition, caller.epoch, pack(packedInvalidation(tenant, dependents, causes))],
   );
+}
+
+function packedInvalidation(
+  tenant: string,
+  dependents: readonly string[],
+  causes: readonly (EntityRef | null)[],
+): PackedInvalidation {
+  if (causes.every((cause) => cause === null)) return [tenant, [...dependents]];
+  const numbers = new Map<string, number>();
+  const distinct: [string, string][] = [];
+  const numberOf = (cause: EntityRef | null) => {
+    if (cause === null) return -1;
+    const name = `${cause.sourceId}:${cause.originId}`;
+    const number = numbers.get(name) ?? distinct.push([cause.sourceId, cause.originId]) - 1;
+    numbers.set(name, number);
+    return number;
+  };
+  const ofDependents = causes.map(numberOf);
+  return [tenant, [...dependents], distinct, ofDependents];
 }

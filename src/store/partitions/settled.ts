@@ -1,5 +1,7 @@
 /** Waiting until everything that was announced is visible, for processes that do not follow the changes. */
+
 import { setTimeout } from 'node:timers/promises';
+import { asTyped } from '../../lib/typed-command.mjs';
 import type { Store } from '../store.ts';
 import type { DownstreamInvalidation } from './announcement.ts';
 import { type PartitionState, readPartitionStates, rebuiltUpTo } from './partition-state.ts';
@@ -60,6 +62,6 @@ function standstillText(states: readonly PartitionState[]): string {
   const rebuilds = states.reduce((sum, { waiting }) => sum + waiting, 0);
   return (
     `nothing was processed for ${standstillMs / 1000} s while ${entries} stream entries and ${rebuilds} rebuilds wait; ` +
-    'is a worker running (npm start, or npm run worker)?'
+    asTyped('is a worker running (npm start, or npm run worker)?')
   );
 }

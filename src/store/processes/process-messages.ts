@@ -9,7 +9,7 @@ export interface ProcessBeat {
   readonly pid: number;
   /** Configuration generation that it runs. */
   readonly generation: number;
-  /** Version of the lookup layouts that it knows; 0 for processes that do not follow them. */
+  /** Version of the layouts and of the forms of URLs that it knows; 0 for processes that do not follow them. */
   readonly layouts: number;
   /** Partitions that it serves; empty but for workers. */
   readonly partitions: readonly number[];
@@ -17,6 +17,8 @@ export interface ProcessBeat {
   readonly waitingFor: readonly string[];
   /** What a front answered lately; absent for other processes. */
   readonly requestsPerSecond?: number;
+  /** The same by what was asked for. */
+  readonly rates?: { readonly ingest: number; readonly delivery: number; readonly query: number };
   /** Path of the socket where fronts of the same host can ask it without Redis; absent or null: nowhere. */
   readonly socketPath?: string | null;
 }

@@ -77,23 +77,14 @@ class PunctualCluster extends Cluster {
   }
 }
 
-/** The parts of the library that end a client. Its types do not show them. */
-interface Ending {
-  setStatus(status: 'end'): void;
-  flushQueue(error: Error): void;
-}
-
 /**
- * Ends a client at once. The library by itself does not end a client that waits to connect again: the commands that it has,
- * and those that it gets later, would never settle. Here all of them fail.
+ * Ends a client at once: the commands that it has, and those that it gets later, fail. The library does not end a client
+ * that waits to connect again, and its commands would never settle. So such a client begins to connect, which is then
+ * broken off.
  */
 export function disconnect(client: RedisClient): void {
-  const isBetween = client.status === 'reconnecting';
+  if (client instanceof Redis && client.status === 'reconnecting') client.connect().catch(() => {});
   client.disconnect();
-  if (!isBetween || !(client instanceof Redis)) return;
-  const ending = client as unknown as Ending;
-  ending.setStatus('end');
-  ending.flushQueue(new Error('the connection is closed'));
 }
 
 /** A client of its own for one blocking read: on a shared one it would hold up every other command. */

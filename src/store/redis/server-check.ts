@@ -1,6 +1,7 @@
 /** Checks that the platform can rest on a Redis: it must be new enough, and when it is full it must refuse, not forget. */
 import { Redis } from 'ioredis';
 import type { RedisClient } from './connection.ts';
+import { factOf } from './info.ts';
 
 /** Since this version scripts can say whether they may run when Redis is full. */
 const majorVersionMin = 7;
@@ -47,11 +48,6 @@ export function forgetfulPolicy(memory: string): string | null {
     `has a maxmemory of ${maxBytes} bytes and the maxmemory-policy ${policy}, by which it would drop data when it is full: ` +
     'give it the maxmemory-policy noeviction (CONFIG SET maxmemory-policy noeviction, and in its configuration file)'
   );
-}
-
-/** A line of INFO; null when there is none. */
-function factOf(info: string, name: string): string | null {
-  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;
 }
 
 function nameOfNode({ options }: Redis): string {

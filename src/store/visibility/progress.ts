@@ -12,7 +12,7 @@ import { Conditions } from './conditions.ts';
 import type { HighWaterMark } from './high-water-mark.ts';
 import { PartitionProgress } from './partition-progress.ts';
 import { UnseenWrites } from './unseen-writes.ts';
-import type { VersionVector } from './version.ts';
+import type { Version, VersionVector } from './version.ts';
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;
@@ -122,6 +122,12 @@ export class Progress {
         return invalidation === undefined || this.#isRebuilt(tenant, target, invalidation);
       })
     );
+  }
+
+  /** As `waitFor`, of writes and announcements. */
+  async waitForVersion(tenant: string, { writes, announced }: Version, timeoutMs: number): Promise<boolean> {
+    const isHeard = this.waitUntilHeard(announced, timeoutMs);
+    return (await this.waitFor(tenant, writes, timeoutMs)) && (await isHeard);
   }
 
   /** True when the version is visible before the time is over, with everything that was rebuilt because of it. */

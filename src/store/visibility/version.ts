@@ -1,4 +1,5 @@
 /** The opaque token of `X-Service-Version` (docs/reference/http.md "Reading your own writes"). */
+import type { HighWaterMark } from './high-water-mark.ts';
 
 /**
  * Places in the partitions' streams: partition -> sequence number of the entry that announced a write.
@@ -6,25 +7,38 @@
  */
 export type VersionVector = ReadonlyMap<number, number>;
 
-const entryPattern = /^(\d{1,5})\.([0-9a-z]{1,11})$/;
-const entriesMax = 4096;
-
-/** Text that is safe in a header. */
-export function formatVersion(version: VersionVector): string {
-  const entries = [...version].sort(([a], [b]) => a - b);
-  return `v1-${entries.map(([partition, sequence]) => `${partition}.${sequence.toString(36)}`).join('-')}`;
+/** What a request asks to see: entries of streams that were processed, and announcements that were heard. */
+export interface Version {
+  readonly writes: VersionVector;
+  /** Partition -> number of an announcement in its changes; the version of a change of the feed has them. */
+  readonly announced: HighWaterMark;
 }
 
-/** The vector of a token, or null when the text is no token of ours. */
-export function parseVersion(text: string): VersionVector | null {
+const entryPattern = /^(\d{1,5})([.~])([0-9a-z]{1,11})$/;
+const entriesMax = 4096;
+const nothing: HighWaterMark = new Map();
+
+/** Text that is safe in a header. */
+export function formatVersion(writes: VersionVector, announced: HighWaterMark = nothing): string {
+  return `v1-${[...entriesOf(writes, '.'), ...entriesOf(announced, '~')].join('-')}`;
+}
+
+function entriesOf(places: ReadonlyMap<number, number>, mark: string): string[] {
+  const sorted = [...places].sort(([a], [b]) => a - b);
+  return sorted.map(([partition, place]) => `${partition}${mark}${place.toString(36)}`);
+}
+
+/** Null when the text is no token of ours. */
+export function parseVersion(text: string): Version | null {
   const [mark, ...entries] = text.split('-', entriesMax);
   if (mark !== 'v1') return null;
-  const version = new Map<number, number>();
+  const writes = new Map<number, number>();
+  const announced = new Map<number, number>();
   for (const entry of entries) {
     if (entry === '' && entries.length === 1) continue;
-    const match = entryPattern.exec(entry);
-    if (match?.[1] === undefined || match[2] === undefined) return null;
-    version.set(Number(match[1]), Number.parseInt(match[2], 36));
+    const [, partition, kind, place] = entryPattern.exec(entry) ?? [];
+    if (partition === undefined || place === undefined) return null;
+    (kind === '.' ? writes : announced).set(Number(partition), Number.parseInt(place, 36));
   }
-  return version;
+  return { writes, announced };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimsOf, type FormerClaims, formerClaims } from '../../../src/actors/batch/claims.ts';
+import type { UrlForm } from '../../../src/config/urls/url-form.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { ViewClaims } from '../../../src/schemas/schema.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../../../src/store/derived/processed-record.ts';
@@ -32,15 +33,16 @@ class Life {
     claims: ViewClaims,
     alias = 'page',
     others: readonly string[] = [],
+    urlForm: UrlForm = 'exact',
   ): ProcessedClaim[] {
-    const turn = { former: this.record, entity: state } as Parameters<typeof formerClaims>[0];
+    const turn = { former: this.record, entity: state, urlForm } as Parameters<typeof formerClaims>[0];
     const made = [alias, ...others].map((name) => ({
       kind: 'view' as const,
       environmentId: 'env',
       name,
       schemaDigest: '',
       bytesDigest: Buffer.alloc(8),
-      claims: claimsOf(state, claims, formerClaims(turn, { ...maker, name })),
+      claims: claimsOf(state, claims, formerClaims(turn, { ...maker, name }), urlForm),
       dependsOn: [],
     }));
     this.record = { stamp: state.stamp, type: state.type, lookups: [], outputs: made };
@@ -57,7 +59,7 @@ function since(claims: readonly ProcessedClaim[], display: string): number | und
 test('a view claims its URL, its handles, and the redirects of its entity', () => {
   const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null };
   const state = entity({ url: '/a/', redirects: ['/old', 'https://x.com/old', '/a', '/old?q', 'nonsense'] });
-  const claims = claimsOf(state, { url: '/a/', handles: ['news', 'home'] }, none);
+  const claims = claimsOf(state, { url: '/a/', handles: ['news', 'home'] }, none, 'exact');
   assert.deepEqual(
     claims.map(({ field, host, kind, display, redirect }) => [field, host, kind, display, redirect]),
     [
@@ -73,8 +75,8 @@ test('a view claims its URL, its handles, and the redirects of its entity', () =
 test('without a URL of its own a view has no redirects; what is no URL claims nothing', () => {
   const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null };
   const state = entity({ redirects: ['/old'] });
-  assert.deepEqual(claimsOf(state, { url: null, handles: [] }, none), []);
-  assert.deepEqual(claimsOf(state, { url: 'no url', handles: [] }, none), []);
+  assert.deepEqual(claimsOf(state, { url: null, handles: [] }, none, 'exact'), []);
+  assert.deepEqual(claimsOf(state, { url: 'no url', handles: [] }, none, 'exact'), []);
 });
 
 test('a claim keeps its age through later changes', () => {
@@ -173,4 +175,35 @@ test('making the claims of one state twice changes nothing', () => {
   const state = entity({ stamp: 20, urlStamp: 20, redirects: ['/old', '/older'] });
   const once = life.process(state, claims, 'page', ['card']);
   assert.deepEqual(life.process(state, claims, 'page', ['card']), once);
+});
+
+test('a claim keeps its age when the URLs of its tenant change their form, in both directions', () => {
+  const life = new Life();
+  const state = (stamp: number) => entity({ url: '/About', redirects: ['/Old', '/OLD', '/about'], stamp });
+  const born = life.process(state(10), own(state(10)));
+  assert.deepEqual(
+    born.map(({ field }) => field),
+    ['u:/About', 'u:/Old', 'u:/OLD', 'u:/about'],
+  );
+  life.process({ ...state(20), urlStamp: 10 }, own(state(20)));
+  const folded = life.process({ ...state(20), urlStamp: 10 }, own(state(20)), 'page', [], 'folded');
+  assert.deepEqual(
+    folded.map(({ field, display, sinceStamp }) => [field, display, sinceStamp]),
+    [
+      ['i:/about', '/About', 10],
+      ['i:/old', '/Old', 10],
+    ],
+  );
+  life.process({ ...state(30), urlStamp: 10 }, own(state(30)), 'page', [], 'folded');
+  const exact = life.process({ ...state(30), urlStamp: 10 }, own(state(30)), 'page');
+  assert.deepEqual(
+    exact.map(({ field, sinceStamp }) => [field, sinceStamp]),
+    [
+      ['u:/About', 10],
+      ['u:/Old', 10],
+      ['u:/OLD', 10],
+      ['u:/about', 30],
+    ],
+    'a redirect that was the page itself in lower case begins anew',
+  );
 });

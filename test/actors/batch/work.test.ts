@@ -11,7 +11,7 @@ function changed(sequence: number, originIds: readonly string[], bytes = 100): I
 }
 
 function invalidation(sequence: number, dependents: readonly string[]): IntakeEntry {
-  return { kind: 'invalidation', sequence, tenant: 'acme', dependents };
+  return { kind: 'invalidation', sequence, tenant: 'acme', dependents, causes: dependents.map(() => null) };
 }
 
 function view(originId: string, name = 'page') {

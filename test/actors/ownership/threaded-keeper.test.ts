@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BroadcastChannel } from 'node:worker_threads';
-import { ThreadedKeeper } from '../../../src/actors/ownership/threaded-keeper.ts';
+import { ThreadedKeeper, type ThreadOptions } from '../../../src/actors/ownership/threaded-keeper.ts';
 import { takeLease } from '../../../src/store/partitions/lease.ts';
 import { LeaseEnds } from '../../../src/store/partitions/lease-ends.ts';
 import { readOwner } from '../../../src/store/partitions/owners.ts';
@@ -27,7 +27,7 @@ const beat = {
 };
 
 /** A keeper of one lease, whose thread ends when the channel says so. */
-async function keepOne(context: TestContext) {
+async function keepOne(context: TestContext, options: ThreadOptions = { script }) {
   const store = await redis.openEmptyStore(1);
   const troubles: string[] = [];
   const keeper = new ThreadedKeeper(
@@ -38,7 +38,7 @@ async function keepOne(context: TestContext) {
       trouble: (message, error) => troubles.push(`${message}: ${String(error)}`),
       metrics: async () => 'its metrics',
     },
-    { script },
+    options,
   );
   const askedMs = performance.now();
   const lease = await takeLease(store, 0, workerId, leaseMs);
@@ -74,6 +74,14 @@ test('a thread that ended is replaced by one that keeps the same leases and tell
   assert.deepEqual(troubles, [
     'leases are renewed by another thread from now on: Error: the thread that renews the leases ended',
   ]);
+});
+
+test('where threads need longer to begin than the first one may take, a later one has the time', async (context) => {
+  const slow = new URL('../support/slow-keeper-thread.mjs', import.meta.url);
+  const { store, troubles } = await keepOne(context, { script: slow, firstWaitMs: 100 });
+  await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
+  assert.match(troubles[0] ?? '', /was not ready after 100 ms$/);
+  assert.match(troubles[1] ?? '', /was not ready after 200 ms$/);
 });
 
 test('a lease that was let go is not taken over by the next thread', async (context) => {

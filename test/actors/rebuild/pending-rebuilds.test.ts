@@ -19,7 +19,7 @@ function view(originId: string): string {
 }
 
 function invalidation(sequence: number, tenant: string, ...dependents: string[]): IntakeEntry {
-  return { kind: 'invalidation', sequence, tenant, dependents };
+  return { kind: 'invalidation', sequence, tenant, dependents, causes: dependents.map(() => null) };
 }
 
 function portionOf(...entries: IntakeEntry[]) {

@@ -16,7 +16,7 @@ test('invalidations of one dependent merge while they wait', () => {
   queue.add('acme', 'b', 4, 4);
   assert.deepEqual(
     { ...queue.add('acme', 'a', 9, 9) },
-    { tenant: 'acme', dependent: 'a', first: 3, last: 9 },
+    { tenant: 'acme', dependent: 'a', first: 3, last: 9, cause: null },
   );
   assert.equal(queue.size, 2);
   assert.deepEqual(dependents(queue.take(0, budgetMs)), ['a', 'b']);

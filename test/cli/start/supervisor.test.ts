@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -149,12 +150,22 @@ test('processes that watch their parent end with it, even when it is killed', as
 test('a Procfile is read in its order, quotes respected', () => {
   const entries = parseProcfile(
     `# ours\n\nweb: node --import ./loader.mjs workers/web.ts\njobs:  run "two words" 'and more'\r\n`,
+    '/nowhere',
   );
   assert.deepEqual(entries, [
     { name: 'web', program: 'node', words: ['--import', './loader.mjs', 'workers/web.ts'] },
     { name: 'jobs', program: 'run', words: ['two words', 'and more'] },
   ]);
-  assert.throws(() => parseProcfile('web node'), /Procfile, line 1: write it as 'name: command'/);
+  assert.throws(() => parseProcfile('web node', '/nowhere'), /Procfile, line 1: write it as 'name: command'/);
+});
+
+test('files of the folder of a Procfile are named by their whole path', () => {
+  const [entry] = parseProcfile('web: node --import ./src/typescript/loader.mjs workers/web.ts', root);
+  assert.deepEqual(entry?.words, [
+    '--import',
+    path.join(root, 'src/typescript/loader.mjs'),
+    path.join(root, 'workers/web.ts'),
+  ]);
 });
 
 test('on a terminal names are coloured by role', () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { isJsonObject, type Json } from '../../../src/contract/json.ts';
 
 /** What a request is met with instead of a proper answer. */
@@ -12,7 +13,7 @@ export interface IngestServer {
   readonly accepted: Json[];
   /** Accepted entities per originId, in order. */
   readonly history: Map<string, Json[]>;
-  readonly requests: { contentLength: string | undefined; entities: number }[];
+  readonly requests: { contentLength: string | undefined; coding: string | undefined; entities: number }[];
   mostAtOnce: number;
   close(): Promise<void>;
 }
@@ -42,7 +43,8 @@ export async function startIngestServer(options: IngestServerOptions = {}): Prom
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
-      const body = Buffer.concat(chunks);
+      const sent = Buffer.concat(chunks);
+      const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
       await new Promise((resolve) => setTimeout(resolve, options.delayMs?.(number) ?? 0));
       answer(request, response, body, number);
     } finally {
@@ -74,7 +76,11 @@ export async function startIngestServer(options: IngestServerOptions = {}): Prom
     }
     const entities = parsed(body);
     if (entities === null) return void send(422, { status: 422, message: 'The body is not JSON' });
-    requests.push({ contentLength: request.headers['content-length'], entities: entities.length });
+    requests.push({
+      contentLength: request.headers['content-length'],
+      coding: request.headers['content-encoding'],
+      entities: entities.length,
+    });
     const result = accept(entities);
     if (disturbance === 'hangUpAfterAccepting') return void response.destroy();
     send(result.status, result);

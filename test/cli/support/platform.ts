@@ -23,6 +23,11 @@ export class Platform {
     this.ended = new Promise((resolve) => process.once('close', resolve));
   }
 
+  /** A process that was started in another way. The caller ends it. */
+  static of(process: ChildProcess, url: string): Platform {
+    return new Platform(process, url);
+  }
+
   /** With a port and a data folder of its own, and without the data of the demo, if `env` says nothing else. */
   static async start(
     context: TestContext,

@@ -44,7 +44,7 @@ test('mistakes are printed by file with place and advice, counted, with exit cod
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(
     stderr,
-    /^tenants\/site\/schemas\/stray\.txt: \$: not a \.json file\n {4}Name it <alias>\.json/m,
+    /^tenants\/site\/schemas\/stray\.txt: \$: not a name for a schema file\n {4}Name it <alias>\.json/m,
   );
   assert.match(
     stderr,

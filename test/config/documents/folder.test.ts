@@ -31,6 +31,24 @@ test('reads tenant files and the three folders, hidden files and notes left out'
   assert.equal(documents.get('tenants/site/schemas/page.json'), '{"a": 1}');
 });
 
+test('files in folders below schemas are read, and say by their ending what they are', async (t) => {
+  const files = [
+    'page.full.json',
+    'Blog posts/entry.json',
+    'Blog posts/Parts/card.partial.json',
+    'Blog posts/Parts/entries.index.json',
+  ].map((file) => `tenants/site/schemas/${file}`);
+  const folder = await folderWith(t, {
+    'tenants/site/tenant.json': '{}',
+    'tenants/site/schemas/.git/config': '',
+    'tenants/site/schemas/empty/.keep': '',
+    ...Object.fromEntries(files.map((file) => [file, '{}'])),
+  });
+  const { documents, issues } = await readDocuments(folder);
+  assert.deepEqual(issues, []);
+  assert.deepEqual([...documents.keys()].sort(), [...files, 'tenants/site/tenant.json'].sort());
+});
+
 test('symbolic links are followed; broken and circular ones are issues', async (t) => {
   const folder = await folderWith(t, { 'elsewhere/tenant.json': '{}', 'tenants/.keep': '' });
   await symlink('../elsewhere', `${folder}/tenants/site`);
@@ -55,7 +73,12 @@ test('what does not belong into the folder is an issue with advice, all at once'
     'tenants/site/tenants.json': '',
     'tenants/site/schemas/page.txt': '',
     'tenants/site/schemas/a.b.json': '{}',
-    'tenants/site/schemas/deeper/page.json': '{}',
+    'tenants/site/schemas/page.ful.json': '{}',
+    'tenants/site/schemas/.full.json': '{}',
+    'tenants/site/schemas/one/two/three/page.json': '{}',
+    'tenants/site/schemas/one/wh?t/page.json': '{}',
+    'tenants/site/partials/page.partial.json': '{}',
+    'tenants/site/partials/deeper/page.json': '{}',
     'tenants/site/indexes/large.json': ' '.repeat(5 * 1024 * 1024),
   });
   const { issues } = await readDocuments(folder);
@@ -68,8 +91,12 @@ test('what does not belong into the folder is an issue with advice, all at once'
     ['tenants/site/schema', /Did you mean "schemas"/],
     ['tenants/site/tenants.json', /Did you mean "tenant.json"/],
     ['tenants/site/schemas/page.txt', /<alias>\.json/],
-    ['tenants/site/schemas/a.b.json', /not an alias/],
-    ['tenants/site/schemas/deeper', /not a file/],
+    ['tenants/site/schemas/a.b.json', /"a.b" is not an alias.*<alias>\.full\.json/],
+    ['tenants/site/schemas/page.ful.json', /"page.ful" is not an alias/],
+    ['tenants/site/schemas/one/two/three', /a folder that does not belong here.*at most 2 deep/],
+    ['tenants/site/schemas/one/wh?t', /a folder that does not belong here.*none of/],
+    ['tenants/site/partials/page.partial.json', /"page.partial" is not an alias: Name it <alias>\.json\./],
+    ['tenants/site/partials/deeper', /a folder that does not belong here.*only the folder schemas/],
     ['tenants/site/indexes/large.json', /larger than/],
   ];
   for (const [file, text] of expected) assert.match(messages.get(file) ?? 'no issue', text, file);

@@ -51,7 +51,7 @@ test('a key speaks for its source or client, in its tenant, with its scopes and 
   assert.ok(website?.kind === 'client');
   assert.equal(website.tenant.alias, 'site');
   assert.equal(website.environment.id, 'env-1');
-  assert.deepEqual([...website.scopes], ['delivery', 'routes', 'query', 'source']);
+  assert.deepEqual([...website.scopes], ['delivery', 'routes', 'query', 'source', 'changes']);
   assert.deepEqual(website.domains, [{ alias: 'site', hostnames: ['www.example.com', '*'] }]);
 });
 
@@ -125,6 +125,35 @@ test('schemas are found by source group and type, in the order of their aliases'
   assert.deepEqual(aliases(tenant?.schemasFor('pim', 'page')), []);
   assert.deepEqual(aliases(tenant?.schemasFor('__proto__', 'constructor')), []);
   assert.deepEqual(aliases(tenant?.indexesFor('cms', 'page')), ['pages']);
+});
+
+test('types of any source group trigger in every group, and a lookup without a group reads each', () => {
+  const listed = {
+    type: 'array',
+    input: { $lookup: { filter: 'originParentId eq {originId}', orderBy: { property: 'p.rank' } } },
+  };
+  const group = (alias: string) => ({ alias, sources: [source({ id: `src-${alias}`, apiKeys: [alias] })] });
+  const { tenants } = load({
+    'tenants/site/tenant.json': siteTenant({ sourceGroups: [group('cms'), group('pim')] }),
+    'tenants/site/schemas/page.json': { sourceEntityTypes: ['page'], properties: { listed } },
+    'tenants/site/indexes/pages.json': {
+      sourceEntityTypes: ['page'],
+      triggers: { pim: ['product'] },
+      index: { fields: { title: { type: 'text' } } },
+      properties: { title: '{p.title}' },
+    },
+  });
+  const tenant = tenants.get('site');
+  assert.ok(tenant);
+  for (const alias of ['cms', 'pim']) {
+    assert.deepEqual(
+      tenant.schemasFor(alias, 'page').map((schema) => schema.alias),
+      ['page'],
+    );
+    assert.equal(tenant.indexesFor(alias, 'page').length, 1);
+    assert.equal(tenant.indexesFor(alias, 'product').length, alias === 'pim' ? 1 : 0);
+    assert.ok(tenant.lookupLayouts.has(`src-${alias}`));
+  }
 });
 
 test('every source of a group that a lookup reads has a layout, and no other', () => {

@@ -177,6 +177,146 @@ test('every mistake is told with file, place, message and advice', () => {
       /wildcard/,
     ],
     [
+      'origin with a path',
+      site({ environmentClients: [{ environment: 'production', origins: ['https://a.com/'] }] }),
+      'tenant.json',
+      '$.environmentClients[0].origins[0]',
+      /is not an origin/,
+      /scheme, host.*leave "origins" out/,
+    ],
+    [
+      'origin of everybody',
+      site({ environmentClients: [{ environment: 'production', origins: ['*'] }] }),
+      'tenant.json',
+      '$.environmentClients[0].origins[0]',
+      /is not an origin/,
+      /scheme, host.*leave "origins" out/,
+    ],
+    [
+      'half a label',
+      site({ environmentClients: [{ environment: 'production', origins: ['https://a*.com'] }] }),
+      'tenant.json',
+      '$.environmentClients[0].origins[0]',
+      /is not an origin/,
+      /scheme, host.*leave "origins" out/,
+    ],
+    [
+      'key in the place of an origin',
+      site({ environmentClients: [{ environment: 'production', origins: ['a-secret'] }] }),
+      'tenant.json',
+      '$.environmentClients[0].origins[0]',
+      /is not an origin/,
+      /scheme, host.*leave "origins" out/,
+    ],
+    [
+      'a line end in cacheControl',
+      site({
+        environmentClients: [{ environment: 'production', cacheControl: 'public\r\nSet-Cookie: a=b' }],
+      }),
+      'tenant.json',
+      '$.environmentClients[0].cacheControl',
+      /not the value of a Cache-Control/,
+      /visible ASCII/,
+    ],
+    [
+      'cacheControl that ends in a space',
+      site({ environmentClients: [{ environment: 'production', cacheControl: 'public ' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheControl',
+      /not the value of a Cache-Control/,
+      /visible ASCII/,
+    ],
+    [
+      'cacheControl that is too long',
+      site({ environmentClients: [{ environment: 'production', cacheControl: 'x'.repeat(513) }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheControl',
+      /not the value of a Cache-Control/,
+      /at most 512/,
+    ],
+    [
+      'cacheControl beyond ASCII',
+      site({ environmentClients: [{ environment: 'production', cacheControl: 'público' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheControl',
+      /not the value of a Cache-Control/,
+      /visible ASCII/,
+    ],
+    [
+      'cacheControl that is no text',
+      site({ environmentClients: [{ environment: 'production', cacheControl: 5 }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheControl',
+      /must be a text/,
+      /double quotes/,
+    ],
+    [
+      'a header name with a line end',
+      site({ environmentClients: [{ environment: 'production', cacheTags: 'Cache-Tag\r\nX' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheTags',
+      /not the name of a header/,
+      /"Surrogate-Key"/,
+    ],
+    [
+      'an empty header name',
+      site({ environmentClients: [{ environment: 'production', cacheTags: '' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheTags',
+      /is empty/,
+      /double quotes/,
+    ],
+    [
+      'tags in a header that frames the answer',
+      site({ environmentClients: [{ environment: 'production', cacheTags: 'Content-Length' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheTags',
+      /means something else/,
+      /"Surrogate-Key"/,
+    ],
+    [
+      'tags in Cache-Control',
+      site({ environmentClients: [{ environment: 'production', cacheTags: 'CACHE-Control' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheTags',
+      /means something else/,
+      /"Surrogate-Key"/,
+    ],
+    [
+      'tags in our own header',
+      site({ environmentClients: [{ environment: 'production', cacheTags: 'X-Service-Version' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheTags',
+      /means something else/,
+      /"Surrogate-Key"/,
+    ],
+    [
+      'an unknown caching setting',
+      site({ environmentClients: [{ environment: 'production', cacheTag: 'xkey' }] }),
+      'tenant.json',
+      '$.environmentClients[0].cacheTag',
+      /unknown key/,
+      /cacheTags/,
+    ],
+    [
+      'no list of origins',
+      site({ environmentClients: [{ environment: 'production', origins: 'https://a.com' }] }),
+      'tenant.json',
+      '$.environmentClients[0].origins',
+      /must be a list/,
+      /Put it in/,
+    ],
+    [
+      'too many origins',
+      site({
+        environmentClients: [{ environment: 'production', origins: Array(101).fill('https://a.com') }],
+      }),
+      'tenant.json',
+      '$.environmentClients[0].origins',
+      /has 101 origins/,
+      /At most 100/,
+    ],
+    [
       'no hostnames',
       site({ domains: [{ alias: 'site' }] }),
       'tenant.json',
@@ -473,6 +613,7 @@ test('what is sound but hardly meant so is a warning', () => {
       type: 'reference',
       source: 'nowhere',
       author: { type: 'reference', alias: 'autor', originId: '{p.author}' },
+      editor: { type: 'reference', view: 'athor', originId: '{p.editor}' },
       card: { type: 'partial', input: '{root}', alias: 'crd' },
       any: { type: 'partial', input: '{root}', alias: '{p.kind}' },
     },
@@ -490,11 +631,12 @@ test('what is sound but hardly meant so is a warning', () => {
     warnings.map(({ path, message }) => `${path} ${message}`),
     [
       '$.properties.author.alias there is no schema "autor"',
+      '$.properties.editor.view there is no schema "athor"',
       '$.properties.card.alias there is no partial "crd"',
     ],
   );
   assert.match(warnings[0]?.advice ?? '', /Did you mean "author"/);
-  assert.match(warnings[1]?.advice ?? '', /Did you mean "card"/);
+  assert.match(warnings[2]?.advice ?? '', /Did you mean "card"/);
 });
 
 const cities = {
@@ -542,6 +684,22 @@ test('an entity type that one file names and that looks like what others name is
     [
       'tenants/site/schemas/amp.json $.triggers.cms[1] no other schema of source group "cms" names the entity type "artcle" ' +
         'Did you mean "article"? Leave it if both are meant.',
+    ],
+  );
+  const ofAnyGroup = (...types: string[]) => ({ sourceEntityTypes: types, properties: {} });
+  assert.deepEqual(
+    warningTexts({
+      'tenants/site/schemas/article.json': triggered('article'),
+      'tenants/site/schemas/teaser.json': ofAnyGroup('article', 'author'),
+      'tenants/site/schemas/amp.json': ofAnyGroup('artcle'),
+      'tenants/site/schemas/by.json': triggered('autor'),
+      'tenants/site/schemas/card.json': ofAnyGroup('author'),
+    }),
+    [
+      'tenants/site/schemas/amp.json $.sourceEntityTypes[0] no other schema names the entity type "artcle" ' +
+        'Did you mean "article"? Leave it if both are meant.',
+      'tenants/site/schemas/by.json $.triggers.cms[0] no other schema of source group "cms" names the entity type "autor" ' +
+        'Did you mean "author"? Leave it if both are meant.',
     ],
   );
   // Types that have nothing alike, or numbers alone, are meant.

@@ -52,6 +52,10 @@ test('without variables every setting has its documented default', () => {
     },
     queryCpuMs: 1_000,
     leaseMs: 5_000,
+    changesRetentionMs: 30 * 86_400_000,
+    webhookAllow: [],
+    console: true,
+    publicUrl: 'http://127.0.0.1:4000',
     confirmReplicas: 0,
     replicaWaitMs: 1_000,
     appendFsync: 'always',
@@ -61,7 +65,7 @@ test('without variables every setting has its documented default', () => {
 test('every setting is listed with its default as the variable is written', () => {
   for (const { variable, default: text, meaning, allowed } of listSettings()) {
     assert.ok(meaning !== '' && allowed !== '', variable);
-    const isInWords = ['CONFIG_DIR', 'WORKERS', 'DEMO'].includes(variable);
+    const isInWords = ['CONFIG_DIR', 'WORKERS', 'DEMO', 'PUBLIC_URL'].includes(variable);
     if (text !== '' && !isInWords) assert.deepEqual(readSettings({ [variable]: text }), readSettings({}));
   }
   const byName = new Map(listSettings().map((setting) => [setting.variable, setting]));
@@ -112,6 +116,9 @@ test('every variable is read', () => {
     DRAIN_SECONDS: '7',
     QUERY_CPU_MS: '500',
     LEASE_SECONDS: '8',
+    CHANGES_RETENTION_DAYS: '0.5',
+    WEBHOOK_ALLOW: '10.0.0.0/8, ::1,hooks.internal',
+    PUBLIC_URL: 'https://content.example.com/',
     CONFIRM_REPLICAS: '2',
     REPLICA_WAIT_SECONDS: '9',
   });
@@ -155,6 +162,10 @@ test('every variable is read', () => {
     },
     queryCpuMs: 500,
     leaseMs: 8_000,
+    changesRetentionMs: 43_200_000,
+    webhookAllow: ['10.0.0.0/8', '::1', 'hooks.internal'],
+    console: true,
+    publicUrl: 'https://content.example.com',
     confirmReplicas: 2,
     replicaWaitMs: 9_000,
     appendFsync: 'everysec',

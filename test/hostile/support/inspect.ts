@@ -39,14 +39,22 @@ export function inspect(request: HostileRequest, answer: WireAnswer, secrets: re
   if (isCut) mistakes.push('it was cut off');
   const json = jsonOf(text);
   if (request.isFramed) mistakes.push(...shapeMistakes(request, status, json));
-  else if (json === undefined && status >= 200 && !libraryStatuses.has(status) && !isPlainText(headers)) {
+  else if (
+    json === undefined &&
+    status >= 200 &&
+    !libraryStatuses.has(status) &&
+    !saysOtherThanJson(headers)
+  ) {
     mistakes.push('no JSON');
   }
   return { mistakes, json };
 }
 
-function isPlainText(headers: WireAnswer['headers']): boolean {
-  return headers.get('content-type')?.startsWith('text/plain') ?? headers.get('content-length') === '0';
+/** Probes and metrics are plain text, the console's files what a browser takes. */
+function saysOtherThanJson(headers: WireAnswer['headers']): boolean {
+  const type = headers.get('content-type');
+  if (type === undefined) return headers.get('content-length') === '0';
+  return /^(text\/|image\/svg\+xml)/.test(type);
 }
 
 function shapeMistakes(request: HostileRequest, status: number, json: Json | undefined): string[] {

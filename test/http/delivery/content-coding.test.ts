@@ -15,7 +15,9 @@ before(async () => {
 });
 after(() => front.stop());
 
-const withBody = routeTable.filter(({ body }) => body !== undefined);
+const withBody = routeTable.filter(
+  ({ body, access }) => body !== undefined && (access.kind === 'source' || access.kind === 'client'),
+);
 const body = '{"type":"t","properties":{}}';
 const packed = gzipSync(body).toString('latin1');
 
@@ -33,12 +35,12 @@ test('a body in a coding that is not understood is 415 in the shape of its endpo
   assert.ok(withBody.length >= 6);
   for (const route of withBody) {
     const key = route.access.kind === 'source' ? apiKeys.source : apiKeys.client;
-    for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'GZIP', 'gzip, gzip']) {
+    for (const coding of ['zstd', 'compress', 'gzip, gzip', 'x']) {
       const { status, json, text } = await send(route.path, route.method, key, coding, packed);
       assert.equal(status, 415, `${route.name} ${coding}: ${text}`);
       const shape = problemShape(route, 415);
       assert.ok(shape !== null && mistakesOf(shape, json, 5).length === 0, JSON.stringify(json));
-      assert.match(JSON.stringify(json), /Content-Encoding .* is not supported: send the body as it is/);
+      assert.match(JSON.stringify(json), /Content-Encoding .* is not supported: send gzip, br or deflate/);
     }
   }
 });

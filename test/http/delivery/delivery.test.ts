@@ -5,6 +5,7 @@ import { until } from '../../support/until.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView, viewIdOf } from '../support/seed.ts';
 import { apiKeys } from '../support/site.ts';
+import { exchange } from '../support/wire.ts';
 
 let front: TestFront;
 before(async () => {
@@ -279,4 +280,24 @@ test('a version that is not reached in 5 s is 503, one that is not ours is refus
   assert.ok(late.headers.get('retry-after'));
   assert.equal((await get({ handle: 'second' }, { 'X-Acme-Min-Version': 'x' })).status, 422);
   assert.equal((await get({ handle: 'second' }, { 'X-Service-Min-Version': 'v1-' })).status, 200);
+});
+
+test('a wrong method, and a body without a length, are answers that no cache keeps', async () => {
+  const head = (line: string) =>
+    `${line} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\nConnection: close\r\n\r\n`;
+  for (const [line, status] of [
+    ['PUT /v2?handle=second', 405],
+    ['PUT /v1', 405],
+    ['DELETE /v1/', 405],
+    ['POST /v2', 411],
+  ] as const) {
+    const { text } = await exchange(front.port, [head(line)]);
+    assert.match(text, new RegExp(`^HTTP/1.1 ${status} `), line);
+    assert.match(text, /\r\nCache-Control: no-store\r\n/, line);
+    assert.match(text, new RegExp(`\\{"status":${status},"message":"[^"]+"\\}$`), line);
+  }
+  for (const path of ['/routes/v2', '/ingest/v2', '/v1/things']) {
+    const { status, headers } = await front.call('PUT', path);
+    assert.deepEqual([status, headers.get('cache-control')], [405, null], path);
+  }
 });

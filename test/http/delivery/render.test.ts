@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ProblemError } from '../../../src/contract/errors.ts';
+import {
+  plainReferences,
+  type ReferenceStyle,
+  wrappedReferences,
+} from '../../../src/http/delivery/reference-style.ts';
 import { type LoadedView, Rendering } from '../../../src/http/delivery/render.ts';
 import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
 import { viewTarget } from '../../../src/store/derived/views.ts';
@@ -26,42 +31,60 @@ function storedView(graph: Graph, originId: string): LoadedView | null {
   return { key: originId, body: { texts: texts.map((text) => Buffer.from(text)), references } };
 }
 
-function render(graph: Graph, from: number) {
-  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId));
+function render(graph: Graph, from: number, style: ReferenceStyle = plainReferences) {
+  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId), style);
   const view = storedView(graph, String(from));
   assert.ok(view !== null);
   rendering.view(view, 'route');
   return { json: JSON.parse(Buffer.concat(rendering.pieces).toString()), missing: rendering.missing };
 }
 
-/** The naive second way: whole values, recursion. */
-function naive(graph: Graph, at: number, above: readonly number[], path: string, missing: object[]): unknown {
-  const edges = graph[at] ?? [];
-  return {
-    n: at,
-    refs: edges.map((edge, index) => {
-      const place = `${path}.refs[${index}]`;
-      if (edge >= graph.length) {
-        missing.push({ path: place, viewId: `gid://Environment/e/Source/s/Entity/${edge}/View/v` });
-        return null;
-      }
-      if (edge === at || above.includes(edge)) return null;
-      return naive(graph, edge, [...above, at], place, missing);
-    }),
-  };
+const idOf = (view: number) => `gid://Environment/e/Source/s/Entity/${view}/View/v`;
+
+/** How the naive renderer shows a reference, and where it then is. */
+interface NaiveStyle {
+  readonly style: ReferenceStyle;
+  show(edge: number, view: unknown): unknown;
+  readonly inside: string;
 }
 
-test('random graphs of views render as a naive renderer renders them', () => {
+const naiveStyles: readonly NaiveStyle[] = [
+  { style: plainReferences, show: (_edge, view) => view, inside: '' },
+  {
+    style: wrappedReferences,
+    show: (edge, view) => ({ id: idOf(edge), view, type: 'ViewReference' }),
+    inside: '.view',
+  },
+];
+
+/** The naive second way: whole values, recursion. */
+function naive(graph: Graph, { show, inside }: NaiveStyle, missing: object[]) {
+  const viewAt = (at: number, above: readonly number[], path: string): unknown => ({
+    n: at,
+    refs: (graph[at] ?? []).map((edge, index) => {
+      const place = `${path}.refs[${index}]`;
+      if (edge >= graph.length) {
+        missing.push({ path: place, viewId: idOf(edge) });
+        return show(edge, null);
+      }
+      const leadsBack = edge === at || above.includes(edge);
+      return show(edge, leadsBack ? null : viewAt(edge, [...above, at], place + inside));
+    }),
+  });
+  return viewAt(0, [], 'route');
+}
+
+test('random graphs of views render as a naive renderer renders them, in each style', () => {
   const graphs = fc
     .integer({ min: 1, max: 6 })
     .chain((size) =>
       fc.array(fc.array(fc.nat(size), { maxLength: 3 }), { minLength: size, maxLength: size }),
     );
   fc.assert(
-    fc.property(graphs, (graph) => {
+    fc.property(graphs, fc.constantFrom(...naiveStyles), (graph, naiveStyle) => {
       const missing: object[] = [];
-      const expected = naive(graph, 0, [], 'route', missing);
-      assert.deepEqual(render(graph, 0), { json: expected, missing });
+      const expected = naive(graph, naiveStyle, missing);
+      assert.deepEqual(render(graph, 0, naiveStyle.style), { json: expected, missing });
     }),
     runs(500),
   );
@@ -77,7 +100,7 @@ test('a graph with exponentially many ways ends with the limit of references', (
 
 test('a chain of thousands of views is rendered', () => {
   const graph = Array.from({ length: 9000 }, (_, at) => (at < 8999 ? [at + 1] : []));
-  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId));
+  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId), wrappedReferences);
   const view = storedView(graph, '0');
   assert.ok(view !== null);
   rendering.view(view, 'route');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ClaimsToRead } from '../../../src/http/delivery/claims-to-read.ts';
 import { deliver } from '../../../src/http/delivery/deliver.ts';
-import { DeliveryPlan } from '../../../src/http/delivery/plan.ts';
+import { plainReferences } from '../../../src/http/delivery/reference-style.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim } from '../support/seed.ts';
 import { testConfiguration } from '../support/site.ts';
@@ -29,12 +30,12 @@ test('how far changes are heard of is asked behind claims that the record of a p
   const [principal] = testConfiguration().clients;
   assert.ok(principal);
   const request = { url: 'https://shop.example.com/x', ids: [], handles: [], includeDuplicateViews: false };
-  const plan = new DeliveryPlan(store, principal, request);
+  const toRead = new ClaimsToRead(store, principal, request, ['exact']);
   // Claims of contested fields are read over another connection than all else, where they wait now.
   const startMs = performance.now();
   const held = store.client.blpop('nothing', heldMs / 1000);
   let askedMs = startMs;
-  await deliver(store, largeAnswers, plan, true, () => {
+  await deliver(store, largeAnswers, toRead, { withRoute: true, references: plainReferences }, () => {
     askedMs = performance.now();
   });
   assert.ok(askedMs - startMs > heldMs / 2, `after ${askedMs - startMs} ms`);

@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import type {
   GoodOutcome,
+  QueryOutcome,
   QueryRequest,
   QueryService,
   RowsResult,
@@ -20,12 +21,12 @@ let outcome: Partial<GoodOutcome> = {};
 /** Called while a query is under way. */
 let meanwhile = () => {};
 
-function outcomeOf({ target, labels }: QueryRequest): GoodOutcome {
+function outcomeOf({ target, mistakes = [] }: QueryRequest): QueryOutcome {
+  if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
   const text = resultText(runs, [], { facets: [], nextPageToken: null });
   return {
     ok: true,
     result: { kind: 'text', text },
-    labels: labels ?? null,
     subject: target.kind === 'index' ? target.alias : target.type,
     configuration: digest,
     ...outcome,
@@ -93,6 +94,19 @@ test('a multi-query hangs on each of its indexes', async () => {
   assert.deepEqual([await totals(), await totals(), await totals()], [1, 2, 2]);
   cache.invalidate([subjectKey('b')]);
   assert.equal(await totals(), 3);
+});
+
+test('the same list of queries asks something else over indexes than over source groups', async () => {
+  const body = [{ index: 'things', sourceGroupAlias: 'cms', sourceEntityType: 'things', turn }];
+  const totals = async (path: string) => (await ask(path, body))[0].totalResults;
+  for (let time = 0; time < 2; time += 1) for (const path of ['/v1/source', '/v1']) await totals(path);
+  assert.deepEqual([await totals('/v1/source'), await totals('/v1'), await totals('/v1/')], [3, 4, 4]);
+});
+
+test('an answer with a mistake in it is not kept', async () => {
+  const body = [{ index: 'things', turn }, { index: 5 }];
+  for (let time = 0; time < 3; time += 1) await ask('/v1', body);
+  assert.equal(runs, 3);
 });
 
 test('an answer is not kept when its index changes while it is made', async () => {

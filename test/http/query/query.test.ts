@@ -10,7 +10,7 @@ import {
 import { resultText } from '../../../src/query/result/result-text.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putView } from '../support/seed.ts';
-import { apiKeys, sourceId } from '../support/site.ts';
+import { apiKeys, environmentId, sourceId } from '../support/site.ts';
 
 function rowOf(originId: string, fields: object): Buffer {
   return Buffer.from(JSON.stringify({ _originId: originId, _sourceGuid: sourceId, ...fields }));
@@ -25,7 +25,6 @@ const texts = rows.map(({ text }) => text);
 const good: GoodOutcome = {
   ok: true,
   result: { kind: 'text', text: resultText(2, texts, tail) },
-  labels: null,
   subject: 'items',
   configuration: null,
 };
@@ -35,13 +34,14 @@ const withViews: GoodOutcome = {
 };
 
 /** What the query room would say is written into the query: this tests the HTTP around it. */
-function outcomeOf({ body, labels, mistakes = [] }: QueryRequest): QueryOutcome {
+function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
   if (mistakes.length > 0) return { ok: false, status: 400, errors: mistakes };
   const { say } = body as { say?: string };
   if (say === 'bad') return { ok: false, status: 400, errors: ['first', 'second'] };
   if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
   if (say === 'later') throw new UnavailableError('no answer');
-  return { ...(say === 'views' ? withViews : good), labels: labels ?? null };
+  if (say === 'forbidden') return { ok: false, status: 403, errors: ['Forbidden'] };
+  return say === 'views' ? withViews : good;
 }
 
 let runs = 0;
@@ -66,7 +66,7 @@ test('an index answers with its rows, and with views when aliases ask for them',
   const { status, json } = await post('/v1/things', {});
   assert.equal(status, 200);
   assert.deepEqual(json, {
-    status: 200,
+    status: 0,
     totalResults: 2,
     results: [
       { ...rowA, x: 1 },
@@ -78,6 +78,8 @@ test('an index answers with its rows, and with views when aliases ask for them',
   const views = (await post('/v1/things', { say: 'views' })).json.results;
   assert.deepEqual(views[0]._views, { page: { title: 'A', other: null }, other: null });
   assert.deepEqual(views[1]._views, { page: null, other: null });
+  const id = `gid://Environment/${environmentId}/Source/${sourceId}/Entity/a/View/page`;
+  assert.deepEqual([views[0]._viewIds, views[1]._viewIds], [[id], []]);
 });
 
 test('a source group answers', async () => {
@@ -103,8 +105,8 @@ test('a multi-query answers each query with what it asked for', async () => {
       ],
     ),
     [
-      [200, 'cms', 'a', 'one', 2],
-      [200, 'cms', 'b', null, 2],
+      [0, 'cms', 'a', 'one', 2],
+      [0, 'cms', 'b', null, 2],
     ],
   );
   assert.deepEqual((await post('/v1/source', [])).json, []);
@@ -120,11 +122,10 @@ test('mistakes are 400 or 404 with all of them; a multi-query tells them per que
   const query = { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'q' };
   const multi = await post('/v1/source', [query, { ...query, say: 'unknown' }]);
   assert.deepEqual(
-    [multi.status, multi.json],
-    [400, [{ name: 'q', message: 'Query is not valid', errors: ['no such index'], status: 404 }]],
+    [multi.status, multi.json[0].totalResults, multi.json[1]],
+    [200, 2, { ...query, message: 'Query is not valid', errors: ['no such index'], status: 404 }],
   );
   const nameless = await post('/v1/source', [
-    query,
     { name: 'n', sourceEntityType: 5 },
     7,
     { ...query, say: 'bad' },
@@ -146,6 +147,17 @@ test('mistakes are 400 or 404 with all of them; a multi-query tells them per que
     const { status, json } = await post('/v1/source', body);
     assert.deepEqual([status, json[0].status], [400, 400]);
   }
+});
+
+test('an index that the client may not ask is 403, within a multi-query in its place', async () => {
+  const alone = await post('/v1/things', { say: 'forbidden' });
+  assert.deepEqual([alone.status, alone.json], [403, { error: 'Forbidden' }]);
+  const queries = [{ index: 'a' }, { index: 'b', name: 'n', say: 'forbidden' }];
+  const problem = { name: 'n', index: 'b', message: 'Forbidden', errors: ['Forbidden'], status: 403 };
+  const { status, json } = await post('/v1', queries);
+  assert.deepEqual([status, json[0].index, json[0].status, json[1]], [200, 'a', 0, problem]);
+  const none = await post('/v1', queries.slice(1));
+  assert.deepEqual([none.status, none.json], [400, [problem]]);
 });
 
 test('no answer in time is 503 with Retry-After', async () => {

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Configuration, Scope } from '../../../src/config/configuration.ts';
+import type { Configuration, ManagementScope, Scope } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { problemShape } from '../../../src/http/routing/openapi/document.ts';
@@ -16,26 +16,52 @@ import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { QueryService } from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/result/result-text.ts';
+import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView } from '../support/seed.ts';
 import { environmentId, sourceId } from '../support/site.ts';
 
-type Rule = 'open' | 'ingest' | Scope;
+type Rule = 'open' | 'ingest' | 'a client or manager' | Scope | `manage: ${ManagementScope}`;
 
 /** As docs/reference/http.md "Keys and access" has it. */
 const rules: Readonly<Record<string, Rule>> = {
   'post /ingest/v2': 'ingest',
   'delete /ingest/v2': 'ingest',
   'post /ingest/v2/{originId}': 'ingest',
+  'post /ingest/v1': 'ingest',
+  'delete /ingest/v1': 'ingest',
   'delete /ingest/v2/{originId}': 'ingest',
   'get /v2': 'delivery',
+  'get /v1': 'delivery',
   'post /v2': 'delivery',
   'get /routes/v1': 'routes',
   'get /routes/v2': 'routes',
+  'post /v1': 'query',
   'post /v1/{indexAlias}': 'query',
   'post /v1/sourceGroupAlias/{sourceGroupAlias}/type/{sourceEntityType}': 'source',
   'post /v1/source': 'source',
+  'get /management/v1/status': 'manage: read',
+  'get /management/v1/entities/{sourceGroup}/{originId}': 'manage: read',
+  'get /management/v1/explain/view': 'manage: read',
+  'get /management/v1/explain/url': 'manage: read',
+  'get /changes/v1': 'changes',
+  'get /management/v1/tenant': 'manage: read',
+  'get /management/v1/diagnostics': 'manage: read',
+  'get /management/v1/entities': 'manage: read',
+  'get /management/v1/configuration': 'manage: read',
+  'put /management/v1/configuration': 'manage: configure',
+  'get /management/v1/jobs/{id}': 'manage: read',
+  'post /mcp': 'a client or manager',
+  'post /management/v1/preview': 'manage: read',
+  'post /management/v1/query': 'manage: read',
+  'get /management/v1/changes': 'manage: read',
+  'get /management/v1/webhooks': 'manage: read',
+  'post /management/v1/webhooks/{alias}/test': 'manage: operate',
+  'post /management/v1/webhooks/{alias}/replay': 'manage: operate',
+  'post /management/v1/webhooks/{alias}/enable': 'manage: operate',
+  'get /console': 'open',
+  'get /console/{view}': 'open',
   'get /health/live': 'open',
   'get /health/ready': 'open',
   'get /metrics': 'open',
@@ -43,19 +69,21 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 const secret = 'only the first tenant may see this';
-const scopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source'];
+const managementScopes: readonly ManagementScope[] = ['read', 'configure', 'operate'];
+const scopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];
 
 interface Holder {
   readonly who: string;
   readonly key: string | undefined;
-  readonly kind: 'nobody' | 'source' | 'client';
-  readonly scopes: readonly Scope[];
+  readonly kind: 'nobody' | 'source' | 'client' | 'management';
+  readonly scopes: readonly (Scope | ManagementScope)[];
   readonly tenant: 'one' | 'two' | null;
 }
 
-const scopeSubsets = Array.from({ length: 2 ** scopes.length }, (_, bits) =>
-  scopes.filter((_scope, place) => (bits & (1 << place)) !== 0),
-);
+const subsetsOf = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: 2 ** all.length }, (_, bits) =>
+    all.filter((_one, place) => (bits & (1 << place)) !== 0),
+  );
 
 const nobody = { kind: 'nobody', scopes: [], tenant: null } as const;
 const holders: readonly Holder[] = [
@@ -67,13 +95,27 @@ const holders: readonly Holder[] = [
   { who: 'the name of an inherited property', key: '__proto__', ...nobody },
   { who: 'an endless key', key: 'x'.repeat(5000), ...nobody },
   { who: 'the source key', key: 'key-of-the-source', kind: 'source', scopes: [], tenant: 'one' },
-  ...scopeSubsets.map((some) => ({
+  ...subsetsOf(scopes).map((some) => ({
     who: `a client key with ${some.join(', ') || 'no scope'}`,
     key: `key-of-client-${some.join('-')}`,
     kind: 'client' as const,
     scopes: some,
     tenant: 'one' as const,
   })),
+  ...subsetsOf(managementScopes).map((some) => ({
+    who: `a management key with ${some.join(', ') || 'no scope'}`,
+    key: `key-of-manager-${some.join('-')}`,
+    kind: 'management' as const,
+    scopes: some,
+    tenant: 'one' as const,
+  })),
+  {
+    who: "another tenant's management key",
+    key: 'key-of-manager-two',
+    kind: 'management',
+    scopes: managementScopes,
+    tenant: 'two',
+  },
   { who: "another tenant's source key", key: 'key-of-source-two', kind: 'source', scopes: [], tenant: 'two' },
   { who: "another tenant's client key", key: 'key-of-client-two', kind: 'client', scopes, tenant: 'two' },
 ];
@@ -106,6 +148,11 @@ function tenantFile(tenant: 'one' | 'two'): string {
       scopes: granted,
       apiKeys: [key],
     })),
+    managementClients: keysOf('management').map(({ who, key, scopes: granted }) => ({
+      name: who,
+      scopes: granted,
+      apiKeys: [key],
+    })),
   });
 }
 
@@ -120,7 +167,7 @@ function configuration(): Configuration {
 /** Says whose data it was asked for. */
 const query: QueryService = {
   run: async ({ tenant }, requests) =>
-    requests.map(({ labels }) => {
+    requests.map(() => {
       const row = {
         _originId: 'x',
         _sourceGuid: sourceId,
@@ -132,7 +179,6 @@ const query: QueryService = {
       return {
         ok: true,
         result: { kind: 'text', text },
-        labels: labels ?? null,
         subject: 'items',
         configuration: null,
       };
@@ -142,7 +188,7 @@ const query: QueryService = {
 let front: TestFront;
 before(async () => {
   front = await startFront({
-    services: { configuration: { current: configuration() }, query },
+    services: { configuration: { current: configuration(), layouts: LayoutStates.none }, query },
   });
   await putView(front.store, 'x', secret);
   await putClaim(front.store, 'x', { handle: 'x' });
@@ -153,6 +199,7 @@ after(() => front.stop());
 /** Requests that would show the first tenant's data to whoever gets through; others take the document's example. */
 const asked: Partial<Record<RouteName, { readonly query?: string; readonly body?: Json }>> = {
   deliver: { query: '?handle=x' },
+  deliverV1: { query: '?handle=x' },
   deliverKeys: { body: { handles: ['x'] } },
   listRoutesV1: { query: '?first=100' },
   querySources: { body: [{ sourceGroupAlias: 'cms', sourceEntityType: 'page', name: 'a' }] },
@@ -171,7 +218,10 @@ function refusal(rule: Rule, { kind, scopes: granted }: Holder): 401 | 403 | nul
   if (rule === 'open') return null;
   if (kind === 'nobody') return 401;
   if (rule === 'ingest') return kind === 'source' ? null : 403;
-  return kind === 'client' && granted.includes(rule) ? null : 403;
+  if (rule === 'a client or manager') return kind === 'source' ? 403 : null;
+  const managed = managementScopes.find((scope) => rule === `manage: ${scope}`);
+  if (managed !== undefined) return kind === 'management' && granted.includes(managed) ? null : 403;
+  return kind === 'client' && granted.some((scope) => scope === rule) ? null : 403;
 }
 
 /** The shape that the document gives for an answer; undefined for a status that it does not name. */
@@ -181,11 +231,18 @@ function documentedShape(route: RouteDefinition, status: number) {
   return route.problemStatuses.includes(status) ? problemShape(route, status) : undefined;
 }
 
+function ruleOf(access: RouteDefinition['access']): Rule {
+  if (access.kind === 'client') return access.scope;
+  if (access.kind === 'management') return `manage: ${access.scope}`;
+  if (access.kind === 'reader') return 'a client or manager';
+  return access.kind === 'source' ? 'ingest' : 'open';
+}
+
 test('every endpoint has a rule here, and the one that its table says', () => {
   for (const { method, path: at, access } of routeTable) {
     const rule = rules[`${method} ${at}`];
     assert.ok(rule !== undefined, `${method} ${at} has no access rule: say in this test who may call it`);
-    const tabled = access.kind === 'client' ? access.scope : access.kind === 'source' ? 'ingest' : 'open';
+    const tabled = ruleOf(access);
     assert.equal(tabled, rule, `${method} ${at}`);
   }
   assert.equal(Object.keys(rules).length, routeTable.length, 'a rule without an endpoint');
@@ -210,7 +267,16 @@ for (const route of routeTable) {
         const mayShow = holder.tenant === 'one' && expected === null;
         const isShown = answer.text.includes(secret) || answer.text.includes(encodeURIComponent(secret));
         if (isShown) assert.ok(mayShow, `the answer shows another tenant's data: ${about}`);
-        if (mayShow && body !== '{' && rule !== 'ingest' && rule !== 'open') {
+        if (
+          mayShow &&
+          body !== '{' &&
+          rule !== 'ingest' &&
+          rule !== 'open' &&
+          rule !== 'changes' &&
+          // Which tools it lists goes by scopes: test/http/mcp/mcp.test.ts.
+          rule !== 'a client or manager' &&
+          !rule?.startsWith('manage')
+        ) {
           assert.ok(isShown, `the answer has nothing that could be kept back: ${answer.text}`);
         }
       }

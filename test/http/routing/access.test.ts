@@ -41,7 +41,7 @@ test('the document names every endpoint, its key and its errors', async () => {
 });
 
 test('an unknown path is 404, a wrong method 405 with Allow', async () => {
-  for (const path of ['/', '/v3', '/v2/', '/ingest/v2/a/b', '/v1']) {
+  for (const path of ['/', '/v3', '/v2/', '/ingest/v2/a/b', '/v1x', '/v1/a/b']) {
     const { status, json } = await front.call('GET', path);
     assert.deepEqual([status, json.status], [404, 404], path);
   }

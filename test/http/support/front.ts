@@ -1,18 +1,23 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import { openRequestsPerSecondMax } from '../../../src/contract/limits.ts';
+import { LiveFeeds } from '../../../src/feed/live-feeds.ts';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import { LargeAnswers } from '../../../src/http/delivery/large-answers.ts';
+import { LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
 import { EntityReader } from '../../../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../../../src/http/ingest/pace.ts';
 import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
+import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
+import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Progress } from '../../../src/store/visibility/progress.ts';
+import { AddressGuard } from '../../../src/webhooks/addresses.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { testConfiguration } from './site.ts';
 
@@ -70,21 +75,31 @@ export async function startFront({
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
+  const configuration = { current: testConfiguration(), layouts: LayoutStates.none };
+  const feeds = new LiveFeeds({ store, configuration, retentionMs: 86_400_000 }, () => {});
+  progress.onChange(() => feeds.changed());
+  const liveAnswers = new LiveAnswers();
+  progress.onChange((_partition, digests) => liveAnswers.changed(digests));
   const pace = new IngestPace(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
   const services: Services = {
     store,
-    configuration: { current: testConfiguration() },
+    configuration,
     progress,
     pace,
     query: null,
     cache,
+    feeds,
+    liveAnswers,
+    webhookGuard: new AddressGuard([]),
+    recentRates: new RecentRates(),
     largeAnswers: new LargeAnswers(),
     autoFields: new AutoFields(store),
     entityReader,
     metrics: new FrontMetrics('test'),
     limits,
+    consoleFiles: null,
     metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],
     readiness: async () => ({ waitingFor: [], degraded: [] }),
@@ -102,6 +117,7 @@ export async function startFront({
     largeAnswers: services.largeAnswers,
     call: (method, path, options = {}) => call(url, method, path, options),
     stop: async () => {
+      feeds.close();
       await server.close();
       progress.close();
       await entityReader.close();

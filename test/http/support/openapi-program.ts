@@ -54,7 +54,7 @@ export async function rows(): Promise<string[]> {
 }
 export async function multi() {
   const { data } = await client.POST('/v1/source', { body: [{ name: 'x', sourceGroupAlias: 'g', sourceEntityType: 't', filters: { or: [{ field: 'a', operator: 'contains', value: '*x*', caseInsensitive: true }] } }] });
-  return data?.map((one) => one.totalResults);
+  return data?.map((one) => (one.status === 0 ? one.totalResults : one.errors.join()));
 }
 export async function routes() {
   const { data } = await client.GET('/routes/v1', { params: { query: { first: 100 } } });

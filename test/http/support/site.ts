@@ -2,6 +2,7 @@
 
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
 
 export const environmentId = '11111111-1111-4111-8111-111111111111';
 export const sourceId = '22222222-2222-4222-8222-222222222222';
@@ -46,7 +47,8 @@ function client(name: string, apiKey: string, scopes?: readonly string[]): objec
   };
 }
 
-export function testConfiguration(): Configuration {
+/** @param moreClients of tenant one: parts of a client beside the environment */
+export function testConfiguration(moreClients: readonly JsonObject[] = []): Configuration {
   const outcome = loadConfiguration(
     new Map([
       [
@@ -59,6 +61,7 @@ export function testConfiguration(): Configuration {
             client('routes', apiKeys.routes, ['routes']),
             client('query', apiKeys.query, ['query']),
             client('source', apiKeys.sourceQuery, ['source']),
+            ...moreClients.map((more) => ({ environment: 'production', ...more })),
           ],
         }),
       ],

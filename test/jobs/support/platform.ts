@@ -1,4 +1,5 @@
 /** A whole platform but for its fronts: a Redis of the test's own, real workers, a real jobs process. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
@@ -12,7 +13,6 @@ import { rebuildJobs, rebuildState } from '../../../src/jobs/rebuild-queue.ts';
 import { ShardSet } from '../../../src/query/worker/shard-set.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
-import { readViews } from '../../../src/store/derived/views.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
@@ -20,7 +20,9 @@ import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { connect } from '../../../src/store/redis/connection.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
+import { AddressGuard } from '../../../src/webhooks/addresses.ts';
 import { until } from '../../support/until.ts';
+import { readViews } from '../../support/views.ts';
 
 /** Path relative to the configuration folder -> content. */
 export type Files = Readonly<Record<string, Json>>;
@@ -150,6 +152,7 @@ export class Platform {
   async startJobs(): Promise<{ stop(): Promise<void> }> {
     const { store, configuration, close } = await this.#follow();
     const jobs = new JobsProcess({
+      webhooks: { guard: new AddressGuard([]), publicUrl: '', retentionMs: 86_400_000 },
       store,
       configuration,
       onTrouble: (message, error) => console.error(message, error),

@@ -76,7 +76,7 @@ test('the whole result is what its rows make, with a token behind a full page', 
   const { rows } = rowsOf(paged, true);
   assert.equal(
     text?.toString(),
-    `{"status":200,"totalResults":3,"results":[${rows.map((row) => row.text).join()}],"facets":[` +
+    `{"status":0,"totalResults":3,"results":[${rows.map((row) => row.text).join()}],"facets":[` +
       '{"name":"name","field":"name","groups":[{"value":"mill","count":2},{"value":"river","count":1}],' +
       '"isValid":true}],"nextPageToken":"token"}',
   );

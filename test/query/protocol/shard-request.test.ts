@@ -29,7 +29,11 @@ test('a request comes as it was sent, with lone surrogates and names that JavaSc
         index: 'auto:cms:page',
         question: { kind: 'counts', query, facets: [{ facetIndex: 0, values: ['\udc00', 1, true] }] },
       },
-      { scope, index: 'schema:pages', question: { kind: 'texts', rows: [{ sourceId: 's', originId: 'ö' }] } },
+      {
+        scope,
+        index: 'schema:pages',
+        question: { kind: 'texts', query, rows: [{ sourceId: 's', originId: 'ö' }] },
+      },
     ],
   };
   assert.deepEqual(decodeRequest(unpack(pack(encodeRequest(request)))), request);

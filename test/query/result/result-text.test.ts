@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { facetsOf, resultsText, resultText } from '../../../src/query/result/result-text.ts';
+import { facetsOf, labelledResult, listText, resultText } from '../../../src/query/result/result-text.ts';
 import { everything, facetOf } from '../support/queries.ts';
 
 const facet = { name: 'n', field: 'f', groups: [{ value: 'a', count: 2 }], isValid: true };
@@ -12,18 +12,19 @@ test('a result is JSON with its members in their order', () => {
     const tail = { facets: [facet], nextPageToken: count === 2 ? 'token' : null };
     assert.equal(
       resultText(7, texts.slice(0, count), tail).toString(),
-      JSON.stringify({ status: 200, totalResults: 7, results: rows.slice(0, count), ...tail }),
+      JSON.stringify({ status: 0, totalResults: 7, results: rows.slice(0, count), ...tail }),
     );
   }
 });
 
-test('of several results each has the members of its own behind the status', () => {
+test('of several results each has labels of its own behind the status', () => {
   const one = resultText(1, [], { facets: [], nextPageToken: null });
-  const list = resultsText([one, one, one], ['{"name":"a","x":1}', null, '{}']).toString();
   const plain = JSON.parse(one.toString());
-  assert.deepEqual(JSON.parse(list), [{ ...plain, name: 'a', x: 1 }, plain, plain]);
-  assert.ok(list.startsWith('[{"status":200,"name":"a","x":1,"totalResults":1'));
-  assert.equal(resultsText([], []).toString(), '[]');
+  const named = labelledResult(one, { name: 'a', x: null });
+  assert.deepEqual(JSON.parse(Buffer.from(named).toString()), { ...plain, name: 'a', x: null });
+  assert.ok(Buffer.from(named).toString().startsWith('{"status":0,"name":"a","x":null,"totalResults":1'));
+  assert.deepEqual(JSON.parse(listText([named, one]).toString()), [{ ...plain, name: 'a', x: null }, plain]);
+  assert.equal(listText([]).toString(), '[]');
 });
 
 test('a facet has as many groups as were asked for', () => {

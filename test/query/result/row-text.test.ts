@@ -2,28 +2,35 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { builtInFields } from '../../../src/contract/built-in-fields.ts';
-import { isScored, joinedRows, rowText } from '../../../src/query/result/row-text.ts';
+import { joinedRows, type RowForm, rowFormOf, rowText } from '../../../src/query/result/row-text.ts';
 import { indexName } from '../../../src/store/keys.ts';
+import { everything } from '../support/queries.ts';
 
-const builtIns = { originId: 'ä"\ud800', sourceId: 's', updatedAtMs: 0, score: 0.5 };
+const builtIns = {
+  place: { values: [], originId: 'ä"\ud800', sourceId: 's' },
+  updatedAtMs: 0,
+  score: 0.5,
+};
+const ofIndex: RowForm = { isWithScore: true, fields: null, distanceAt: null };
+const ofGroup: RowForm = { isWithScore: false, fields: null, distanceAt: null };
 
-function textOf(fields: object, isWithScore = true): string {
+function textOf(fields: object, form = ofIndex): string {
   const fieldsBytes = Buffer.from(JSON.stringify(fields));
-  return joinedRows([rowText({ ...builtIns, fieldsBytes }, isWithScore)]).toString();
+  return joinedRows([rowText({ ...builtIns, fieldsBytes }, form)]).toString();
 }
 
 test('a row begins with its built-in fields', () => {
   const head = '{"_originId":"ä\\"\\ud800","_sourceGuid":"s","_updatedAt":"1970-01-01T00:00:00.000Z"';
   assert.equal(textOf({ a: '€', _b: 1 }), `${head},"_score":0.5,"a":"€","_b":1}`);
-  assert.equal(textOf({ a: 1 }, false), `${head},"a":1}`);
+  assert.equal(textOf({ a: 1 }, ofGroup), `${head},"a":1}`);
   assert.equal(textOf({}), `${head},"_score":0.5}`);
 });
 
 test('what is auto-indexed and named like a built-in field gives way', () => {
   const names = { _originId: 1, _sourceGuid: 2, _updatedAt: 3, _score: 4, _views: 5 };
-  assert.equal(textOf({ ...names, a: 1 }, false), textOf({ a: 1 }, false));
-  assert.equal(textOf(names, false), textOf({}, false));
-  assert.deepEqual(JSON.parse(textOf({ a: '"_score":' }, false)).a, '"_score":');
+  assert.equal(textOf({ ...names, a: 1 }, ofGroup), textOf({ a: 1 }, ofGroup));
+  assert.equal(textOf(names, ofGroup), textOf({}, ofGroup));
+  assert.deepEqual(JSON.parse(textOf({ a: '"_score":' }, ofGroup)).a, '"_score":');
 });
 
 test('a row is what JSON writes, in exactly the bytes that were counted', () => {
@@ -47,8 +54,9 @@ test('a row is what JSON writes, in exactly the bytes that were counted', () => 
       );
       // An index has no fields that are named like built-in ones.
       const fieldsBytes = Buffer.from(JSON.stringify(score === null ? fields : own));
-      const values = { originId, sourceId, updatedAtMs, score: score ?? 0, fieldsBytes };
-      const row = rowText(values, score !== null);
+      const place = { values: [], originId, sourceId };
+      const values = { place, updatedAtMs, score: score ?? 0, fieldsBytes };
+      const row = rowText(values, score === null ? ofGroup : ofIndex);
       const head = JSON.stringify({
         _originId: originId,
         _sourceGuid: sourceId,
@@ -64,8 +72,33 @@ test('a row is what JSON writes, in exactly the bytes that were counted', () => 
 });
 
 test('rows of an index schema have a score', () => {
+  const forms = [indexName.schema('auto'), indexName.auto('group', 't')];
   assert.deepEqual(
-    [isScored(indexName.schema('auto')), isScored(indexName.auto('group', 't'))],
-    [true, false],
+    forms.map((index) => rowFormOf(index, everything)),
+    [ofIndex, ofGroup],
   );
+});
+
+test('a row shows the chosen fields alone, in the order in which the item has them', () => {
+  const fields = { b: 1, a: { c: 'ü' }, _score: 9, 'x"': [null] };
+  const chosen = new Set(['x"', 'a', '_score', 'nothing', 'toString']);
+  const shown = (form: RowForm) => JSON.stringify(JSON.parse(textOf(fields, form)));
+  const own = '"a":{"c":"ü"},"_score":9,"x\\"":[null]}';
+  assert.ok(textOf(fields, { ...ofIndex, fields: chosen }).endsWith(`"_score":0.5,${own}`));
+  assert.ok(!shown({ ...ofGroup, fields: chosen }).includes('_score'));
+  assert.equal(textOf(fields, { ...ofIndex, fields: new Set() }), textOf({}));
+});
+
+test('a row of a query that sorts by distance has its distance, whatever the item says', () => {
+  const place = { values: ['x', 12.5], originId: 'a', sourceId: 's' };
+  const fieldsBytes = Buffer.from('{"_distance":1,"a":2}');
+  const shown = (form: RowForm) =>
+    JSON.parse(joinedRows([rowText({ ...builtIns, place, fieldsBytes }, form)]).toString());
+  assert.deepEqual([shown(ofGroup)._distance, shown({ ...ofGroup, distanceAt: 1 })._distance], [1, 12.5]);
+  assert.equal(shown({ ...ofGroup, distanceAt: 2 })._distance, null);
+  const sort = [
+    { field: 'a', order: 'asc' as const },
+    { field: 'b', order: 'desc' as const, near: { lat: 1, lon: 2 } },
+  ];
+  assert.equal(rowFormOf(indexName.schema('x'), { ...everything, sort }).distanceAt, 1);
 });

@@ -13,6 +13,9 @@ export const everything: CheckedQuery = {
   offset: 0,
   pageSize: 1000,
   after: null,
+  fields: null,
+  highlight: null,
+  distinct: null,
 };
 
 export function facetOf(field: string, size = 10): CheckedQuery['facets'][number] {

@@ -7,7 +7,9 @@ import type {
   SourceGroup,
   Tenant,
 } from '../../../src/config/configuration.ts';
+import { everyIndex } from '../../../src/config/tenant/index-patterns.ts';
 import type { FieldTypeName } from '../../../src/schemas/definition/index-fields.ts';
+import { plainTexts } from '../../../src/schemas/definition/index-texts.ts';
 import type { FullSchema, IndexSchema } from '../../../src/schemas/schema.ts';
 
 export const environment: Environment = { id: 'env-1', alias: 'production' };
@@ -21,6 +23,8 @@ function indexSchema(alias: string, fields: IndexFields): IndexSchema {
     digest: JSON.stringify(fields),
     triggers: new Map([['cms', new Set(['page'])]]),
     lookupPlans: [],
+    texts: plainTexts,
+    metadata: { index: null, fields: new Map() },
     fields: new Map(Object.entries(fields)),
     build: () => {
       throw new Error('items are put by the test itself');
@@ -33,7 +37,15 @@ function fullSchema(alias: string): FullSchema {
     throw new Error('no view is built here');
   };
   const schema = { alias, digest: alias, triggers: new Map(), lookupPlans: [] };
-  return { ...schema, claimsUrl: false, claims: unused, build: unused, actions: unused };
+  return {
+    ...schema,
+    makesView: true,
+    claimsUrl: false,
+    claims: unused,
+    build: unused,
+    actions: unused,
+    destinations: unused,
+  };
 }
 
 export function tenantOf(indexes: Readonly<Record<string, IndexFields>>, alias = 'acme'): Tenant {
@@ -45,12 +57,16 @@ export function tenantOf(indexes: Readonly<Record<string, IndexFields>>, alias =
   ];
   return {
     alias,
+    urlForm: 'exact',
     environments: [environment],
+    domains: [],
+    webhooks: [],
     sourceGroups: new Map(groups.map((group) => [group.alias, group])),
     sources: new Map([source, quiet].map((one) => [one.id, one])),
     schemas: new Map(['page', 'teaser'].map((name) => [name, fullSchema(name)])),
     partials: new Map(),
     indexes: new Map(Object.entries(indexes).map(([name, fields]) => [name, indexSchema(name, fields)])),
+    hasCode: false,
     lookupLayouts: new Map(),
     sourceIn: (group, environmentId) =>
       environmentId === environment.id
@@ -72,5 +88,16 @@ export function configurationOf(...tenants: Tenant[]): Configuration {
 
 export function clientOf(tenant: Tenant): ClientPrincipal {
   const scopes = new Set(['query', 'source'] as const);
-  return { kind: 'client', tenant, environment, name: 'test', domains: [], scopes };
+  return {
+    kind: 'client',
+    tenant,
+    environment,
+    name: 'test',
+    domains: [],
+    scopes,
+    origins: null,
+    cacheControl: null,
+    cacheTags: null,
+    indexes: everyIndex,
+  };
 }

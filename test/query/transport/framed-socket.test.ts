@@ -54,7 +54,8 @@ async function socketPair(context: TestContext): Promise<{ near: Socket; far: So
 test('messages are read as they were sent, also those that waited for a slow reader', async (context) => {
   const { near, far } = await socketPair(context);
   const part = fc.oneof(
-    fc.double({ noNaN: true }),
+    // MessagePack packs -0 as 0.
+    fc.double({ noNaN: true }).map((number) => number + 0),
     fc.string({ unit: 'grapheme' }),
     fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
     fc.integer({ min: 0, max: 300_000 }).map((bytes) => Buffer.alloc(bytes, bytes)),

@@ -33,7 +33,9 @@ function longTexts(count: number): Map<string, JsonObject> {
 
 /** Conditions that each look at every text from its beginning to its end. */
 function patterns(count: number): Json {
-  const condition = (n: number) => ({ field: 'f', operator: 'contains', value: `*l*o*r*e*m*${n}x${n}*` });
+  // Single letters: groups of three are looked up.
+  const rare = (n: number) => [...`${n}x${n}`].join('*');
+  const condition = (n: number) => ({ field: 'f', operator: 'contains', value: `*l*o*r*e*m*${rare(n)}*` });
   return { filters: { or: Array.from({ length: count }, (_, n) => condition(n)) } };
 }
 
@@ -93,10 +95,10 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   assert.match(refusalOf(first), /^filters: the query was stopped after 1000 ms of processor time/);
   assert.match(refusalOf(first), /contains "\*l\*o\*r.* on the field "f"/);
   assert.match(refusalOf(first), /fewer conditions/);
-  // Those behind it were not run.
-  for (const outcome of outcomes.slice(1)) assert.equal(refusalOf(outcome), '');
-  // 1 s, and what serves the other tenant meanwhile.
-  assert.ok(spentMs() - before < 4_000, `${Math.round(spentMs() - before)} ms of processor time`);
+  // All of them together had twice that.
+  for (const outcome of outcomes.slice(1)) assert.match(refusalOf(outcome), /send them in several requests/);
+  // 2 s, and what serves the other tenant meanwhile.
+  assert.ok(spentMs() - before < 6_000, `${Math.round(spentMs() - before)} ms of processor time`);
   assert.ok(longestMs < turnMsMax, `the event loop was kept for ${Math.round(longestMs)} ms`);
   assert.ok(waits.length > 5, `${waits.length} reads of another tenant`);
   const inOrder = waits.sort((a, b) => a - b);

@@ -21,12 +21,15 @@ const tenant = tenantOf({
   things: {
     name: 'keyword',
     title: 'text',
+    intro: 'text',
     tags: 'keyword[]',
     size: 'double',
     count: 'long',
     isNew: 'boolean',
     at: 'date',
     span: 'integerRange',
+    where: 'geoPoint',
+    stops: 'geoPoint[]',
   },
 });
 const clusters = await Promise.all(
@@ -35,16 +38,25 @@ const clusters = await Promise.all(
 redis.onEnd(() => Promise.all(clusters.map((cluster) => cluster.stop())));
 
 const word = fc.constantFrom('river', 'rivers', 'revir', 'mill', 'mil', 'wheel', 'Rad', 'ünder', 'a');
+const place: fc.Arbitrary<Json> = fc.constantFrom<Json>(
+  [16, 48],
+  { lat: -10, lon: 180 },
+  { lat: 48, lon: 16.5 },
+  [-180, 0],
+);
 const fieldsArbitrary: fc.Arbitrary<JsonObject> = fc.record(
   {
     name: word,
     title: fc.array(word, { maxLength: 4 }).map((words) => words.join(' ')),
+    intro: fc.array(word, { maxLength: 2 }).map((words) => words.join(' ')),
     tags: fc.array(word, { maxLength: 3 }),
     size: fc.constantFrom(-1.5, 0, 0.5, 3, 1e9),
     count: fc.constantFrom<Json>(1, 2, '9223372036854775807', '9007199254740993'),
     isNew: fc.boolean(),
     at: fc.constantFrom('2024-01-01', '2024-01-01T00:00:00Z', '2025-05-05T05:05:05'),
     span: fc.constant({ gte: 1, lt: 5 }),
+    where: place,
+    stops: fc.array(place, { maxLength: 3 }),
   },
   { requiredKeys: [] },
 );
@@ -66,12 +78,25 @@ const conditionArbitrary: fc.Arbitrary<Json> = fc.oneof(
     value: fc.constantFrom(0, 1, 3),
   }),
   fc.record({
+    field: fc.constantFrom('where', 'stops'),
+    operator: fc.constant('withinDistance'),
+    value: fc.constantFrom<Json>({ lat: 48, lon: 16, meters: 50_000 }, { lat: 0, lon: 179, meters: 2e6 }),
+  }),
+  fc.record({
     field: fc.constant('isNew'),
     operator: fc.constant('equals'),
     value: fc.constantFrom<Json>(true, null),
   }),
 );
-const sortArbitrary: fc.Arbitrary<Json> = fc.array(
+const nearArbitrary: fc.Arbitrary<Json[]> = fc.array(
+  fc.record({
+    field: fc.constantFrom('where', 'stops'),
+    near: fc.constantFrom<Json>({ lat: 48, lon: 16 }, { lat: 0, lon: -180 }),
+    order: fc.constantFrom('asc', 'desc'),
+  }),
+  { maxLength: 1 },
+);
+const sortArbitrary: fc.Arbitrary<Json[]> = fc.array(
   fc.record({
     field: fc.constantFrom(
       'name',
@@ -88,19 +113,43 @@ const sortArbitrary: fc.Arbitrary<Json> = fc.array(
   }),
   { maxLength: 3 },
 );
-const facetArbitrary: fc.Arbitrary<Json> = fc.array(
+const facetArbitrary: fc.Arbitrary<Json[]> = fc.array(
   fc.record({
     field: fc.constantFrom('name', 'title', 'tags', 'size', 'count', 'isNew', 'at', 'span', 'nowhere'),
     size: fc.integer({ min: 1, max: 5 }),
+    stats: fc.boolean(),
+    filter: fc.boolean(),
+    ranges: fc.constantFrom<Json>(null, null, [{ to: 2 }, { from: 0, to: 1e17 }], [{}]),
   }),
   { maxLength: 3 },
 );
+const searchArbitrary: fc.Arbitrary<JsonObject> = fc.oneof<fc.Arbitrary<JsonObject>[]>(
+  fc.record({ field: fc.constant('title'), value: word, literal: fc.boolean() }),
+  fc.record({
+    fields: fc.constant<Json>([
+      { field: 'title', weight: 0.3 },
+      { field: 'intro', weight: 0.1 },
+    ]),
+    value: fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' ')),
+    mode: fc.constantFrom('any', 'all'),
+    prefix: fc.boolean(),
+    fuzziness: fc.constantFrom(0, 1, 2, null),
+  }),
+);
+const intervalArbitrary: fc.Arbitrary<Json> = fc.record({
+  field: fc.constant('at'),
+  interval: fc.constantFrom('day', 'week', 'month', 'year'),
+  stats: fc.boolean(),
+});
 const queryArbitrary: fc.Arbitrary<JsonObject> = fc.record(
   {
     filters: fc.record({ and: fc.array(conditionArbitrary, { maxLength: 2 }) }),
-    search: fc.record({ field: fc.constant('title'), value: word, literal: fc.boolean() }),
-    facets: facetArbitrary,
-    sort: sortArbitrary,
+    search: searchArbitrary,
+    highlight: fc.constantFrom<Json>({}, { length: 9 }, { fields: ['title'], before: '*', after: '' }, null),
+    facets: fc.tuple(facetArbitrary, intervalArbitrary).map(([some, one]): Json => [...some, one]),
+    distinct: fc.constantFrom('name', 'title', 'size', 'count', 'isNew', 'at', '_updatedAt'),
+    distinctFacets: fc.boolean(),
+    sort: fc.tuple(sortArbitrary, nearArbitrary).map(([keys, near]): Json => [...keys, ...near]),
     pagination: fc.record({
       page: fc.integer({ min: 0, max: 3 }),
       pageSize: fc.integer({ min: 0, max: 20 }),
@@ -171,5 +220,61 @@ test('facets with more groups than workers send at once are exact', async () => 
     const answer = await cluster.query('things', { facets, pagination: { pageSize: 0 } });
     assert.deepEqual(answer.facets[0]?.groups, expected);
     assert.equal(answer.totalResults, 6000);
+  }
+});
+
+test('of each value the first item is found among thousands, with any number of workers', async () => {
+  const items = new Map<string, JsonObject | null>();
+  for (let number = 0; number < 4000; number += 1) {
+    const size = (number * 7919) % 4000;
+    items.set(`many-${number}`, { name: `name-${number % 1500}`, size, count: number % 7 });
+  }
+  // Those of the test before.
+  for (let number = 4000; number < 6000; number += 1) items.set(`many-${number}`, null);
+  const first = new Map<string, JsonObject>();
+  for (const fields of items.values()) {
+    const known = first.get(String(fields?.name));
+    if (fields !== null && (known === undefined || Number(fields.size) < Number(known.size)))
+      first.set(String(fields.name), fields);
+  }
+  const inOrder = [...first.values()].sort((a, b) => Number(a.size) - Number(b.size));
+  const counts = [0, 1, 2, 3, 4, 5, 6].map(
+    (count) => inOrder.filter((fields) => fields.count === count).length,
+  );
+  const query: JsonObject = { distinct: 'name', sort: [{ field: 'size' }], facets: [{ field: 'count' }] };
+  for (const cluster of clusters.slice(2)) {
+    await cluster.write(schemaIndex('things'), items);
+    const found: number[] = [];
+    let nextPageToken: string | null = null;
+    do {
+      const answer = await cluster.query('things', {
+        ...query,
+        pagination: { pageSize: 700, nextPageToken },
+      });
+      assert.equal(answer.totalResults, 1500);
+      const groups = new Map(answer.facets[0]?.groups.map(({ value, count }) => [value, count]));
+      assert.deepEqual(
+        [0, 1, 2, 3, 4, 5, 6].map((count) => groups.get(count)),
+        counts,
+      );
+      found.push(...answer.rows.map(({ text }) => JSON.parse(text.toString()).size));
+      nextPageToken = answer.nextPageToken;
+    } while (nextPageToken !== null);
+    assert.deepEqual(
+      found,
+      inOrder.map(({ size }) => size),
+    );
+  }
+});
+
+test('more values than one process compares are refused by several workers', async () => {
+  const items = new Map<string, JsonObject | null>();
+  for (let number = 0; number < 20; number += 1)
+    items.set(`many-${number}`, { name: `${number}-${'x'.repeat(1_000_000)}` });
+  for (const cluster of clusters.slice(2, 4)) {
+    await cluster.write(schemaIndex('things'), items);
+    const [outcome] = await cluster.run({ kind: 'index', alias: 'things' }, { distinct: 'name' });
+    assert.ok(outcome?.ok === false);
+    assert.match(outcome.errors[0] ?? '', /^distinct: the values and the places/);
   }
 });

@@ -10,6 +10,7 @@ import { encodeItem, itemIndexField, type ScopedIndex } from '../../../src/store
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, itemField, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { searchIn } from '../../search/support/searches.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from '../support/site.ts';
@@ -29,6 +30,9 @@ const everything: CheckedQuery = {
   offset: 0,
   pageSize: 100_000,
   after: null,
+  fields: null,
+  highlight: null,
+  distinct: null,
 };
 
 function stateOf(shards: ShardSet, index = things, query = everything): Map<string, string> {
@@ -190,8 +194,8 @@ test('a field whose type changed is indexed anew while the last state goes on an
   await owner.put(numbered('item-', 3000));
   const shards = new ShardSet(store, new AutoFields(store), plain);
   await shards.open(0, 1, owner.commits);
-  const byTitle = { ...everything, search: { field: 'title', value: 'word', literal: true } };
-  const byName = { ...everything, search: { field: 'name', value: 'n7', literal: true } };
+  const byTitle = { ...everything, search: searchIn('title', 'word', { literal: true }) };
+  const byName = { ...everything, search: searchIn('name', 'n7', { literal: true }) };
   let isRebuilding = true;
   const rebuilt = shards
     .reconfigure(site({ things: { name: 'text', title: 'keyword', size: 'integer' } }))
@@ -246,10 +250,10 @@ test('fields that auto-indexing found elsewhere and since are known when items h
   const own = new AutoFields(store);
   const shards = new ShardSet(store, own, plain);
   await shards.open(0, 1, owner.commits);
-  const search = { ...everything, search: { field: 'title', value: 'mill', literal: true } };
+  const search = { ...everything, search: searchIn('title', 'mill', { literal: true }) };
   assert.deepEqual([...stateOf(shards, auto, search).keys()], ['a']);
   await own.decide('acme', sourceId, 'page', new Map([['intro', 'keywordText']]));
   await owner.write(shards, new Map([['b', { intro: 'mill' }]]));
-  const byIntro = { ...everything, search: { field: 'intro', value: 'mill', literal: true } };
+  const byIntro = { ...everything, search: searchIn('intro', 'mill', { literal: true }) };
   assert.deepEqual([...stateOf(shards, auto, byIntro).keys()], ['b']);
 });

@@ -94,7 +94,13 @@ test('a build begins with its entity as root and nothing met', () => {
   assert.equal(frame.self, frame.build.root);
   assert.equal(frame.value, frame.build.root);
   assert.deepEqual(frame.build.root.properties, { title: 'T' });
-  assert.deepEqual(frame.build.outcome(), { lookups: [], pending: [], diagnostics: [] });
+  assert.deepEqual(frame.build.outcome(), {
+    lookups: [],
+    pending: [],
+    diagnostics: [],
+    waitsForCode: false,
+    failure: null,
+  });
 });
 
 test('a build names the lookups it met, and again until none is pending', () => {

@@ -6,9 +6,11 @@ import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
 import { entityOf, inputOf } from '../support/fixtures.ts';
 
+const surroundings = { partials: new Map(), scope: Scope.entity, sourceGroups: ['cms', 'shop'] };
+
 function compile(json: Json) {
   const { at, places } = cursorOver(json);
-  return { schema: compileFullSchema('view', at, new Map(), Scope.entity), places: places() };
+  return { schema: compileFullSchema('view', at, surroundings), places: places() };
 }
 
 const triggers = { cms: ['article'] };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInFields } from '../../../src/contract/built-in-fields.ts';
+import { reservedFields } from '../../../src/contract/built-in-fields.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { fieldTypes, readIndexFields } from '../../../src/schemas/definition/index-fields.ts';
 import { cursorOver } from '../support/cursor.ts';
@@ -27,8 +27,8 @@ test('lists are of scalars alone', () => {
   }
 });
 
-test('no field has the name of one that every item has', () => {
-  for (const name of builtInFields) {
+test('no field has a name that Millrace gives', () => {
+  for (const name of reservedFields) {
     assert.equal(read({ fields: { [name]: { type: 'text' } } }).places.length, 1, name);
   }
 });

@@ -45,6 +45,19 @@ test('properties are required, and no other keys are known', () => {
   assert.deepEqual(compile({ properties: {}, triggers: {} }).places, ['$.triggers']);
 });
 
+test('a file may repeat its own alias; another one is a warning, and the name of the file counts', () => {
+  const warningsOf = (json: Json) => {
+    const { at, places, warnings } = cursorOver(json);
+    compilePartialSchema('card', at, Scope.partial);
+    return [...places(), ...warnings.map(({ path, message }) => `${path} ${message}`)];
+  };
+  assert.deepEqual(warningsOf({ alias: 'card', properties: {} }), []);
+  assert.deepEqual(warningsOf({ alias: 'Block-card', properties: {} }), [
+    '$.alias the partial is called "card" by its file, and "Block-card" in it',
+  ]);
+  assert.deepEqual(warningsOf({ alias: 3, properties: {} }), ['$.alias']);
+});
+
 test('what goes wrong in it at run time names the partial', () => {
   const card = { properties: { a: { type: 'partial', input: '{root}', alias: 'none' } } };
   const use = { type: 'partial', input: '{root}', alias: 'card' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { urlCharactersMax } from '../../../src/contract/limits.ts';
+import { urlCodePointsMax } from '../../../src/contract/limits.ts';
 import { compileRoute } from '../../../src/schemas/definition/route-claims.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
@@ -20,10 +20,27 @@ test('without a route, or with an empty one, nothing is claimed', () => {
 
 test('a url that is absolute or begins with `/` is claimed as it is, any other claims nothing', () => {
   assert.deepEqual(claims({ url: '{url}' }), { url: '/one', handles: [] });
-  for (const url of ['/', '/ä b', 'https://x.y/z', 'HTTP://x', `/${'x'.repeat(urlCharactersMax - 1)}`]) {
+  for (const url of [
+    '/',
+    '/ä b',
+    'https://x.y/z',
+    'HTTP://x',
+    `/${'x'.repeat(urlCodePointsMax - 1)}`,
+    `/${'😀'.repeat(urlCodePointsMax - 1)}`,
+  ]) {
     assert.equal(claims({ url: '{p.u}' }, { u: url }).url, url);
   }
-  for (const url of ['', 'x', ' /x', 'ftp://x', 'https:/x', null, 9, `/${'x'.repeat(urlCharactersMax)}`]) {
+  for (const url of [
+    '',
+    'x',
+    ' /x',
+    'ftp://x',
+    'https:/x',
+    null,
+    9,
+    `/${'x'.repeat(urlCodePointsMax)}`,
+    `/${'😀'.repeat(urlCodePointsMax)}`,
+  ]) {
     assert.equal(claims({ url: '{p.u}' }, { u: url }).url, null, String(url));
   }
 });

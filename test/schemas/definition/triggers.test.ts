@@ -4,13 +4,13 @@ import type { Json } from '../../../src/contract/json.ts';
 import { readTriggers } from '../../../src/schemas/definition/triggers.ts';
 import { cursorOver } from '../support/cursor.ts';
 
-function read(json: Json | undefined) {
-  const { at, places } = cursorOver(json);
-  return { triggers: readTriggers(at), places: places() };
+function read(schema: Json) {
+  const { at, places } = cursorOver(schema);
+  return { triggers: readTriggers(at, ['cms', 'pim']), places: places() };
 }
 
 test('each source group has the entity types that it hands in', () => {
-  const { triggers, places } = read({ cms: ['article', 'page', 'article'], pim: [] });
+  const { triggers, places } = read({ triggers: { cms: ['article', 'page', 'article'], pim: [] } });
   assert.deepEqual(
     triggers,
     new Map([
@@ -21,8 +21,39 @@ test('each source group has the entity types that it hands in', () => {
   assert.deepEqual(places, []);
 });
 
-test('triggers are required, and every type is a text with something in it', () => {
-  assert.deepEqual(read(undefined).places, ['$']);
-  assert.deepEqual(read(['article']).places, ['$']);
-  assert.deepEqual(read({ cms: 'article', pim: ['a', '', 3] }).places, ['$.cms', '$.pim[1]', '$.pim[2]']);
+test('types of any source group stand in place of triggers, or beside them', () => {
+  const alone = read({ sourceEntityTypes: ['article', 'page'] });
+  assert.deepEqual(alone.places, []);
+  assert.deepEqual(
+    alone.triggers,
+    new Map([
+      ['cms', new Set(['article', 'page'])],
+      ['pim', new Set(['article', 'page'])],
+    ]),
+  );
+  const beside = read({ sourceEntityTypes: ['page'], triggers: { pim: ['product', 'page'] } });
+  assert.deepEqual(beside.places, []);
+  assert.deepEqual(
+    beside.triggers,
+    new Map([
+      ['cms', new Set(['page'])],
+      ['pim', new Set(['page', 'product'])],
+    ]),
+  );
+});
+
+test('one of them is required, and every type is a text with something in it', () => {
+  assert.deepEqual(read({}).places, ['$.triggers']);
+  assert.deepEqual(read({ triggers: ['article'] }).places, ['$.triggers']);
+  assert.deepEqual(read({ triggers: { cms: 'article', pim: ['a', '', 3] } }).places, [
+    '$.triggers.cms',
+    '$.triggers.pim[1]',
+    '$.triggers.pim[2]',
+  ]);
+  assert.deepEqual(read({ sourceEntityTypes: 'article' }).places, ['$.sourceEntityTypes']);
+  assert.deepEqual(read({ sourceEntityTypes: { cms: ['article'] } }).places, ['$.sourceEntityTypes']);
+  assert.deepEqual(read({ sourceEntityTypes: ['a', ''], triggers: 3 }).places, [
+    '$.sourceEntityTypes[1]',
+    '$.triggers',
+  ]);
 });

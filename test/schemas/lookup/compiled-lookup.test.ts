@@ -43,7 +43,11 @@ test('candidates may repeat and come in any order; projections follow the layout
   const layout = layoutOf([...schema.lookupPlans, ...schema.lookupPlans]);
   const query = queryOf(schema, entityOf({}));
   const rows = stored.map((entity) => ({ originId: entity.originId, values: project(layout, entity) }));
-  assert.deepEqual(query.select(layout, [...rows, ...rows]), { originIds: ['o1', 'o2'], cut: false });
+  assert.deepEqual(query.select(layout, [...rows, ...rows]), {
+    originIds: ['o1', 'o2'],
+    matched: 2,
+    cut: false,
+  });
 });
 
 test('a layout answers a lookup when it has all its indexes and values', () => {

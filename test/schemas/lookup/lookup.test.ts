@@ -49,6 +49,25 @@ test('filters are typed: 9 is not `9`, absent is null', () => {
   for (const [filter, wanted] of cases) assert.deepEqual(find({ filter }, stored), wanted, filter);
 });
 
+test('the property to order by may be written as an item has it', () => {
+  const stored = [2, 1, 3].map((rank) => entityOf({ seo: { rank } }, { originId: `o${rank}` }));
+  for (const property of [
+    'seo.rank',
+    'p.seo.rank',
+    'properties.seo.rank',
+    '{item.seo.rank}',
+    '{item.p.seo.rank}',
+  ]) {
+    const filter = "type eq 'article'";
+    assert.deepEqual(find({ filter, orderBy: { property } }, stored), ['o1', 'o2', 'o3'], property);
+    assert.deepEqual(
+      find({ filter, orderBy: { property, sort: 'desc' } }, stored),
+      ['o3', 'o2', 'o1'],
+      property,
+    );
+  }
+});
+
 test('no value of an entity changes what a filter means', () => {
   const stored = [
     entityOf({ v: "x' or 'a' eq 'a" }, { originId: 'o1' }),

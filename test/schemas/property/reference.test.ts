@@ -49,6 +49,14 @@ test('a reference is the place of a view, by id or originId; an empty id is null
   assert.deepEqual(targets, ['other', 'other', 'source-1', 'source-2', null, null, 'source-1', 'source-1']);
 });
 
+test('`view` is another name of `alias`; both are one too many', () => {
+  const named = { type: 'reference', view: '{p.kind}', gid: 'gid://Source/s/Entity/a' };
+  const { references } = buildView({ named }, entityOf({ kind: 'tile' }));
+  assert.deepEqual(references.map(viewIdOf), ['gid://Environment/environment-1/Source/s/Entity/a/View/tile']);
+  assert.deepEqual(mistakesIn({ ...named, alias: 'card' }), ['.view']);
+  assert.deepEqual(mistakesIn({ type: 'reference', originId: 'x' }), ['.alias']);
+});
+
 test('an empty or null id, and an empty alias, give null', () => {
   assertCases([
     [reference({ id: '{p.a}' }), { a: '' }, null],

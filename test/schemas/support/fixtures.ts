@@ -40,6 +40,7 @@ export function inputOf(entity: StoredEntity, more: Partial<BuildInput> = {}): B
     resolveSource: () => null,
     lookup: () => undefined,
     partial: () => undefined,
+    code: () => undefined,
     ...more,
   };
 }
@@ -72,6 +73,7 @@ export function compileWithIssues(texts: SchemaTexts): { compiled: CompiledSchem
       ]),
     );
   const compiled = compileSchemas({
+    sourceGroups: ['cms'],
     schemas: files('schemas', texts.schemas),
     partials: files('partials', texts.partials),
     indexes: files('indexes', texts.indexes),

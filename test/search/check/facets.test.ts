@@ -27,7 +27,7 @@ test('a facet has the name of its field and ten groups, unless it says otherwise
     { field: 'keyword', name: 'keyword', size: 10, isValid: true },
     { field: 'keyword', name: 'Country', size: 100, isValid: true },
   ]);
-  for (const size of [0, 101, 1.5, '5'])
+  for (const size of [-1, 101, 1.5, '5'])
     assert.equal(errorsOf({ facets: [{ field: 'keyword', size }] }).length, 1);
   assert.match(
     errorsOf({ facets: [{ field: 'keyword', name: 5 }] })[0] ?? '',

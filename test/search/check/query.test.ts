@@ -13,6 +13,9 @@ test('an empty query has every default; null means absent and unknown keys are i
     offset: 0,
     pageSize: 10,
     after: null,
+    fields: null,
+    highlight: null,
+    distinct: null,
   };
   assert.deepEqual(queryOf({}), expected);
   const nulls = {
@@ -85,7 +88,7 @@ test('a token beside filters, a search or a sort that the index cannot have was 
   ]) {
     assert.deepEqual(errorsOf({ ...other, pagination }).slice(1), ['Invalid nextPageToken']);
   }
-  assert.equal(errorsOf({ facets: [{ field: 'keyword', size: 0 }], pagination }).length, 1);
+  assert.equal(errorsOf({ facets: [{ field: 'keyword', size: -1 }], pagination }).length, 1);
 });
 
 test('aliases are given back once each, and ignored where they are not supported', () => {

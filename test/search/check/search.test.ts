@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { queryIdentity } from '../../../src/search/check/query.ts';
 import { errorsOf, queryOf } from '../support/checks.ts';
 
 test('searches are counted in code points, at most 256', () => {
@@ -13,12 +15,68 @@ test('searches are counted in code points, at most 256', () => {
   }
 });
 
-test('a search is literal only where it says so', () => {
-  assert.deepEqual(queryOf({ search: { field: 'text', value: 'a' } }).search, {
-    field: 'text',
+test('a search is what it says, and the usual where it says nothing', () => {
+  const usual = { mode: 'any', literal: false, prefix: false, fuzziness: null };
+  const plain = { fields: [{ field: 'text', weight: 1 }], value: 'a', ...usual };
+  assert.deepEqual(queryOf({ search: { field: 'text', value: 'a' } }).search, plain);
+  const nulls = { fields: null, mode: null, prefix: null, fuzziness: null, literal: null };
+  assert.deepEqual(queryOf({ search: { field: 'text', value: 'a', ...nulls } }).search, plain);
+  const fields = [{ field: 'text', weight: 0.5 }, { field: 'text[]' }, { field: 'keywordText', weight: 100 }];
+  const asked = { mode: 'all', literal: true, prefix: true, fuzziness: 0 };
+  assert.deepEqual(queryOf({ search: { fields, value: 'a', ...asked } }).search, {
+    fields: [fields[0], { field: 'text[]', weight: 1 }, fields[2]],
     value: 'a',
-    literal: false,
+    ...asked,
   });
-  assert.equal(queryOf({ search: { field: 'text', value: 'a', literal: true } }).search?.literal, true);
+});
+
+test('each mistake of a search has its place', () => {
   assert.deepEqual(errorsOf({ search: {} }), ['search.field: is missing', 'search.value: is missing']);
+  const one = { field: 'text' };
+  const mistakes: [JsonObject, ...RegExp[]][] = [
+    [{ field: 'text', fields: [one] }, /^search: has both/],
+    [{ fields: 'text' }, /^search.fields: must be an array/],
+    [{ fields: [] }, /^search.fields: names no field/],
+    [{ fields: [one, one] }, /^search.fields\[1\].field: "text" is named twice/],
+    [{ fields: [one, 'text'] }, /^search.fields\[1\]: must be/],
+    [{ fields: [{}] }, /^search.fields\[0\].field: is missing/],
+    [
+      { fields: [{ field: 'nope' }, { field: 'keyword' }] },
+      /^search.fields\[0\].field: the index/,
+      /\[1\].field: search needs/,
+    ],
+    ...[0, -1, 100.5, '2', true].map((weight): [JsonObject, RegExp] => [
+      { fields: [{ ...one, weight }] },
+      /^search.fields\[0\].weight: must be a number over 0, up to 100/,
+    ]),
+    [{ ...one, mode: 'ALL' }, /^search.mode: must be "any" or "all"/],
+    [{ ...one, prefix: 1 }, /^search.prefix: must be true or false/],
+    ...[3, -1, 0.5, '1'].map((fuzziness): [JsonObject, RegExp] => [
+      { ...one, fuzziness },
+      /^search.fuzziness: must be 0, 1 or 2/,
+    ]),
+    [{ ...one, literal: true, fuzziness: 1 }, /^search.fuzziness: a literal search/],
+  ];
+  for (const [search, ...expected] of mistakes) {
+    const errors = errorsOf({ search: { value: 'a', ...search } });
+    assert.equal(errors.length, expected.length, `${JSON.stringify(search)}: ${errors.join('; ')}`);
+    for (const [at, pattern] of expected.entries()) assert.match(errors[at] ?? '', pattern);
+  }
+  const both = { search: { fields: [{ field: 'text', weight: 0 }], mode: 1, value: 5 } };
+  assert.equal(errorsOf(both).length, 3, 'every mistake is told');
+});
+
+test('a search of one field has the identity that it always had', () => {
+  const identity = (search: JsonObject) => queryIdentity(queryOf({ search }));
+  const before = '[null,{"field":"text","literal":false,"value":"a"},[{"field":"_score","order":"desc"}]]';
+  assert.equal(identity({ field: 'text', value: 'a' }), before);
+  assert.equal(identity({ fields: [{ field: 'text' }], value: 'a' }), before);
+  const others = [
+    { fields: [{ field: 'text', weight: 2 }] },
+    { fields: [{ field: 'text' }, { field: 'text[]' }] },
+    { field: 'text', mode: 'all' },
+    { field: 'text', prefix: true },
+    { field: 'text', fuzziness: 1 },
+  ].map((search) => identity({ ...search, value: 'a' }));
+  assert.equal(new Set([before, ...others]).size, others.length + 1);
 });

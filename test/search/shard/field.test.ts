@@ -20,7 +20,7 @@ function facetCounts(field: Field, values: readonly Json[]): Map<Json, number> {
 
 test('only text fields have their words indexed', () => {
   assert.equal(fieldOf('keyword', []).text, null);
-  assert.equal(fieldOf('text[]', [['a b', 'b'], ['b']]).text?.postingCount, 3);
+  assert.equal(fieldOf('text[]', [['a b', 'b'], ['b']]).text?.words.postingCount, 3);
   const field = new Field('text');
   assert.equal(atOnce(field.set(0, 'word', 1)), true);
   assert.equal(atOnce(field.set(1, '--', 2)), false, 'no word, nothing to sweep');

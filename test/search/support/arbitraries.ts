@@ -22,6 +22,8 @@ export const allTypes: ReadonlyMap<string, FieldType> = new Map<string, FieldTyp
   ...scalarTypes.map((type): [string, FieldType] => [type, type]),
   ...scalarTypes.map((type): [string, FieldType] => [`${type}[]`, `${type}[]`]),
   ...rangeTypes.map((type): [string, FieldType] => [type, type]),
+  ['geoPoint', 'geoPoint'],
+  ['geoPoint[]', 'geoPoint[]'],
   ['object', 'object'],
   ['__proto__', 'keyword'],
 ]);
@@ -109,6 +111,14 @@ const scalars: Record<string, fc.Arbitrary<Json>> = {
   date,
 };
 
+const latitude = fc.constantFrom(-90, -33.9, 0, 12.5, 48.1, 55.7, 90);
+const longitude = fc.constantFrom(-180, -70.6, 0, 9.2, 12.6, 151.2, 180);
+export const geoPlace = fc.record({ lat: latitude, lon: longitude });
+const geoPoint: fc.Arbitrary<Json> = fc.oneof(
+  geoPlace.map(({ lat, lon }): Json => ({ lat, lon })),
+  geoPlace.map(({ lat, lon }): Json => [lon, lat]),
+);
+
 function range(bound: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   const ends = fc.tuple(fc.constantFrom('gt', 'gte', null), bound, fc.constantFrom('lt', 'lte', null), bound);
   return ends
@@ -118,6 +128,8 @@ function range(bound: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
 
 function valuesOf(type: FieldType): fc.Arbitrary<Json> {
   if (type === 'object') return fc.constantFrom<Json>({ a: 1 }, [{ b: 2 }]);
+  if (type === 'geoPoint') return geoPoint;
+  if (type === 'geoPoint[]') return fc.array(geoPoint, { maxLength: 3 });
   if (type.endsWith('Range')) return range(scalars[type.slice(0, -5)] ?? fraction);
   const scalar = scalars[type.replace('[]', '')] ?? anyText;
   return type.endsWith('[]') ? fc.array(scalar, { maxLength: 4 }) : scalar;
@@ -167,7 +179,8 @@ export const changes: fc.Arbitrary<Change[]> = fc.array(
 
 const names = [...allTypes.keys()];
 const filterable = [...names, '_originId', '_sourceGuid', '_updatedAt'];
-const sortable = filterable.filter((name) => name !== 'object' && !name.endsWith('Range'));
+const sortable = filterable.filter((name) => !/^object|^geoPoint|Range$/.test(name));
+const distinguishable = sortable.filter((name) => !name.endsWith('[]'));
 const searchable = ['text', 'text[]', 'keywordText', 'keywordText[]'];
 
 function typeOf(name: string): FieldType {
@@ -186,12 +199,28 @@ function scalarOf(name: string): fc.Arbitrary<Json> {
 const pattern = fc
   .array(fc.oneof(word, fc.constantFrom('*', '**', 'a', 'A', 'é', ' ', '\ud83d', '😀')), { maxLength: 5 })
   .map((parts) => parts.join(''));
-const misfit: fc.Arbitrary<Json> = fc.constantFrom<Json>('no such value', 12345.678, true, '1');
+const misfits: readonly Json[] = ['no such value', 12345.678, true, '1'];
+
+/** A value of another type. Text on a field of numbers or booleans is read as one, or is a mistake. */
+function misfitOf(type: FieldType): fc.Arbitrary<Json> {
+  const isReadText = /^(integer|long|float|double|boolean)/.test(type);
+  return fc.constantFrom(...misfits.filter((value) => !isReadText || typeof value !== 'string'));
+}
+
+const circle: fc.Arbitrary<Json> = fc
+  .tuple(geoPlace, fc.constantFrom(0, 1e5, 1.5e6, 7e6, 3e7))
+  .map(([place, meters]): Json => ({ ...place, meters }));
+const box: fc.Arbitrary<Json> = fc.tuple(geoPlace, geoPlace).map(([a, b]): Json => {
+  return { north: Math.max(a.lat, b.lat), south: Math.min(a.lat, b.lat), west: a.lon, east: b.lon };
+});
 
 function condition(): fc.Arbitrary<JsonObject> {
   return fc.constantFrom(...filterable).chain((field) => {
     const type = typeOf(field);
-    const value = fc.oneof({ weight: 8, arbitrary: scalarOf(field) }, { weight: 1, arbitrary: misfit });
+    const value = fc.oneof(
+      { weight: 8, arbitrary: scalarOf(field) },
+      { weight: 1, arbitrary: misfitOf(type) },
+    );
     const orNull = fc.oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) });
     const caseInsensitive = fc.constantFrom<Json>(true, false, null);
     const make = (operator: string, values: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> =>
@@ -203,6 +232,14 @@ function condition(): fc.Arbitrary<JsonObject> {
       });
     if (type === 'object')
       return fc.oneof(make('equals', fc.constant(null)), make('notEquals', fc.constant(null)));
+    if (type.startsWith('geoPoint')) {
+      return fc.oneof(
+        make('equals', fc.constant(null)),
+        make('notEquals', fc.constant(null)),
+        make('withinDistance', circle),
+        make('withinBox', box),
+      );
+    }
     const kinds = [
       make('equals', orNull),
       make('notEquals', orNull),
@@ -230,11 +267,35 @@ const filters: fc.Arbitrary<Json> = fc.constantFrom('and' as const, 'or' as cons
   return fc.array(member, { maxLength: 3 }).map((nodes): JsonObject => ({ [kind]: nodes }));
 });
 
-const search: fc.Arbitrary<Json> = fc.record({
-  field: fc.constantFrom(...searchable),
-  value: text,
-  literal: fc.constantFrom<Json>(true, false, null),
-});
+const searchedFields = fc.oneof(
+  fc.record({ field: fc.constantFrom(...searchable) }),
+  fc.record({
+    fields: fc.uniqueArray(
+      fc.record({
+        field: fc.constantFrom(...searchable),
+        weight: fc.constantFrom<Json>(null, 1, 0.1, 2, 7.7),
+      }),
+      { minLength: 1, maxLength: 3, selector: ({ field }) => field },
+    ),
+  }),
+);
+
+const search: fc.Arbitrary<Json> = fc
+  .tuple(
+    searchedFields,
+    fc.record(
+      {
+        value: text,
+        literal: fc.constantFrom<Json>(true, false, null),
+        mode: fc.constantFrom<Json>('any', 'all', null),
+        prefix: fc.constantFrom<Json>(true, false, null),
+        fuzziness: fc.constantFrom<Json>(0, 1, 2, null),
+      },
+      { requiredKeys: ['value'] },
+    ),
+  )
+  .map(([where, how]): JsonObject => ({ ...where, ...how }))
+  .map((made) => (made.literal === true ? { ...made, fuzziness: null } : made));
 
 const sort: fc.Arbitrary<Json> = fc.array(
   fc.record({
@@ -244,19 +305,71 @@ const sort: fc.Arbitrary<Json> = fc.array(
   { maxLength: 3 },
 );
 
-const facets: fc.Arbitrary<Json> = fc.array(
-  fc.record({
-    field: fc.constantFrom(...filterable.filter((name) => name !== '_updatedAt')),
-    size: fc.constantFrom(1, 2, 3, 10, 100),
-  }),
-  { maxLength: 3 },
-);
+const nearKey: fc.Arbitrary<Json> = fc.record({
+  field: fc.constantFrom('geoPoint', 'geoPoint[]'),
+  near: geoPlace.map((place): Json => ({ ...place })),
+  order: fc.constantFrom<Json>('asc', 'desc', null),
+});
+const sortOrNear = fc
+  .tuple(sort, fc.option(nearKey, { freq: 1 }), fc.boolean())
+  .map(([keys, near, isFirst]): Json => {
+    if (near === null) return keys;
+    const others = keys as Json[];
+    return isFirst ? [near, ...others] : [...others, near];
+  });
+
+const rangeEnds = { date, long } as const;
+
+function ranges(field: string): fc.Arbitrary<Json> {
+  const kind = typeOf(field).replace('[]', '');
+  const end = fc.option(kind === 'date' || kind === 'long' ? rangeEnds[kind] : fraction, { freq: 3 });
+  const range = fc.tuple(end, end, fc.constantFrom<Json>(null, 'some')).map(([one, other, name]): Json => {
+    const inOrder = one === null || other === null || placeOf(kind, one) <= placeOf(kind, other);
+    return inOrder ? { from: one, to: other, name } : { from: other, to: one, name };
+  });
+  return fc.array(range, { maxLength: 5 });
+}
+
+/** A number that orders like a date or a number as it may be sent. */
+function placeOf(kind: string, value: Json): number | bigint {
+  if (kind !== 'date') return typeof value === 'string' ? BigInt(value) : Number(value);
+  return typeof value === 'string' && value.includes('T') && !/(Z|\+01:00)$/.test(value)
+    ? Date.parse(`${value}Z`)
+    : new Date(value as string | number).getTime();
+}
+
+const facet: fc.Arbitrary<Json> = fc
+  .constantFrom(...filterable.filter((name) => name !== '_updatedAt'))
+  .chain((field) =>
+    fc
+      .record({
+        size: fc.constantFrom(1, 2, 3, 10, 100),
+        stats: fc.constantFrom<Json>(true, true, false, null),
+        groups: fc.constantFrom('values', 'ranges', 'interval'),
+        ranges: ranges(field),
+        interval: fc.constantFrom('day', 'week', 'month', 'year'),
+        filter: fc.constantFrom<Json>(false, false, true, null),
+      })
+      .map(({ groups, ranges: asked, interval, ...others }): JsonObject => {
+        const grouping = groups === 'ranges' ? { ranges: asked } : groups === 'interval' ? { interval } : {};
+        return { field, ...others, ...grouping };
+      }),
+  );
+
+const plainFacet: fc.Arbitrary<Json> = fc.record({
+  field: fc.constantFrom(...filterable.filter((name) => name !== '_updatedAt')),
+  size: fc.constantFrom(1, 2, 3, 10, 100),
+});
+
+const facets: fc.Arbitrary<Json> = fc.array(fc.oneof(plainFacet, facet), { maxLength: 3 });
 
 /** Valid query objects, as they are sent. */
 export const query: fc.Arbitrary<JsonObject> = fc.record({
   filters: fc.option(filters),
   search: fc.option(search, { freq: 2 }),
-  sort: fc.option(sort, { freq: 2 }),
+  sort: fc.option(sortOrNear, { freq: 2 }),
+  distinct: fc.option(fc.constantFrom(...distinguishable), { freq: 1 }),
+  distinctFacets: fc.constantFrom<Json>(true, false, null),
   facets: fc.option(facets, { freq: 3 }),
   pagination: fc.record({ page: fc.integer({ min: 0, max: 2 }), pageSize: fc.integer({ min: 0, max: 7 }) }),
 });

@@ -3,8 +3,12 @@
  * `src/search` and reads queries as they are sent, so that what the two have in common is the documented behaviour alone.
  */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { type IndexTexts, plainTexts } from '../../../src/schemas/definition/index-texts.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
+import { type NaiveFacet, naiveFacet } from './naive-facets.ts';
+import { isWithin, naiveDistance, naivePlaces } from './naive-geo.ts';
+import { naiveScorer } from './naive-search.ts';
 
 export interface NaiveRow {
   readonly item: IndexItem;
@@ -16,43 +20,93 @@ export interface NaiveAnswer {
   /** All that match, in order. */
   readonly rows: readonly NaiveRow[];
   readonly page: readonly NaiveRow[];
-  readonly facets: readonly { field: string; name: string; groups: { value: Json; count: number }[] }[];
+  readonly facets: readonly NaiveFacet[];
 }
 
 type Types = ReadonlyMap<string, FieldType>;
-type Num = number | bigint;
+export type Num = number | bigint;
 /** A bound of an interval; null: none. */
 interface Bound {
   readonly at: Num | null;
   readonly closed: boolean;
 }
 
-export function naiveQuery(items: readonly IndexItem[], types: Types, body: JsonObject): NaiveAnswer {
+export function naiveQuery(
+  items: readonly IndexItem[],
+  types: Types,
+  body: JsonObject,
+  texts: IndexTexts = plainTexts,
+): NaiveAnswer {
   const { filters, search, sort, facets, pagination } = body as Record<string, never>;
-  const rows: NaiveRow[] = [];
-  const scoreOf = search ? naiveScorer(search) : () => 0;
-  for (const item of items) {
+  const scoreOf = search ? naiveScorer(search, texts) : () => 0;
+  const found = items.flatMap((item): NaiveRow[] => {
     const score = scoreOf(item);
-    if (search && score === 0) continue;
-    if (filters && !groupHolds(item, types, filters)) continue;
-    rows.push({ item, score });
-  }
-  const keys: { field: string; order?: string }[] =
+    return score === null ? [] : [{ item, score }];
+  });
+  const matching = (filter: JsonObject | null) =>
+    found.filter(({ item }) => !filter || groupHolds(item, types, filter));
+  const all = matching(filters ?? null);
+  const keys: NaiveSort =
     sort && (sort as Json[]).length > 0 ? sort : [{ field: search ? '_score' : '_updatedAt', order: 'desc' }];
-  sortRows(rows, keys, types);
+  sortRows(all, keys, types);
+  const { distinct, distinctFacets } = body as { distinct?: string; distinctFacets?: boolean };
+  const left = (some: NaiveRow[]) => (distinct ? firstOfEach(some, distinct, types) : some);
+  const rows = left(all);
+  const countable = (some: NaiveRow[]) => {
+    if (distinctFacets === false) return some;
+    sortRows(some, keys, types);
+    return left(some);
+  };
   const { page = 0, pageSize = 10 } = (pagination ?? {}) as { page?: number; pageSize?: number };
   return {
     total: rows.length,
     rows,
     page: rows.slice(page * pageSize, page * pageSize + pageSize),
-    facets: ((facets ?? []) as { field: string; name?: string; size?: number }[]).map(
-      ({ field, name, size }) => ({
-        field,
-        name: name ?? field,
-        groups: naiveGroups(rows, field, types).slice(0, size ?? 10),
-      }),
-    ),
+    facets: ((facets ?? []) as JsonObject[]).map((facet) => {
+      const field = facet.field as string;
+      const filter = facet.filter === false ? withoutConditions(filters ?? null, field) : (filters ?? null);
+      const counted = countable(matching(filter));
+      return naiveFacet(
+        facet,
+        typeOf(types, field),
+        counted.map(({ item }) => itemsOf(item, field)),
+        () => naiveGroups(counted, field, types),
+      );
+    }),
   };
+}
+
+/** Of each value the first row, and every row without one. */
+function firstOfEach(rows: readonly NaiveRow[], field: string, types: Types): NaiveRow[] {
+  const type = typeOf(types, field);
+  const seen = new Set<string>();
+  return rows.filter(({ item }) => {
+    const value = valueOfField(item, field);
+    if (value === null) return true;
+    const isNumber = /^(integer|long|float|double|date)/.test(type);
+    const shown = isNumber ? exactText(asNumber(type, value) ?? 0) : JSON.stringify(value);
+    return !seen.has(shown) && seen.add(shown) !== null;
+  });
+}
+
+function exactText(value: Num): string {
+  return typeof value === 'number' && !Number.isInteger(value) ? String(value) : String(BigInt(value));
+}
+
+/** The filter with empty groups in place of the conditions on a field. */
+function withoutConditions(group: JsonObject | null, field: string): JsonObject | null {
+  if (group === null) return null;
+  const kind = group.and ? 'and' : 'or';
+  const members = (group[kind] ?? []) as JsonObject[];
+  const left = members
+    .filter((member) => member.field !== field)
+    .map((member) => (member.and || member.or ? withoutConditions(member, field) : member));
+  return { [kind]: left };
+}
+
+function itemsOf(item: IndexItem, field: string): readonly Json[] {
+  const value = valueOfField(item, field);
+  return Array.isArray(value) ? value : value === null ? [] : [value];
 }
 
 function builtIn(item: IndexItem, field: string): Json | undefined {
@@ -102,6 +156,11 @@ function conditionHolds(item: IndexItem, types: Types, condition: JsonObject): b
       return (asked as Json[]).some((one) => equalsValue(type, value, one, fold));
     case 'contains':
       return containsValue(type, value, asked, fold);
+    case 'withinDistance':
+    case 'withinBox':
+      return naivePlaces(type, value).some((place) =>
+        isWithin(place, condition.operator as string, asked as JsonObject),
+      );
     default:
       return ordered(type, value, condition.operator as string, asked);
   }
@@ -126,7 +185,7 @@ function sameScalar(type: string, value: Json, asked: Json, fold: boolean): bool
 }
 
 /** Null: nothing of that type. */
-function asNumber(type: string, value: Json): Num | null {
+export function asNumber(type: string, value: Json): Num | null {
   if (type.startsWith('date')) {
     if (typeof value === 'number') return value;
     if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d/.test(value)) return null;
@@ -233,78 +292,6 @@ function lastWhole({ at, closed }: Bound): bigint {
   return BigInt(at ?? 0) - (closed ? 0n : 1n);
 }
 
-// Search
-
-export function naiveWords(text: string): string[] {
-  const runs = text.normalize('NFKC').match(/[\p{L}\p{M}\p{Nd}]+/gu) ?? [];
-  return [...new Set(runs.map((run) => run.toLowerCase()))];
-}
-
-export function naiveDistance(first: string, second: string): number {
-  const a = [...first];
-  const b = [...second];
-  const cells: number[][] = a.map(() => []);
-  cells.push([]);
-  const cell = (i: number, j: number): number => cells[i]?.[j] ?? Number.NaN;
-  for (let i = 0; i <= a.length; i += 1) {
-    const line = cells[i] ?? [];
-    for (let j = 0; j <= b.length; j += 1) {
-      if (i === 0 || j === 0) {
-        line[j] = i + j;
-        continue;
-      }
-      const replaced = cell(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let least = Math.min(replaced, cell(i - 1, j) + 1, cell(i, j - 1) + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        least = Math.min(least, cell(i - 2, j - 2) + 1);
-      }
-      line[j] = least;
-    }
-  }
-  return cell(a.length, b.length);
-}
-
-interface NaiveSearch {
-  readonly field: string;
-  readonly value: string;
-  readonly literal?: boolean;
-}
-
-function naiveScorer({ field, value: searched, literal }: NaiveSearch): (item: IndexItem) => number {
-  const asked = naiveWords(searched).map((word) => nearnessTo(word, literal === true));
-  return (item) => {
-    const value = valueOfField(item, field);
-    const texts = Array.isArray(value) ? (value as string[]) : value === null ? [] : [value as string];
-    const own = texts.flatMap(naiveWords);
-    let words = 0;
-    let edits = 0;
-    for (const nearness of asked) {
-      const nearest = Math.min(...own.map(nearness));
-      if (nearest === Number.POSITIVE_INFINITY) continue;
-      words += 1;
-      edits += nearest;
-    }
-    return words === 0 ? 0 : words - 1 + 1 / (1 + edits);
-  };
-}
-
-/** The distance of other words to a word, infinite beyond what its length allows. */
-function nearnessTo(word: string, literal: boolean): (other: string) => number {
-  const { length } = [...word];
-  const allowed = literal ? 0 : length <= 2 ? 0 : length <= 5 ? 1 : 2;
-  // Large data has the same words again and again.
-  const known = new Map<string, number>();
-  return (other) => {
-    const before = known.get(other);
-    if (before !== undefined) return before;
-    const isFar = Math.abs([...other].length - length) > allowed;
-    const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
-    const nearness = distance > allowed ? Number.POSITIVE_INFINITY : distance;
-    known.set(other, nearness);
-    return nearness;
-  };
-}
-
 // Order
 
 function compareCodePoints(first: string, second: string): number {
@@ -325,7 +312,7 @@ function compareScalars(type: string, a: Json, b: Json): number {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-type NaiveSort = readonly { field: string; order?: string }[];
+type NaiveSort = readonly { field: string; order?: string; near?: { lat: number; lon: number } }[];
 
 function sortRows(rows: NaiveRow[], keys: NaiveSort, types: Types): void {
   const comparisons = keys.map((key) => comparisonBy(key, types));
@@ -342,7 +329,7 @@ function sortRows(rows: NaiveRow[], keys: NaiveSort, types: Types): void {
 }
 
 function comparisonBy(
-  { field, order }: NaiveSort[number],
+  { field, order, near }: NaiveSort[number],
   types: Types,
 ): (a: NaiveRow, b: NaiveRow) => number {
   const isDescending = order === 'desc';
@@ -351,7 +338,9 @@ function comparisonBy(
   const keyOf = (row: NaiveRow) => {
     const before = known.get(row);
     if (before !== undefined) return before;
-    const value = sortValue(row, field, isDescending, type);
+    const value = near
+      ? naiveDistance(near, naivePlaces(type, valueOfField(row.item, field)))
+      : sortValue(row, field, isDescending, type);
     known.set(row, value);
     return value;
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EditDistance } from '../../../src/search/text/edit-distance.ts';
-import { naiveDistance } from '../support/naive.ts';
+import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
 
@@ -19,4 +19,15 @@ test('the distance is optimal string alignment, cut at its bound', () => {
   );
   distance.setWord('ca');
   assert.equal(distance.within('abc', 2), 3, 'no part is edited twice');
+});
+
+test('the distance to a beginning is that to the nearest one, cut at its bound', () => {
+  const distance = new EditDistance();
+  fc.assert(
+    fc.property(word, word, fc.integer({ min: 0, max: 2 }), (a, b, bound) => {
+      distance.setWord(a);
+      assert.equal(distance.beginningWithin(b, bound), Math.min(naiveBeginningDistance(a, b), bound + 1));
+    }),
+    { numRuns: runs * 4 },
+  );
 });

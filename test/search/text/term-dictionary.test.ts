@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { atOnce } from '../../../src/search/pace.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
-import { naiveDistance } from '../support/naive.ts';
+import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
 
@@ -23,16 +23,65 @@ test('the dictionary finds every term within the distance and no other, also aft
         let cursor = null;
         do cursor = dictionary.sweep(cursor, 3, (term) => (kept.has(term) ? 1 : -1));
         while (cursor !== null);
-        const expected = [...kept]
-          .map((term) => ({ term, distance: naiveDistance(asked, term) }))
-          .filter(({ distance }) => distance <= bound);
+        const expected = (distanceTo: typeof naiveDistance) =>
+          [...kept]
+            .map((term) => ({ term, distance: distanceTo(asked, term) }))
+            .filter(({ distance }) => distance <= bound);
         const found = atOnce(dictionary.within(asked, bound));
-        assert.deepEqual(sortByTerm(found), sortByTerm(expected));
+        assert.deepEqual(sortByTerm(found), sortByTerm(expected(naiveDistance)));
+        const begun = atOnce(dictionary.beginningWithin(asked, bound));
+        assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naiveBeginningDistance)));
         assert.equal(dictionary.size, kept.size);
       },
     ),
     { numRuns: runs },
   );
+});
+
+test('a large dictionary, which indexes its terms while it is asked, finds the same as a look at all', () => {
+  const pool = [...new Set(fc.sample(word, { seed: 22, numRuns: 20_000 }))];
+  const asked = fc.sample(word, { seed: 23, numRuns: 100 }).filter((one) => countCodePoints(one) > 2);
+  const dictionary = new TermDictionary();
+  const terms = new Set<string>();
+  const grow = (count: number) => {
+    for (const term of pool.splice(0, count)) {
+      terms.add(term);
+      dictionary.add(term);
+    }
+  };
+  const check = () => {
+    const one = asked.pop() ?? '';
+    for (const bound of [1, 2]) {
+      const expected = (distanceTo: typeof naiveDistance) =>
+        [...terms]
+          .map((term) => ({ term, distance: distanceTo(one, term) }))
+          .filter(({ distance }) => distance <= bound);
+      assert.deepEqual(
+        sortByTerm(atOnce(dictionary.within(one, bound))),
+        sortByTerm(expected(naiveDistance)),
+      );
+      const begun = atOnce(dictionary.beginningWithin(one, bound));
+      assert.deepEqual(sortByTerm(begun), sortByTerm(expected(naiveBeginningDistance)));
+    }
+    assert.equal(dictionary.size, terms.size);
+  };
+  for (const more of [3_000, 1_000, 10]) {
+    grow(more);
+    check();
+    check();
+  }
+  let cursor = null;
+  do {
+    cursor = dictionary.sweep(cursor, 1_500, (term) => {
+      if (countCodePoints(term) % 3 === 0) return 1;
+      terms.delete(term);
+      return -1;
+    });
+    check();
+  } while (cursor !== null);
+  grow(3_000);
+  check();
+  check();
 });
 
 function sortByTerm<T extends { readonly term: string }>(terms: readonly T[]): T[] {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { atOnce } from '../../../src/search/pace.ts';
 import { TextIndex } from '../../../src/search/text/text-index.ts';
 import { setOf } from '../support/matchers.ts';
-import { naiveDistance } from '../support/naive.ts';
+import { naiveDistance } from '../support/naive-search.ts';
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 });
 const texts = fc.array(fc.uniqueArray(word, { maxLength: 5 }), { maxLength: 20 });

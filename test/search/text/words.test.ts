@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/search/pace.ts';
-import { allowedDistance, wordsOf, wordsOfAll } from '../../../src/search/text/words.ts';
-import { naiveWords } from '../support/naive.ts';
+import { allowedDistance, wordSequence, wordsOf, wordsOfAll } from '../../../src/search/text/words.ts';
+import { naiveWords } from '../support/naive-search.ts';
 
 const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
 
@@ -23,7 +23,7 @@ test('words of any text are those of a regular expression', () => {
     fc.property(
       fc.string({ unit: fc.oneof(char, fc.string({ minLength: 1, maxLength: 1, unit: 'binary' })) }),
       (text) => {
-        assert.deepEqual(wordsOf(text), naiveWords(text));
+        assert.deepEqual(wordsOf(text), [...new Set(naiveWords(text))]);
       },
     ),
     { numRuns: runs },
@@ -39,6 +39,17 @@ test('a word of millions of characters neither overflows nor is indexed', () => 
 test('how many edits a word allows depends on its length in code points', () => {
   const lengths = [1, 2, 3, 5, 6, 50].map((length) => allowedDistance('😀'.repeat(length)));
   assert.deepEqual(lengths, [0, 0, 1, 1, 2, 2]);
+});
+
+test('the words of a text in order are those of a regular expression, repeated ones too', () => {
+  assert.deepEqual(wordSequence('a a-B  b ½'), ['a', 'a', 'b', 'b', '1', '2']);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.deepEqual(wordSequence(text), naiveWords(text));
+      assert.deepEqual(wordSequence(`${text} ${text}`), naiveWords(`${text} ${text}`));
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('a large text has the same words cut into pieces or whole', () => {

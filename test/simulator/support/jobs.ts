@@ -8,7 +8,7 @@ import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
 import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
-import { Throttle } from '../../../src/jobs/throttle.ts';
+import { UrlFormWatch } from '../../../src/jobs/url-form-change.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -16,7 +16,6 @@ import { loadOnce } from './site.ts';
 
 const lookMs = 50;
 const againMs = 100;
-const perSecondMax = 1_000_000;
 
 function jobId({ generation, partition }: RebuildTask): string {
   return `${generation}-${partition}`;
@@ -100,8 +99,8 @@ export class JobsMember {
       store,
       configuration,
       autoFields: new AutoFields(store),
-      throttle: new Throttle(perSecondMax),
       slots: new OwnerSlots(),
+      urlFormWatch: new UrlFormWatch(store),
       layoutWatch: new LayoutWatch(store),
       fronts: new FrontLoad(store),
       onInvalidated: () => {},

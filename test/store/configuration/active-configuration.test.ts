@@ -33,7 +33,9 @@ test('a published configuration comes back as it was, with a generation', async 
   assert.equal(await readPublished(store), null);
   const files = documents('{p.title}');
   assert.equal(await publish(store, files), 1);
-  assert.deepEqual(await readPublished(store), { generation: 1, documents: files });
+  const published = await readPublished(store);
+  assert.deepEqual([published?.generation, published?.documents], [1, files]);
+  assert.deepEqual([...(published?.appliedAtMs.keys() ?? [])], ['acme']);
 });
 
 test('publishing what is active already is no new generation', async () => {

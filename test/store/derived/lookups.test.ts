@@ -29,7 +29,9 @@ async function touch(
   touched: readonly LookupKey[],
 ): Promise<string[]> {
   const members: string[] = [];
-  for await (const portion of touchKeys(store, caller, writes, touched)) members.push(...portion);
+  for await (const round of touchKeys(store, caller, writes, touched)) {
+    members.push(...round.flatMap((one) => one.members));
+  }
   return members.sort();
 }
 

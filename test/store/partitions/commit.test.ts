@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvariantError } from '../../../src/lib/assert.ts';
+import type { LoggedView } from '../../../src/store/change-log/views.ts';
 import { type ClaimWrite, changesKept } from '../../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../../src/store/claims/read-claims.ts';
 import { noteIntents, readIntents } from '../../../src/store/derived/intents.ts';
+import { ReferenceChanges, readReferrers, referenceText } from '../../../src/store/derived/references.ts';
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { Announcement } from '../../../src/store/partitions/announcement.ts';
@@ -85,7 +87,11 @@ test('claims move with a commit, in all partitions, and not with one that is ref
     return { action: 'put', scope, field: claimField.url(path), claim };
   });
   const claimed = async () => {
-    const found = await readClaimFields(store, scope, paths.map(claimField.url));
+    const found = await readClaimFields(
+      store,
+      scope,
+      paths.map((path) => claimField.url(path)),
+    );
     return found.flat().map(({ display }) => display);
   };
   const send = (epoch: number) =>
@@ -100,6 +106,38 @@ test('claims move with a commit, in all partitions, and not with one that is ref
     1,
     'the commit alone tells of them',
   );
+});
+
+test('referrers move with a commit, in all partitions, and not with one that is refused', async () => {
+  const { store, lease } = await owned();
+  const scope = { tenant: 'acme', environmentId: 'env' };
+  const targets = Array.from({ length: 8 }, (_, at) => ({
+    sourceId: 'cms',
+    alias: 'card',
+    originId: `to:${at}`,
+  }));
+  const referrer = { sourceId: 'cms', alias: 'page', originId: 'from' };
+  const partitions = new Set(targets.map(({ originId }) => store.partitions.ofEntity('cms', originId)));
+  assert.equal(partitions.size, 2);
+  const send = async (action: 'add' | 'drop', after: number) => {
+    const [references, writes] = [new ReferenceChanges(), new HashWrites()];
+    for (const target of targets) references[action](scope, referrer, referenceText(referrer, target));
+    references.commitWith(writes, store);
+    await commit(store, lease, writes, announcing(), after);
+  };
+  const referrers = async () => {
+    const found: LoggedView[][] = [];
+    for (const target of targets) {
+      for await (const views of readReferrers(store, scope, target)) found.push(views);
+    }
+    return found;
+  };
+  await assert.rejects(send('add', 5), FencedError);
+  assert.deepEqual(await referrers(), Array(8).fill([]));
+  await send('add', 0);
+  assert.deepEqual(await referrers(), Array(8).fill([referrer]));
+  await send('drop', 1);
+  assert.deepEqual(await referrers(), Array(8).fill([]));
 });
 
 test('an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {
@@ -154,9 +192,15 @@ test('the last invalidations that a partition sent are kept, per tenant and part
 test('waiting rebuilds come back to the next owner as they were', async () => {
   const { store, lease } = await owned();
   const writes = new HashWrites();
-  writes.set(keys.pendingRebuilds(lease.tag), 'acme|v|e|a|s|1', encodePendingRebuild(3, 8));
+  const pending = new Map([
+    ['acme|v|e|a|s|1', { first: 3, last: 8, cause: { sourceId: 's', originId: 'x:1' } }],
+    ['acme|v|e|a|s|2', { first: 4, last: 4, cause: null }],
+  ]);
+  for (const [member, rebuild] of pending) {
+    writes.set(keys.pendingRebuilds(lease.tag), member, encodePendingRebuild(rebuild));
+  }
   await commit(store, lease, writes, announcing());
-  assert.deepEqual(await readPendingRebuilds(store, lease.tag), new Map([['acme|v|e|a|s|1', [3, 8]]]));
+  assert.deepEqual(await readPendingRebuilds(store, lease.tag), pending);
 });
 
 test('intents come back to the next owner until a commit deletes them', async () => {

@@ -14,6 +14,8 @@ export interface SiteParts {
   readonly schemas?: Readonly<Record<string, Json>>;
   readonly partials?: Readonly<Record<string, Json>>;
   readonly indexes?: Readonly<Record<string, Json>>;
+  /** Files of JavaScript and TypeScript by their paths in the tenant's folder. */
+  readonly code?: Readonly<Record<string, string>>;
   /** Members of `tenant.json` in place of the usual ones. */
   readonly settings?: JsonObject;
 }
@@ -25,6 +27,7 @@ export function siteFiles({
   schemas,
   partials,
   indexes,
+  code,
   settings,
 }: SiteParts): ConfigFiles {
   const files: Record<string, Json> = {
@@ -51,5 +54,6 @@ export function siteFiles({
       files[`tenants/${tenant}/${folder}/${alias}.json`] = json;
     }
   }
+  for (const [file, text] of Object.entries(code ?? {})) files[`tenants/${tenant}/${file}`] = text;
   return files;
 }

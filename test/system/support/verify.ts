@@ -1,12 +1,22 @@
+import type { Configuration } from '../../../src/config/configuration.ts';
+import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import { readPublished } from '../../../src/store/configuration/published-configuration.ts';
 import { verify } from '../../../src/verify/verification.ts';
 import type { System } from './processes/system.ts';
+
+/** The active configuration, with the lookups that code has asked for meanwhile. */
+async function activeConfiguration(system: System): Promise<Configuration> {
+  const published = await readPublished(await system.store());
+  const loaded = published === null ? null : loadConfiguration(published.documents, 'stored');
+  return loaded?.ok === true ? loaded.configuration : system.configuration;
+}
 
 /** What `npm run verify` would report, in its words. What changes at every look is reported too: nothing should. */
 export async function differencesFoundByVerify(system: System): Promise<string[]> {
   const differences: string[] = [];
   const { unsettled } = await verify({
     store: await system.store(),
-    configuration: system.configuration,
+    configuration: await activeConfiguration(system),
     tenant: null,
     isRepair: false,
     onProgress: () => {},

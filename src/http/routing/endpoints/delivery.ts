@@ -1,5 +1,5 @@
 /** The delivery interface (docs/reference/http.md "Delivery"). */
-import { deliveryKeysMax, urlCharactersMax } from '../../../contract/limits.ts';
+import { deliveryKeysMax, urlCodePointsMax } from '../../../contract/limits.ts';
 import {
   deliveryAnswerShape,
   deliveryBodyShape,
@@ -14,6 +14,16 @@ import {
 } from '../route-definition.ts';
 
 const etag: HeaderDefinition = { name: 'ETag', prefixed: false, description: 'For If-None-Match' };
+const answerHeaders: readonly HeaderDefinition[] = [
+  etag,
+  {
+    name: 'Cache-Control',
+    prefixed: false,
+    description:
+      "The `cacheControl` of the key's client, else `private, no-cache`; `no-store` where `meta.status` is 404. " +
+      'A client with `cacheTags` gets the tags of the answer in the header that it names.',
+  },
+];
 
 const includeDuplicateViews: ParameterDefinition = {
   name: 'includeDuplicateViews',
@@ -22,58 +32,70 @@ const includeDuplicateViews: ParameterDefinition = {
   description:
     'A view that several of the asked keys name is delivered under each of them instead of the first',
 };
+const askedByQuery: readonly ParameterDefinition[] = [
+  {
+    name: 'url',
+    in: 'query',
+    shape: { type: 'string', maxLength: urlCodePointsMax },
+    description: 'At most one',
+  },
+  {
+    name: 'id',
+    in: 'query',
+    shape: { type: 'array', items: { type: 'string' } },
+    description: 'A view id; may be repeated',
+  },
+  {
+    name: 'handle',
+    in: 'query',
+    shape: { type: 'array', items: { type: 'string' }, uniqueItems: true },
+    description: 'A handle; may be repeated, each handle once',
+  },
+  includeDuplicateViews,
+];
 const deliveryHeaders: readonly HeaderDefinition[] = [
   minVersion,
   { name: 'If-None-Match', prefixed: false, description: 'An ETag: 304 when nothing changed' },
   { name: 'Accept-Encoding', prefixed: false, description: 'br or gzip, honoured over 1 KiB' },
 ];
-const notModified: AnswerDefinition = { description: 'The answer is the one of the ETag', headers: [etag] };
+const notModified: AnswerDefinition = {
+  description: 'The answer is the one of the ETag',
+  headers: answerHeaders,
+};
+
+/** What the endpoints have in common that take a URL. */
+const byQuery = {
+  method: 'get',
+  tag: 'delivery',
+  access: { kind: 'client', scope: 'delivery' },
+  problems: 'delivery',
+  parameters: askedByQuery,
+  headers: deliveryHeaders,
+  problemStatuses: [401, 403, 422, 429, 500, 503],
+} as const;
+const pageAnswer: AnswerDefinition = {
+  description: '`meta.status` says 200, 301 (redirect) or 404 (no view has the url)',
+  shape: deliveryAnswerShape,
+  headers: answerHeaders,
+};
 
 export const deliveryEndpoints: readonly RouteDefinition[] = [
   {
     name: 'deliver',
-    method: 'get',
     path: '/v2',
-    tag: 'delivery',
     summary: 'Get content by URL, ids or handles',
-    access: { kind: 'client', scope: 'delivery' },
-    problems: 'delivery',
-    parameters: [
-      {
-        name: 'url',
-        in: 'query',
-        shape: { type: 'string', maxLength: urlCharactersMax },
-        description: 'At most one',
-      },
-      {
-        name: 'id',
-        in: 'query',
-        shape: { type: 'array', items: { type: 'string' } },
-        description: 'A view id; may be repeated',
-      },
-      {
-        name: 'handle',
-        in: 'query',
-        shape: { type: 'array', items: { type: 'string' }, uniqueItems: true },
-        description: 'A handle; may be repeated, each handle once',
-      },
-      includeDuplicateViews,
-    ],
-    headers: deliveryHeaders,
+    ...byQuery,
     answers: {
       200: {
-        description: '`meta.status` says 200, 301 (redirect) or 404 (no view has the url)',
-        shape: deliveryAnswerShape,
+        ...pageAnswer,
         example: {
           meta: { status: 200, redirect: null, missingViewReferences: [] },
           route: { title: 'France' },
           views: {},
         },
-        headers: [etag],
       },
       304: notModified,
     },
-    problemStatuses: [401, 403, 422, 429, 500, 503],
   },
   {
     name: 'deliverKeys',
@@ -84,7 +106,14 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'client', scope: 'delivery' },
     problems: 'delivery',
     parameters: [includeDuplicateViews],
-    headers: deliveryHeaders,
+    headers: [
+      ...deliveryHeaders,
+      {
+        name: 'Accept',
+        prefixed: false,
+        description: '`text/event-stream`: events `answer`, now and whenever it changes',
+      },
+    ],
     body: {
       shape: deliveryBodyShape,
       description: `At most ${deliveryKeysMax} ids and handles together`,
@@ -98,10 +127,35 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
           meta: { status: 200, redirect: null, missingViewReferences: [] },
           views: { continents: { title: 'Continents' } },
         },
-        headers: [etag],
+        headers: answerHeaders,
       },
       304: notModified,
     },
     problemStatuses: [401, 403, 408, 422, 429, 500, 503],
+  },
+  {
+    name: 'deliverV1',
+    path: '/v1',
+    alsoAt: ['/v1/'],
+    summary: 'Get content as GET /v2 does, each reference wrapped in an object with its id',
+    ...byQuery,
+    answers: {
+      200: {
+        ...pageAnswer,
+        example: {
+          meta: { status: 200, redirect: null, missingViewReferences: [] },
+          route: {
+            title: 'France',
+            continent: {
+              id: 'gid://Environment/7c9e/Source/32eb/Entity/continent-eu/View/card',
+              view: { title: 'Europe' },
+              type: 'ViewReference',
+            },
+          },
+          views: {},
+        },
+      },
+      304: notModified,
+    },
   },
 ];

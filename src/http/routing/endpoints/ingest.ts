@@ -7,9 +7,10 @@ import {
   bulkDeleteAnswerShape,
   bulkDeleteBodyShape,
   entityBodyShape,
+  entityV1Shape,
   originIdShape,
 } from '../../../contract/shapes-ingest.ts';
-import { ingestProblemShape } from '../../../contract/shapes-problems.ts';
+import { bulkIngestProblemShape } from '../../../contract/shapes-problems.ts';
 import type {
   AnswerDefinition,
   HeaderDefinition,
@@ -73,7 +74,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     tag: 'ingest',
     summary: 'Save up to 50 entities',
     access: { kind: 'source' },
-    problems: 'ingest',
+    problems: 'bulkIngest',
     parameters: [],
     headers: [
       forceType,
@@ -89,7 +90,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       },
       422: {
         description: 'No entity was valid, or the request as a whole is not',
-        shape: { anyOf: [bulkAnswerShape, ingestProblemShape] },
+        shape: { anyOf: [bulkAnswerShape, bulkIngestProblemShape] },
       },
     },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
@@ -98,6 +99,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     name: 'saveEntity',
     method: 'post',
     path: '/ingest/v2/{originId}',
+    takesSlashes: true,
     tag: 'ingest',
     summary: 'Save one entity, raw (with the Type header) or simplified',
     access: { kind: 'source' },
@@ -122,6 +124,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     name: 'deleteEntity',
     method: 'delete',
     path: '/ingest/v2/{originId}',
+    takesSlashes: true,
     tag: 'ingest',
     summary: 'Delete one entity',
     access: { kind: 'source' },
@@ -138,7 +141,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     tag: 'ingest',
     summary: 'Delete up to 50 entities',
     access: { kind: 'source' },
-    problems: 'ingest',
+    problems: 'bulkIngest',
     parameters: [],
     headers: [],
     body: { shape: bulkDeleteBodyShape, example: { originIds: ['country-fr', 'country-xx'] } },
@@ -156,9 +159,54 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       },
       422: {
         description: 'No originId was valid, or the request as a whole is not',
-        shape: { anyOf: [bulkDeleteAnswerShape, ingestProblemShape] },
+        shape: { anyOf: [bulkDeleteAnswerShape, bulkIngestProblemShape] },
       },
     },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
+  },
+  {
+    name: 'saveEntityV1',
+    method: 'post',
+    path: '/ingest/v1',
+    tag: 'ingest',
+    summary: 'Save one entity whose properties say their types',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [],
+    headers: [forceType],
+    body: {
+      shape: entityV1Shape,
+      description:
+        'Stored as plain JSON. Members of typed properties may begin in upper case. At most 5,242,880 bytes',
+      example: {
+        id: 'country-fr',
+        type: 'country',
+        url: '/europe/france',
+        properties: { title: { type: 'string', value: 'France' } },
+      },
+    },
+    answers: { 200: accepted('Processing of the entity has begun') },
+    problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
+  },
+  {
+    name: 'deleteEntityV1',
+    method: 'delete',
+    path: '/ingest/v1',
+    tag: 'ingest',
+    summary: 'Delete one entity by a query parameter',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [
+      {
+        name: 'id',
+        in: 'query',
+        required: true,
+        shape: originIdShape,
+        description: 'originId of the entity',
+      },
+    ],
+    headers: [],
+    answers: { 200: accepted('Deletion of the entity has begun') },
+    problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
 ];

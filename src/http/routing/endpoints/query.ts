@@ -2,15 +2,17 @@
 import { entityTypeShape } from '../../../contract/shapes-ingest.ts';
 import {
   autoQueryBodyShape,
-  multiQueryAnswerShape,
-  multiQueryBodyShape,
+  indexAnswersShape,
+  indexQueriesShape,
   queryAnswerShape,
   queryBodyShape,
+  sourceGroupAnswersShape,
+  sourceGroupQueriesShape,
 } from '../../../contract/shapes-query.ts';
 import { minVersion, type RouteDefinition } from '../route-definition.ts';
 
 const queryAnswerExample = {
-  status: 200,
+  status: 0,
   totalResults: 1,
   results: [
     {
@@ -26,6 +28,27 @@ const queryAnswerExample = {
 
 export const queryEndpoints: readonly RouteDefinition[] = [
   {
+    name: 'queryIndexes',
+    method: 'post',
+    path: '/v1',
+    alsoAt: ['/v1/'],
+    tag: 'query',
+    summary: 'Up to 5 queries over indexes',
+    access: { kind: 'client', scope: 'query' },
+    problems: 'multiQuery',
+    parameters: [],
+    headers: [minVersion],
+    body: { shape: indexQueriesShape, example: [{ name: 'all', index: 'countries' }] },
+    answers: {
+      200: {
+        description: 'At least one query is good: for each its result, or what is wrong with it',
+        shape: indexAnswersShape,
+        example: [{ ...queryAnswerExample, index: 'countries', name: 'all' }],
+      },
+    },
+    problemStatuses: [400, 401, 403, 408, 429, 500, 503],
+  },
+  {
     name: 'querySources',
     method: 'post',
     path: '/v1/source',
@@ -36,13 +59,13 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     parameters: [],
     headers: [minVersion],
     body: {
-      shape: multiQueryBodyShape,
+      shape: sourceGroupQueriesShape,
       example: [{ name: 'all', sourceGroupAlias: 'cms', sourceEntityType: 'country' }],
     },
     answers: {
       200: {
-        description: 'One result per query',
-        shape: multiQueryAnswerShape,
+        description: 'At least one query is good: for each its result, or what is wrong with it',
+        shape: sourceGroupAnswersShape,
         example: [
           { ...queryAnswerExample, sourceGroupAlias: 'cms', sourceEntityType: 'country', name: 'all' },
         ],

@@ -2,8 +2,10 @@
 import { platformVersion } from '../../../config/settings/platform-version.ts';
 import type { Shape } from '../../../contract/shape.ts';
 import {
+  bulkIngestProblemShape,
   deliveryProblemShape,
   ingestProblemShape,
+  managementProblemShape,
   multiQueryProblemShape,
   plainProblemShape,
   queryProblemShape,
@@ -12,6 +14,7 @@ import {
 import { type Answer, jsonAnswer } from '../../answer.ts';
 import type { Handler } from '../../handler.ts';
 import type { Services } from '../../services.ts';
+import { styleBefore } from '../problem-answer.ts';
 import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from '../route-definition.ts';
 import { routeTable } from '../route-table.ts';
 import { OpenapiComponents } from './components.ts';
@@ -19,13 +22,17 @@ import { problemStatusTexts } from './problem-texts.ts';
 
 const jsonMedia = 'application/json';
 /** Further statuses that every endpoint with a body can answer. */
-export const bodyStatuses: readonly number[] = [411, 415];
+export const bodyStatuses: readonly number[] = [411, 413, 415];
 
 const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
   ingest: 'Source entities, with the key of a data source',
   delivery: 'Views by URL, id or handle, with the key of an environment client',
   routes: 'Every URL of an environment, for sitemaps and static builds',
   query: 'Filters, fuzzy search, sorting, facets and paging over indexes',
+  changes: 'What changes in an environment, for caches, copies and builds that stay true',
+  management: 'What a tenant has and why it is so, with the key of a management client',
+  console: 'A page that shows what the management interface tells',
+  mcp: 'Tools for language models, with the key of an environment client or a management client',
   operations: 'Health, metrics and this document',
 };
 
@@ -72,10 +79,21 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
           name: 'X-Api-Key',
           description: 'API key of an environment client',
         },
+        managementKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'API key of a management client',
+        },
         metricsBearer: {
           type: 'http',
           scheme: 'bearer',
           description: 'The key of the setting METRICS_KEY, where it is set',
+        },
+        readerBearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The key of an environment client or of a management client',
         },
         metricsKey: {
           type: 'apiKey',
@@ -102,6 +120,8 @@ function operationOf(route: RouteDefinition, parts: DocumentParts): object {
     metrics: [{}, { metricsBearer: [] }, { metricsKey: [] }],
     source: [{ sourceKey: [] }],
     client: [{ environmentKey: [] }],
+    management: [{ managementKey: [] }],
+    reader: [{ environmentKey: [] }, { managementKey: [] }, { readerBearer: [] }],
   }[access.kind];
   return {
     operationId: name,
@@ -118,6 +138,7 @@ function operationOf(route: RouteDefinition, parts: DocumentParts): object {
         schema: components.schemaOf(parameter.shape),
       })),
       ...route.headers.map((header) => headerParameter(header, prefixes)),
+      ...(body === undefined ? [] : [contentEncoding]),
     ],
     ...(body === undefined
       ? {}
@@ -133,11 +154,22 @@ function operationOf(route: RouteDefinition, parts: DocumentParts): object {
 }
 
 function descriptionOf({ access, problems }: RouteDefinition): object {
-  if (access.kind === 'client') return { description: `Needs the scope \`${access.scope}\`.` };
-  return problems === 'ingest'
+  if (access.kind === 'client') {
+    return { description: `Needs the scope \`${access.scope}\`. Pages of other origins may call it (CORS).` };
+  }
+  if (access.kind === 'management') return { description: `Needs the scope \`${access.scope}\`.` };
+  return problems === 'ingest' || problems === 'bulkIngest'
     ? { description: 'An internal error (500) is answered with a plain text.' }
     : {};
 }
+
+const contentEncoding = {
+  name: 'Content-Encoding',
+  in: 'header',
+  required: false,
+  description: 'How the body is compressed; the limits hold for what comes out',
+  schema: { type: 'string', enum: ['identity', 'gzip', 'br', 'deflate'] },
+};
 
 function headerName({ name, prefixed }: HeaderDefinition, prefixes: readonly string[]): string {
   return prefixed ? `${prefixes[0] ?? 'X-Service'}-${name}` : name;
@@ -196,29 +228,35 @@ function responseOf(answer: AnswerDefinition, { prefixes, components }: Document
 function problemResponse(status: number, shape: Shape, { components }: DocumentParts): object {
   return {
     description: problemStatusTexts.get(status) ?? 'Error',
-    ...(status === 429 || status === 503
-      ? {
-          headers: {
-            'Retry-After': { description: 'Seconds to wait', schema: { type: 'string' } },
-          },
-        }
-      : {}),
+    ...problemHeadersOf(status),
     content: { [jsonMedia]: { schema: components.schemaOf(shape) } },
   };
 }
 
+function problemHeadersOf(status: number): object {
+  const header = (name: string, description: string) => ({
+    headers: { [name]: { description, schema: { type: 'string' } } },
+  });
+  if (status === 429 || status === 503) return header('Retry-After', 'Seconds to wait');
+  return status === 415 ? header('Accept-Encoding', 'The codings that are taken') : {};
+}
+
 /** The shape of an error of this status, as `problemAnswer` writes it; null for plain text. */
 export function problemShape({ problems }: Pick<RouteDefinition, 'problems'>, status: number): Shape | null {
-  if (status === 411) return plainProblemShape;
   const ofQuery = status === 400 || status === 404;
-  switch (problems) {
+  const style = status === 411 ? styleBefore(problems) : problems;
+  switch (style) {
     case 'plain':
+    case 'plainNotStored':
       return plainProblemShape;
+    case 'management':
+      return managementProblemShape;
     case 'delivery':
       return deliveryProblemShape;
     case 'ingest':
-      if (status === 500) return null;
-      return status === 413 || status === 422 ? ingestProblemShape : plainProblemShape;
+      return status === 500 ? null : ingestProblemShape;
+    case 'bulkIngest':
+      return status === 500 ? null : bulkIngestProblemShape;
     case 'query':
       return ofQuery ? queryProblemShape : queryRefusalShape;
     case 'multiQuery':

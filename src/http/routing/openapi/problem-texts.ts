@@ -5,9 +5,10 @@ export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
   [403, 'The key is of another kind or lacks the scope'],
   [404, 'Not found'],
   [408, 'The body stood still for 10 s'],
+  [409, 'What is active is another configuration than expected, or the change needs consent'],
   [411, 'Content-Length is missing, or the body is chunked'],
   [413, 'The body is too large'],
-  [415, 'The body has a Content-Encoding'],
+  [415, 'The Content-Encoding is not gzip, br, deflate or identity'],
   [422, 'The request is not valid; the message says what to change'],
   [
     429,

@@ -17,11 +17,12 @@ end
 -- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
 for _, group in ipairs(groups) do
   redis.call('EXISTS', group[2], group[3])
-  for _, run in ipairs(group[4]) do redis.call('EXISTS', run[2], run[3], run[4], run[5], run[6]) end
+  for _, run in ipairs(group[4]) do redis.call('EXISTS', unpack(keysOfRun(run))) end
 end
 local count = 0
 for _, group in ipairs(groups) do
   local digests = moveClaims(group[4])
+  tellServices(group[2])
   if #digests > 0 then
     local sequence = redis.call('HINCRBY', group[2], 'changes', 1)
     redis.call('XADD', group[3], 'MAXLEN', '~', ARGV[3], sequence .. '-0', 'd', table.concat(digests))

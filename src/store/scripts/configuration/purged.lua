@@ -1,13 +1,12 @@
 #!lua
--- Notes that a purge is through with a partition. The purge ends with the last partition.
+-- Notes that a purge is through with a partition.
 --
 -- KEYS  1 purge
 -- ARGV  1 token of the purge   2 partition   3 number of partitions
--- Returns  1 when the purge has ended, 0 while partitions are left
-if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 1 end
+-- Returns  1 when it is through with all of them, 0 while some are left or when it has ended
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'done:' .. ARGV[2], '1')
 for partition = 0, tonumber(ARGV[3]) - 1 do
   if redis.call('HEXISTS', KEYS[1], 'done:' .. partition) == 0 then return 0 end
 end
-redis.call('DEL', KEYS[1])
 return 1

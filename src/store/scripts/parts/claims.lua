@@ -1,9 +1,11 @@
 -- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
--- routes, the counts of clashes and of hidden redirects. The cost of a claim does not depend on other claims on its field.
+-- routes, the counts of clashes and of hidden redirects. Behind `parts/service.lua`, which hears of each change of service.
+-- The cost of a claim does not depend on other claims on its field.
 --
--- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', claims, routes, clashes,
--- ranks and hidden key, fields, digests (8 bytes each; none for a commit), displays, packed lists of the one
--- claim}. 'renew' derives again what follows from a claim, if the claim is there.
+-- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
+-- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed lists of the
+-- one claim, of each claim 1 if its view may need a trace}. The last list is empty if no view needs one.
+-- 'renew' derives again what follows from a claim, if the claim is there.
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 --
 -- In the hash of claims, a field that one view claims has the packed list of that claim. A contested field has what is
@@ -13,33 +15,13 @@
 -- and behind `w` if it is the first of its host. When the two differ the hash is right: a rank without its claim is removed.
 
 local hostsMax = 32
-local largestStamp = 9007199254740991
 -- First byte of a contested field's record: a list whose length takes two bytes.
 local contestedMark = 220
-local urlMark, pageMark = string.byte('u'), string.byte('0')
-
--- Arguments of one call are bounded by Lua's stack.
-local chunk = 1000
-local function callEach(command, key, list)
-  for from = 1, #list, chunk do
-    redis.call(command, key, unpack(list, from, math.min(#list, from + chunk - 1)))
-  end
-end
-
-local function sameClaim(a, b)
-  return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
-end
-
--- Ranks sort as claims are served: a page before a redirect, then the latest first. Ids decide the rest, so that the number
--- of partitions does not.
-local function rankOf(claim)
-  local age = string.format('%016.0f', largestStamp - tonumber(claim[3]))
-  return claim[2] .. age .. claim[5] .. '\0' .. claim[4] .. '\0' .. claim[6] .. '\0' .. (claim[1] or '')
-end
-
--- Where a competing claim stands in the hash: the same field whatever its age.
-local function competingField(begin, rank)
-  return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
+local pageMark = string.byte('0')
+-- Claims on URLs, in either form; handles have another mark.
+local function isUrlField(field)
+  local mark = string.byte(field)
+  return mark == 117 or mark == 105
 end
 
 local function isPage(rank)
@@ -135,20 +117,32 @@ local function settle(claimsKey, ranksKey, field, record, isRenewed)
 end
 
 -- A claim on a field with others. Returns whether what is served changed.
-local function changeContested(run, begin, isUrl, claim, packed)
+local function changeContested(run, field, begin, isUrl, claim, packed)
   local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
   local before, was, after, is = changeCompeting(run.action, claimsKey, ranksKey, begin, claim, packed)
   if isUrl and was then served[cmsgpack.unpack(was)[1][7]] = false end
   if isUrl and is then served[cmsgpack.unpack(is)[1][7]] = true end
   local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
   if claim[1] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
+    if was and not isPage(before) and before ~= after then noteOvertaken(run, was) end
     was, is = isPage(before) and was, isPage(after) and is
   end
-  return (was or false) ~= (is or false)
+  if not claim[1] and isPage(before) ~= isPage(after)
+    and redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2') > 0 then
+    noteHiding(run, field, isPage(after))
+  end
+  if (was or false) == (is or false) then return false end
+  noteService(run, field, claim[1], was or false, is or false)
+  return true
+end
+
+-- The only claim of a field comes or goes.
+local function noteOnly(run, field, packed, before, after)
+  noteService(run, field, cmsgpack.unpack(packed)[1][1], before, after)
 end
 
 -- A claim on a field with no other. Returns the field's record, false for none.
-local function changeOnly(run, isUrl, claim, packed, record, other)
+local function changeOnly(run, field, isUrl, claim, packed, record, other)
   local now = record
   if run.action == 'put' then
     now = packed
@@ -157,6 +151,7 @@ local function changeOnly(run, isUrl, claim, packed, record, other)
   end
   if isUrl and other then run.served[other[7]] = false end
   if isUrl and now then run.served[cmsgpack.unpack(now)[1][7]] = true end
+  if now ~= record then noteService(run, field, claim[1], record, now) end
   return now
 end
 
@@ -173,8 +168,25 @@ local function becomesContested(run, begin, claim, record, other)
   return isCompeting
 end
 
+-- A key of a run's claim fields.
+local function keyOfRun(trail, kind)
+  return keyIn(trail[4], kind, trail[2], trail[3])
+end
+
+-- All keys that a run may write.
+local function keysOfRun(run)
+  local trail = run[2]
+  local tag, tenant, environment = trail[1], trail[2], trail[3]
+  return {
+    keyOfRun(trail, 'claims'), keyOfRun(trail, 'routes') .. run[3], keyOfRun(trail, 'clashes'), keyOfRun(trail, 'ranks'),
+    keyOfRun(trail, 'hidden'), keyOfRun(trail, 'left'), trail[4] .. ':logs',
+    keyIn(tag, 'traces', tenant, environment), keyIn(tag, 'log-names', tenant, environment), tag .. ':logs',
+  }
+end
+
 -- Applies one run to its keys. They are read at once, changed here and written at once; contested fields go one by one.
-local function changeRun(digests, action, claimsKey, routesKey, clashesKey, ranksKey, hiddenKey, fields, fieldDigests, displays, claims)
+local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests, displays, claims, isTraced)
+  local claimsKey, ranksKey = keyOfRun(trail, 'claims'), keyOfRun(trail, 'ranks')
   local stored = {}
   for from = 1, #fields, chunk do
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
@@ -183,27 +195,32 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
   local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
   -- By field that had claims: its record in the end, and the number of its claims. By URL: whether it is served.
   local changed, counts, served = {}, {}, {}
+  local run = { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served, trail = trail }
   -- Contested fields, and whether their record is made again. Most runs have none.
-  local run, contested = nil, nil
+  local contested = nil
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
-    local isUrl = string.byte(field) == urlMark
+    local isUrl = isUrlField(field)
     local record = stored[field]
     if not record and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
       stored[field] = packed
       puts[#puts + 1], puts[#puts + 2] = field, packed
-      if isUrl then routes[#routes + 1], routes[#routes + 2] = 0, displays[at] end
+      if isUrl then routes[#routes + 1], routes[#routes + 2] = '0', displays[at] end
       digests[#digests + 1] = digest
+      fresh[packed] = isTraced[at] == 1 and 2 or 1
+      if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
     elseif record == packed and action == 'drop' and not contested then
       -- The only one.
       stored[field], changed[field] = false, false
       if isUrl then served[displays[at]] = false end
       digests[#digests + 1] = digest
+      silent[packed] = isTraced[at] ~= 1
+      noteOnly(run, field, packed, packed, false)
     else
       local claim, begin = cmsgpack.unpack(packed)[1], #field .. ':' .. field
+      silent[packed] = isTraced[at] ~= 1
       if isUrl then served[displays[at]] = false end
-      run = run or { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served }
       local isContested = contested and contested[field] ~= nil or record and string.byte(record) == contestedMark
       local other = record and not isContested and cmsgpack.unpack(record)[1]
       local isRenewed = action == 'renew' or contested and contested[field]
@@ -211,19 +228,19 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
         isContested, isRenewed = true, true
       end
       if isContested then
-        local isNew = changeContested(run, begin, isUrl, claim, packed)
+        local isNew = changeContested(run, field, begin, isUrl, claim, packed)
         if isNew then digests[#digests + 1] = digest end
         contested = contested or {}
         contested[field] = isRenewed or isNew or false
       else
-        local now = changeOnly(run, isUrl, claim, packed, record, other)
+        local now = changeOnly(run, field, isUrl, claim, packed, record, other)
         if now ~= record then
           stored[field], changed[field] = now, now
           digests[#digests + 1] = digest
         end
         if action == 'renew' then
           counts[field] = 0
-          redis.call('HDEL', hiddenKey, field)
+          redis.call('HDEL', keyOfRun(trail, 'hidden'), field)
         end
       end
     end
@@ -232,10 +249,10 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
     local record, count, hidden = settle(claimsKey, ranksKey, field, stored[field], isRenewed)
     if record ~= stored[field] then changed[field] = record end
     counts[field] = count
-    if string.byte(field) == urlMark and hidden > 0 then
-      redis.call('HSET', hiddenKey, field, hidden)
-    elseif string.byte(field) == urlMark then
-      redis.call('HDEL', hiddenKey, field)
+    if isUrlField(field) and hidden > 0 then
+      redis.call('HSET', keyOfRun(trail, 'hidden'), field, hidden)
+    elseif isUrlField(field) then
+      redis.call('HDEL', keyOfRun(trail, 'hidden'), field)
     end
   end
   -- First claims stand in the lists already; what became of them later in the run comes behind.
@@ -255,20 +272,24 @@ local function changeRun(digests, action, claimsKey, routesKey, clashesKey, rank
   end
   for url, isServed in pairs(served) do
     if isServed then
-      routes[#routes + 1], routes[#routes + 2] = 0, url
+      routes[#routes + 1], routes[#routes + 2] = '0', url
     else
       gone[#gone + 1] = url
     end
   end
   callEach('HSET', claimsKey, puts)
   callEach('HDEL', claimsKey, drops)
-  callEach('HSET', clashesKey, clashes)
-  callEach('HDEL', clashesKey, clears)
+  if #clashes + #clears > 0 then
+    local clashesKey = keyOfRun(trail, 'clashes')
+    callEach('HSET', clashesKey, clashes)
+    callEach('HDEL', clashesKey, clears)
+  end
+  local routesKey = keyOfRun(trail, 'routes') .. routesEnd
   callEach('ZADD', routesKey, routes)
   callEach('ZREM', routesKey, gone)
 end
 
--- Returns the digests of the fields whose service changed.
+-- Returns the digests of the fields whose service changed. `tellServices` must follow.
 local function moveClaims(runs)
   local digests = {}
   for _, run in ipairs(runs) do changeRun(digests, unpack(run)) end

@@ -7,9 +7,12 @@ export function scriptTexts(): ReadonlyMap<string, string> {
   return new Map([...scriptNames].map(([text, name]) => [name, partOf(text) + text]));
 }
 
+/** The part that a script names, behind the parts that this one names. */
 function partOf(text: string): string {
-  const [, part] = /behind `(parts\/\w+\.lua)`/.exec(text) ?? [];
-  return part === undefined ? '' : readScript(part);
+  const [, part] = /[Bb]ehind\s+`(parts\/[\w-]+\.lua)`/.exec(text) ?? [];
+  if (part === undefined) return '';
+  const own = readScript(part);
+  return partOf(own) + own;
 }
 
 const scriptFolder = new URL('../../../../src/store/scripts/', import.meta.url);

@@ -72,10 +72,15 @@ const sets: Readonly<Record<string, Command>> = {
   SMEMBERS: (space, [key = '']) => [...space.set(key)],
   SMISMEMBER: (space, [key = '', ...members]) => members.map((member) => Number(space.set(key).has(member))),
   SSCAN: (space, [key = '']) => ['0', [...space.set(key)]],
-  ZADD: (space, [key = '', ...pairs]) => {
+  ZADD: (space, [key = '', ...words]) => {
+    const isOnlyNew = words[0] === 'NX';
+    const pairs = isOnlyNew ? words.slice(1) : words;
     const set = space.sortedSet(key);
     const before = set.size;
-    for (let at = 0; at + 1 < pairs.length; at += 2) set.set(pairs[at + 1] ?? '', Number(pairs[at]));
+    for (let at = 0; at + 1 < pairs.length; at += 2) {
+      const member = pairs[at + 1] ?? '';
+      if (!isOnlyNew || !set.has(member)) set.set(member, Number(pairs[at]));
+    }
     space.keep(key, set);
     return set.size - before;
   },
@@ -89,6 +94,19 @@ const sets: Readonly<Record<string, Command>> = {
   ZRANGEBYLEX: (space, [key = '', from = '', to = '', , skipped = '0', most]) => {
     const end = most === undefined ? undefined : Number(skipped) + Number(most);
     return membersBetween(space, key, from, to).slice(Number(skipped), end);
+  },
+  ZRANGEBYSCORE: (space, [key = '', from = '', to = '', ...options]) => {
+    const isWithin = (score: number) =>
+      (from === '-inf' || (from.startsWith('(') ? score > Number(from.slice(1)) : score >= Number(from))) &&
+      (to === '+inf' || score <= Number(to));
+    const found = space
+      .sortedSet(key)
+      .ordered()
+      .filter(([, score]) => isWithin(score))
+      .slice(0, Number(options.at(-1)));
+    return found.flatMap(([member, score]) =>
+      options[0] === 'WITHSCORES' ? [member, String(score)] : [member],
+    );
   },
   ZLEXCOUNT: (space, [key = '', from = '', to = '']) => membersBetween(space, key, from, to).length,
   ZRANGE: (space, [key = '', from = '', to = '']) => {

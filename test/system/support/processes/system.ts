@@ -7,13 +7,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { applyFolder } from '../../../../src/cli/configuration/publish.ts';
 import { freePort } from '../../../../src/cli/start/ports.ts';
 import type { Configuration } from '../../../../src/config/configuration.ts';
 import { issueText } from '../../../../src/config/documents/issue-text.ts';
 import { readConfiguration } from '../../../../src/config/documents/read.ts';
 import type { Json } from '../../../../src/contract/json.ts';
 import { rebuildJobs, rebuildState } from '../../../../src/jobs/rebuild-queue.ts';
-import { publishConfiguration } from '../../../../src/store/configuration/published-configuration.ts';
 import { liveProcesses } from '../../../../src/store/processes/registry.ts';
 import type { RedisAddress } from '../../../../src/store/redis/connection.ts';
 import { openStore, type Store } from '../../../../src/store/store.ts';
@@ -284,13 +284,10 @@ export class System {
   /** Makes a configuration the active one and waits for nothing. @returns its generation */
   async publish(files: ConfigFiles): Promise<number> {
     const configuration = await this.#writeConfiguration(files);
-    const outcome = await readConfiguration(this.configDir);
-    if (!outcome.ok) throw new Error(issueText(outcome.issues));
-    const generation = await publishConfiguration(
-      await this.store(),
-      outcome.documents,
-      outcome.configuration,
-    );
+    const { configDir } = this;
+    const settings = { configDir, isConfigDirGiven: true, isConfigDirOwn: false, demo: false };
+    const publisher = { onWarnings: () => {}, consent: () => {} };
+    const { generation } = await applyFolder(await this.store(), settings, publisher);
     this.#configuration = configuration;
     return generation;
   }
@@ -327,7 +324,9 @@ export class System {
     for (const [file, json] of Object.entries(files)) {
       const place = path.join(this.configDir, file);
       mkdirSync(path.dirname(place), { recursive: true });
-      writeFileSync(place, JSON.stringify(json));
+      // Schemas in JavaScript are texts as they are.
+      const isCode = typeof json === 'string' && /\.(?:js|ts)$/.test(file);
+      writeFileSync(place, isCode ? json : JSON.stringify(json));
     }
     const outcome = await readConfiguration(this.configDir);
     if (!outcome.ok) throw new Error(issueText(outcome.issues));

@@ -3,7 +3,7 @@ import type { ViewRef } from '../../../../src/contract/ids.ts';
 import type { JsonObject } from '../../../../src/contract/json.ts';
 import type { World } from '../data/entities.ts';
 import type { Tree } from './render.ts';
-import { type Piece, type Placed, property, type Scene, scalarText } from './scene.ts';
+import { type Piece, type Placed, property, scalarText } from './scene.ts';
 
 export interface TenantSource {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface RandomSchema {
   /** Null: the entity's own. A text with the originId otherwise. */
   readonly url: 'own' | 'made' | null;
   readonly handles: boolean;
-  readonly body: { readonly json: JsonObject; compute(scene: Scene): Tree };
+  readonly body: Piece & { readonly json: JsonObject };
 }
 
 /** A URL or handle that a view claims; redirects have where they go to. */

@@ -44,6 +44,7 @@ export class FreshViews {
       resolveSource: (group) => this.tenant.sourceIn(group, environmentId)?.id ?? null,
       lookup: (query) => known.get(query.id),
       partial: (partial) => this.tenant.partials.get(partial),
+      code: () => undefined,
     };
     for (;;) {
       const { body, pending } = schema.build(input);

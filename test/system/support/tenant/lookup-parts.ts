@@ -19,6 +19,8 @@ import {
 
 export interface Lookup {
   readonly json: JsonObject;
+  /** Expressions of JavaScript: whether anything is asked at all, and the builder. */
+  readonly code: { readonly whenAsked: string; readonly builder: string };
   find(scene: Scene): Placed[];
 }
 
@@ -44,6 +46,7 @@ export function lookupOf(
       ...(order === null ? {} : { orderBy: order.json }),
       ...(top === null ? {} : { top: top.json }),
     },
+    code: { whenAsked: form.whenAsked, builder: builderOf(random, form.code, { group, order, top }) },
     find: (scene) => {
       const sourceId = group === null ? scene.asking.sourceId : scene.source(group);
       const found = scene.entities(sourceId).filter((placed) => form.condition.holds(placed, scene));
@@ -53,20 +56,42 @@ export function lookupOf(
   };
 }
 
-function topOf(
+/** @param filter a template of JavaScript, without its marks */
+function builderOf(
   random: Random,
-  subject: Subject,
-  topMax: number | null,
-): { json: Json; count(scene: Scene): number | null } | null {
-  if (topMax !== null) return { json: topMax, count: () => topMax };
+  filter: string,
+  { group, order, top }: { group: string | null; order: RandomOrder | null; top: Top | null },
+): string {
+  // What a function gives is not known before it is run: so nobody foresees the lookup.
+  const text = random.chance(0.3) ? `unforeseen(\`${filter}\`)` : `\`${filter}\``;
+  const excluded = random.chance(0.2) ? ', { excludeProperties: false }' : '';
+  const narrowed = random
+    .shuffled([
+      group === null ? '' : `.sourceGroup('${group}')`,
+      order === null ? '' : `.orderBy(${order.code})`,
+    ])
+    .join('');
+  const builder = `context.lookup(${text}${excluded})${narrowed}`;
+  return top === null ? builder : `limited(${builder}, ${top.code})`;
+}
+
+interface Top {
+  readonly json: Json;
+  readonly code: string;
+  count(scene: Scene): number | null;
+}
+
+function topOf(random: Random, subject: Subject, topMax: number | null): Top | null {
+  if (topMax !== null) return { json: topMax, code: `${topMax}`, count: () => topMax };
   if (random.chance(0.6)) return null;
   if (random.chance(0.5)) {
     const count = random.between(0, 6);
-    return { json: random.chance(0.5) ? count : `${count}`, count: () => count };
+    return { json: random.chance(0.5) ? count : `${count}`, code: `${count}`, count: () => count };
   }
   const hole = randomHole(random, subject, ['rank']);
   return {
     json: hole.text,
+    code: hole.code,
     count: (scene) => {
       const value = Number(hole.value(scene) ?? Number.NaN);
       return value >= 0 ? Math.floor(value) : null;
@@ -76,7 +101,13 @@ function topOf(
 
 const orderKinds = ['number', 'string', 'boolean'];
 
-function orderOf(random: Random): { json: JsonObject; compare(a: Placed, b: Placed): number } {
+interface RandomOrder {
+  readonly json: JsonObject;
+  readonly code: string;
+  compare(a: Placed, b: Placed): number;
+}
+
+function orderOf(random: Random): RandomOrder {
   const name = random.pick(['rank', 'name', 'group', 'originId', 'type', 'next']);
   const sort = random.pick(['asc', 'desc']);
   const sign = sort === 'asc' ? 1 : -1;
@@ -84,6 +115,7 @@ function orderOf(random: Random): { json: JsonObject; compare(a: Placed, b: Plac
     ownFields.includes(name) ? ownField(placed, name) : property(placed, name);
   return {
     json: { property: name, sort },
+    code: `{ propertyName: '${written(name)}', direction: '${sort}' }`,
     compare: (a, b) => {
       const [x, y] = [valueIn(a), valueIn(b)];
       const [kindX, kindY] = [orderKinds.indexOf(typeof x), orderKinds.indexOf(typeof y)];
@@ -104,7 +136,16 @@ function compareTexts(a: string, b: string): number {
   return (x?.length ?? 0) - (y?.length ?? 0);
 }
 
-function matchForm(random: Random, subject: Subject): { json: JsonObject; condition: Condition } {
+interface Form {
+  readonly json: JsonObject;
+  /** An expression of JavaScript: whether anything can match. */
+  readonly whenAsked: string;
+  /** The filter as a template of JavaScript, without its marks. */
+  readonly code: string;
+  readonly condition: Condition;
+}
+
+function matchForm(random: Random, subject: Subject): Form {
   const operator = random.pick(['equals', 'equals', 'contains']);
   const name =
     operator === 'equals'
@@ -121,6 +162,8 @@ function matchForm(random: Random, subject: Subject): { json: JsonObject; condit
       matchValue: wanted.text,
       ...(type === null ? {} : { sourceEntityType: type }),
     },
+    whenAsked: `text(${wanted.code}) !== null`,
+    code: `\${${operator === 'equals' ? 'equalTo' : 'containing'}('${written(name)}', text(${wanted.code}))}${typeCode(type, subject)}`,
     condition: {
       holds: (placed, scene) => {
         if (type !== null && type !== '*') {
@@ -138,29 +181,42 @@ function matchForm(random: Random, subject: Subject): { json: JsonObject; condit
   };
 }
 
-function constantHole(text: string): Hole {
-  return { text, value: () => text };
+function typeCode(type: string | null, subject: Subject): string {
+  if (type === null || type === '*') return '';
+  return ` and type eq ${type === 'a' ? "'a'" : `\${literal(${subject.code}.type)}`}`;
 }
 
-function filterForm(random: Random, subject: Subject): { json: JsonObject; condition: Condition } {
-  const { text, holds } = filterOf(random, subject, 2);
-  return { json: { filter: text }, condition: { holds } };
+function constantHole(text: string): Hole {
+  return { text, code: JSON.stringify(text), value: () => text };
+}
+
+function filterForm(random: Random, subject: Subject): Form {
+  const { text, code, holds } = filterOf(random, subject, 2);
+  return { json: { filter: text }, whenAsked: 'true', code, condition: { holds } };
 }
 
 interface Filter extends Condition {
   readonly text: string;
+  /** As `Form.code`. */
+  readonly code: string;
 }
 
 function filterOf(random: Random, subject: Subject, depth: number): Filter {
   if (depth === 0 || random.chance(0.45)) return leafOf(random, subject);
   if (random.chance(0.15)) {
     const inner = filterOf(random, subject, depth - 1);
-    return { text: `not (${inner.text})`, holds: (placed, scene) => !inner.holds(placed, scene) };
+    return {
+      text: `not (${inner.text})`,
+      code: `not (${inner.code})`,
+      holds: (placed, scene) => !inner.holds(placed, scene),
+    };
   }
   const isAnd = random.chance(0.5);
   const parts = Array.from({ length: random.between(2, 3) }, () => filterOf(random, subject, depth - 1));
+  const joined = (texts: readonly string[]) => texts.map((one) => `(${one})`).join(isAnd ? ' and ' : ' or ');
   return {
-    text: parts.map(({ text }) => `(${text})`).join(isAnd ? ' and ' : ' or '),
+    text: joined(parts.map(({ text }) => text)),
+    code: joined(parts.map(({ code }) => code)),
     holds: (placed, scene) => {
       const held = parts.filter((part) => part.holds(placed, scene)).length;
       return isAnd ? held === parts.length : held > 0;
@@ -181,7 +237,12 @@ function written(path: string): string {
 function literalHole(random: Random): Hole {
   const value = random.pick<Json>([...groupValues, ...names, ...types, null, 3, 'e1']);
   const text = typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
-  return { text, value: () => value };
+  return { text, code: JSON.stringify(value), value: () => value };
+}
+
+/** A value within a filter of code: put in when it is run, or written out. */
+function operandCode(random: Random, { text, code }: Hole): string {
+  return text.startsWith('{') || random.chance(0.5) ? `\${literal(${code})}` : text;
 }
 
 function leafOf(random: Random, subject: Subject): Filter {
@@ -192,6 +253,7 @@ function leafOf(random: Random, subject: Subject): Filter {
       const values = Array.from({ length: random.between(1, 3) }, () => literalHole(random));
       return {
         text: `${written(path)} in (${values.map(({ text }) => text).join(', ')})`,
+        code: `${written(path)} in (${values.map((one) => operandCode(random, one)).join(', ')})`,
         holds: (placed, scene) =>
           values.some((one) => isDeepStrictEqual(one.value(scene), readPath(placed, path))),
       };
@@ -200,14 +262,17 @@ function leafOf(random: Random, subject: Subject): Filter {
       const list = randomHole(random, subject, ['tags', 'group']);
       return {
         text: `${written(path)} in ${list.text}`,
+        code: `${written(path)} in (\${literals(${list.code})})`,
         holds: (placed, scene) =>
           [list.value(scene)].flat().some((one) => isDeepStrictEqual(one, readPath(placed, path))),
       };
     }
     case 2: {
       const isAny = random.chance(0.7);
+      const quantifier = `properties.tags/${isAny ? 'any' : 'all'}`;
       return {
-        text: `properties.tags/${isAny ? 'any' : 'all'}(t: t eq ${value.text})`,
+        text: `${quantifier}(t: t eq ${value.text})`,
+        code: `${quantifier}(t: t eq ${operandCode(random, value)})`,
         holds: (placed, scene) => {
           const tags = property(placed, 'tags');
           const elements = tags === null ? [] : [tags].flat();
@@ -221,6 +286,7 @@ function leafOf(random: Random, subject: Subject): Filter {
       const at = random.pick(['name', 'group', 'tags']);
       return {
         text: `${name}(properties.${at}, ${value.text})`,
+        code: `${name}(properties.${at}, ${operandCode(random, value)})`,
         holds: (placed, scene) => textHolds(name, property(placed, at), value.value(scene)),
       };
     }
@@ -228,6 +294,7 @@ function leafOf(random: Random, subject: Subject): Filter {
       const operator = random.pick(['eq', 'eq', 'eq', 'eq', 'ne', 'gt', 'ge', 'lt', 'le']);
       return {
         text: `${written(path)} ${operator} ${value.text}`,
+        code: `${written(path)} ${operator} ${operandCode(random, value)}`,
         holds: (placed, scene) => compared(readPath(placed, path), operator, value.value(scene)),
       };
     }

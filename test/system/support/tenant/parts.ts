@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../../../src/contract/json.ts';
 import type { Random } from '../random.ts';
-import { lookupOf } from './lookup-parts.ts';
+import { type Lookup, lookupOf } from './lookup-parts.ts';
 import { Reference, type Tree } from './render.ts';
 import {
   itemSubject,
@@ -33,18 +33,24 @@ function textPiece(random: Random, subject: Subject): Piece {
   const text = (scene: Scene) => scalarText(hole.value(scene));
   switch (random.below(4)) {
     case 0:
-      return { json: hole.text, compute: text };
+      return { json: hole.text, code: `text(${hole.code})`, compute: text };
     case 1:
-      return { json: `<${hole.text}>`, compute: (scene) => `<${text(scene) ?? ''}>` };
+      return {
+        json: `<${hole.text}>`,
+        code: `'<' + (text(${hole.code}) ?? '') + '>'`,
+        compute: (scene) => `<${text(scene) ?? ''}>`,
+      };
     case 2:
       return {
         json: { type: 'string', value: hole.text, default: 'none' },
+        code: `text(${hole.code}) || 'none'`,
         compute: (scene) => text(scene) || 'none',
       };
     default: {
       const other = randomHole(random, subject);
       return {
         json: `${hole.text.slice(0, -1)} ?? ${other.text.slice(1)}`,
+        code: `text(${hole.code} ?? ${other.code})`,
         compute: (scene) => scalarText(hole.value(scene) ?? other.value(scene)),
       };
     }
@@ -59,6 +65,7 @@ function numberPiece(random: Random, subject: Subject): Piece {
   const fallback = random.chance(0.5) ? 7.5 : null;
   return {
     json: { type: 'number', value: hole.text, ...(fallback === null ? {} : { default: fallback }) },
+    code: `whole(${hole.code}, ${fallback})`,
     compute: (scene) => {
       const value = hole.value(scene);
       const isNumber =
@@ -83,6 +90,7 @@ function tagsPiece(random: Random, subject: Subject): Piece {
       var: 'tag',
       ...(isWrapped ? { items: '#{tag}' } : {}),
     },
+    code: `listOf(${subject.code}.properties.tags)${isWrapped ? ".map((tag) => '#' + (text(tag) ?? ''))" : ''}`,
     compute: (scene) => {
       const value = property(subject.of(scene), 'tags');
       const list = value === null ? [] : [value].flat();
@@ -94,8 +102,13 @@ function tagsPiece(random: Random, subject: Subject): Piece {
 function referencePiece(random: Random, subject: Subject, limits: PieceLimits): Piece {
   const alias = random.pick(limits.aliases);
   if (random.chance(0.3)) {
+    const inGroup = `context.reference('${alias}').sourceGroup(groupOf(${subject.code}))`;
     return {
       json: { type: 'reference', alias, id: `{${subject.prefix}id}` },
+      code:
+        subject.code === 'entity' && random.chance(0.5)
+          ? `context.reference('${alias}').self()`
+          : `${inGroup}.byOriginId(${subject.code}.originId)`,
       compute: (scene) => {
         const { sourceId, entity } = subject.of(scene);
         return referenceTo(scene, alias, sourceId, entity.originId);
@@ -104,8 +117,10 @@ function referencePiece(random: Random, subject: Subject, limits: PieceLimits): 
   }
   const hole = randomHole(random, subject, ['next', 'next', 'originParentId', 'originId', 'group']);
   const group = random.chance(0.4) ? random.pick(limits.groups) : null;
+  const meant = hole.code === 'entity.originParentId' ? 'parent()' : `byOriginId(text(${hole.code}))`;
   return {
     json: { type: 'reference', alias, originId: hole.text, ...(group === null ? {} : { source: group }) },
+    code: `context.reference('${alias}').${meant}${group === null ? '' : `.sourceGroup('${group}')`}`,
     compute: (scene) => {
       const originId = scalarText(hole.value(scene));
       const sourceId = group === null ? scene.asking.sourceId : scene.source(group);
@@ -125,6 +140,7 @@ function partialPiece(subject: Subject): Piece {
       input: subject.prefix === '' ? '{root}' : '{item}',
       alias: `{${subject.prefix}type}Card`,
     },
+    code: `context.partial(${subject.code}.type + 'Card', ${subject.code})`,
     compute: (scene) => {
       const root = subject.of(scene);
       const partial = scene.partial(`${root.entity.type}Card`);
@@ -142,13 +158,30 @@ function lookupPiece(random: Random, subject: Subject, limits: PieceLimits): Pie
     : objectPiece(random, itemSubject, inner, 2);
   return {
     json: { type: 'array', input: { $lookup: lookup.json }, items: items.json },
+    code: eachOf(random, lookup, items),
     compute: (scene) => lookup.find(scene).map((item) => items.compute({ ...scene, item })),
   };
 }
 
+/** Code makes lists of promises in several ways. */
+function eachOf(random: Random, lookup: Lookup, { code }: Piece): string {
+  const { whenAsked, builder } = lookup.code;
+  const found = `(${whenAsked} ? await ${builder} : [])`;
+  if (!code.includes('await ')) return `${found}.map((item) => ${code})`;
+  const made = `map(async (item) => ${code})`;
+  switch (random.below(3)) {
+    case 0:
+      return `await Promise.all(${found}.${made})`;
+    case 1:
+      return `${found}.${made}`;
+    default:
+      return `(${whenAsked} ? ${builder}.toPromise() : Promise.resolve([])).then((found) => found.${made})`;
+  }
+}
+
 function objectPiece(random: Random, subject: Subject, limits: PieceLimits, size: number): Piece {
-  const { json, compute } = membersOf(random, subject, limits, size);
-  return { json: { type: 'object', properties: json }, compute };
+  const { json, code, compute } = membersOf(random, subject, limits, size);
+  return { json: { type: 'object', properties: json }, code, compute };
 }
 
 /** The members of an object, or the properties of a schema. */
@@ -157,7 +190,7 @@ export function membersOf(
   subject: Subject,
   limits: PieceLimits,
   size: number,
-): { readonly json: JsonObject; compute(scene: Scene): Tree } {
+): Piece & { readonly json: JsonObject } {
   let left = limits;
   const members = Array.from({ length: size }, (_, index): [string, Piece] => {
     const piece = randomPiece(random, subject, left);
@@ -168,11 +201,13 @@ export function membersOf(
   });
   const id: Piece = {
     json: `{${subject.prefix}originId}`,
+    code: `${subject.code}.originId`,
     compute: (scene) => subject.of(scene).entity.originId,
   };
   members.unshift(['who', id]);
   return {
     json: Object.fromEntries(members.map(([name, { json }]) => [name, json])),
+    code: `({ ${members.map(([name, { code }]) => `${name}: ${code}`).join(', ')} })`,
     compute: (scene) => Object.fromEntries(members.map(([name, piece]) => [name, piece.compute(scene)])),
   };
 }

@@ -3,6 +3,14 @@ import type { SourceEntity } from '../../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../../src/contract/json.ts';
 import type { World } from '../data/entities.ts';
 import type { Random } from '../random.ts';
+import {
+  fullSchemaText,
+  indexText,
+  type Language,
+  partialText,
+  valuesFile,
+  valuesModule,
+} from './code-files.ts';
 import { ExpectedTenant, type RandomSchema, type TenantSource } from './expected.ts';
 import { lookupOf } from './lookup-parts.ts';
 import { membersOf } from './parts.ts';
@@ -18,20 +26,40 @@ export const environments = [
 const viewAliases = ['s0', 's1', 's2', 's3'];
 const groups = ['main', 'side'];
 
+/** The schemas of a tenant; its twins have the same. */
+interface Mappings {
+  readonly schemas: Map<string, RandomSchema>;
+  readonly partials: Map<string, Piece>;
+  index: RandomSchema | null;
+  isAutoIndexed: boolean;
+}
+
+/** The language that a schema is written in. */
+export type LanguageOf = (alias: string) => Language;
+
+const inJson: LanguageOf = () => 'json';
+
 export class RandomTenant {
-  readonly #schemas = new Map<string, RandomSchema>();
-  readonly #partials = new Map<string, Piece>();
-  #index: RandomSchema | null = null;
-  #isAutoIndexed = true;
+  readonly #mappings: Mappings;
 
   constructor(
     readonly alias: string,
     private readonly random: Random,
+    mappings?: Mappings,
   ) {
-    for (const alias_ of viewAliases) this.#schemas.set(alias_, this.#randomSchema(alias_));
-    this.#schemas.set('chain', this.#chain());
-    for (const partial of ['aCard', 'bCard']) this.#partials.set(partial, this.#randomPartial());
-    this.#index = this.#randomIndex();
+    this.#mappings = mappings ?? this.#randomMappings();
+  }
+
+  /** A tenant of another name that has the same schemas, now and after every edit. */
+  twin(alias: string): RandomTenant {
+    return new RandomTenant(alias, this.random, this.#mappings);
+  }
+
+  #randomMappings(): Mappings {
+    const schemas = new Map(viewAliases.map((alias) => [alias, this.#randomSchema(alias)]));
+    schemas.set('chain', this.#chain());
+    const partials = new Map(['aCard', 'bCard'].map((alias) => [alias, this.#randomPartial()]));
+    return { schemas, partials, index: this.#randomIndex(), isAutoIndexed: true };
   }
 
   get aliases(): string[] {
@@ -39,11 +67,11 @@ export class RandomTenant {
   }
 
   get isAutoIndexed(): boolean {
-    return this.#isAutoIndexed;
+    return this.#mappings.isAutoIndexed;
   }
 
   get hasIndex(): boolean {
-    return this.#index !== null;
+    return this.#mappings.index !== null;
   }
 
   get sources(): readonly TenantSource[] {
@@ -71,61 +99,70 @@ export class RandomTenant {
     switch (random.below(8)) {
       case 0:
       case 1:
-        this.#schemas.set(alias, this.#randomSchema(alias));
+        this.#mappings.schemas.set(alias, this.#randomSchema(alias));
         return `schema ${alias} anew`;
       case 2: {
-        const old = this.#schemas.get(alias);
-        if (old !== undefined) this.#schemas.set(alias, { ...old, triggers: this.#randomTriggers() });
+        const old = this.#mappings.schemas.get(alias);
+        if (old !== undefined)
+          this.#mappings.schemas.set(alias, { ...old, triggers: this.#randomTriggers() });
         return `other triggers of ${alias}`;
       }
       case 3: {
-        const old = this.#schemas.get(alias);
-        if (old !== undefined) this.#schemas.set(alias, { ...old, ...this.#randomRoute() });
+        const old = this.#mappings.schemas.get(alias);
+        if (old !== undefined) this.#mappings.schemas.set(alias, { ...old, ...this.#randomRoute() });
         return `another route of ${alias}`;
       }
       case 4: {
         const partial = random.pick(['aCard', 'bCard', 'cCard']);
-        if (this.#partials.has(partial) && random.chance(0.4)) this.#partials.delete(partial);
-        else this.#partials.set(partial, this.#randomPartial());
+        if (this.#mappings.partials.has(partial) && random.chance(0.4))
+          this.#mappings.partials.delete(partial);
+        else this.#mappings.partials.set(partial, this.#randomPartial());
         return `partial ${partial}`;
       }
       case 5:
-        if (this.#schemas.has('extra')) this.#schemas.delete('extra');
-        else this.#schemas.set('extra', this.#randomSchema('extra'));
+        if (this.#mappings.schemas.has('extra')) this.#mappings.schemas.delete('extra');
+        else this.#mappings.schemas.set('extra', this.#randomSchema('extra'));
         return 'schema extra comes or goes';
       case 6:
-        this.#index = this.#index !== null && random.chance(0.3) ? null : this.#randomIndex();
+        this.#mappings.index =
+          this.#mappings.index !== null && random.chance(0.3) ? null : this.#randomIndex();
         return 'another index';
       default:
-        this.#isAutoIndexed = !this.#isAutoIndexed;
+        this.#mappings.isAutoIndexed = !this.#mappings.isAutoIndexed;
         return 'auto-indexing';
     }
   }
 
-  files(): Record<string, Json> {
+  /** Schemas in JavaScript are texts. */
+  files(languageOf: LanguageOf = inJson): Record<string, Json> {
     const folder = `tenants/${this.alias}`;
-    const files: Record<string, Json> = { [`${folder}/tenant.json`]: this.#tenantJson() };
-    for (const [alias, { triggers, url, handles, body }] of this.#schemas) {
-      files[`${folder}/schemas/${alias}.json`] = {
-        triggers: triggers as unknown as Json,
-        route: {
-          ...(url === null ? {} : { url: url === 'own' ? '{url}' : `/${alias}/{originId}` }),
-          ...(handles ? { handles: ['{p.name}', `${alias}-{originId}`] } : {}),
-        },
-        properties: body.json,
-      };
+    const { schemas, partials, index } = this.#mappings;
+    const groupsOfSources = Object.fromEntries(this.sources.map(({ id, group }) => [id, group]));
+    const files: Record<string, Json> = {
+      [`${folder}/tenant.json`]: this.#tenantJson(),
+    };
+    if (languageOf !== inJson) files[`${folder}/${valuesFile}`] = valuesModule(groupsOfSources);
+    for (const [alias, schema] of schemas) {
+      const language = languageOf(alias);
+      if (language === 'json') files[`${folder}/schemas/${alias}.json`] = schemaJson(alias, schema);
+      else files[`${folder}/schemas/${alias}.full.${language}`] = schemaText(alias, schema, language);
     }
-    for (const [alias, { json }] of this.#partials) files[`${folder}/partials/${alias}.json`] = json;
-    if (this.#index !== null) {
-      const { triggers, body } = this.#index;
+    for (const [alias, piece] of partials) {
+      const language = languageOf(alias);
+      if (language === 'json') files[`${folder}/partials/${alias}.json`] = { properties: piece.json };
+      else files[`${folder}/schemas/${alias}.partial.${language}`] = partialText(piece, language);
+    }
+    if (index === null) return files;
+    const language = languageOf('things');
+    const fields = fieldsOf(index);
+    if (language === 'json') {
+      const { triggers, body } = index;
       files[`${folder}/indexes/things.json`] = {
         triggers: triggers as unknown as Json,
         properties: body.json,
-        index: {
-          fields: Object.fromEntries(Object.keys(body.json).map((name) => [name, { type: indexType(name) }])),
-        },
+        index: { fields },
       };
-    }
+    } else files[`${folder}/schemas/things.index.${language}`] = indexText(index, fields, language);
     return files;
   }
 
@@ -134,7 +171,7 @@ export class RandomTenant {
       environments: environments.map(({ id, alias }) => ({ id, alias })),
       sourceGroups: groups.map((alias) => ({
         alias,
-        autoIndex: alias === 'main' && this.#isAutoIndexed,
+        autoIndex: alias === 'main' && this.#mappings.isAutoIndexed,
         sources: this.sources
           .filter(({ group }) => group === alias)
           .map(({ id, environments: ids, key }) => ({
@@ -185,6 +222,7 @@ export class RandomTenant {
       handles: false,
       body: {
         json: { who: '{originId}', next: { type: 'reference', alias: 'chain', originId: '{p.next}' } },
+        code: "{ who: entity.originId, next: context.reference('chain').byOriginId(text(entity.properties.next)) }",
         compute: (scene) => {
           const next = property(scene.root, 'next');
           const { environmentId, asking } = scene;
@@ -199,13 +237,13 @@ export class RandomTenant {
 
   #randomPartial(): Piece {
     const limits = { aliases: [], groups, depth: 1, mayRefer: false, mayUsePartials: false };
-    const { json, compute } = membersOf(this.random, rootSubject, limits, this.random.between(1, 2));
-    return { json: { properties: json }, compute };
+    return membersOf(this.random, rootSubject, limits, this.random.between(1, 2));
   }
 
   #randomIndex(): RandomSchema {
     const { random } = this;
     const lookup = lookupOf(random, rootSubject, groups, null);
+    const { whenAsked, builder } = lookup.code;
     return {
       triggers: this.#randomTriggers(),
       url: null,
@@ -216,6 +254,11 @@ export class RandomTenant {
           label: '{type} {p.group}',
           related: { type: 'array', input: { $lookup: lookup.json }, items: '{item.originId}' },
         },
+        code: `{
+          name: text(entity.properties.name),
+          label: entity.type + ' ' + (text(entity.properties.group) ?? ''),
+          related: (${whenAsked} ? await ${builder} : []).map(({ originId }) => originId),
+        }`,
         compute: (scene) => ({
           name: scalarText(property(scene.root, 'name')),
           label: `${scene.root.entity.type} ${scalarText(property(scene.root, 'group')) ?? ''}`,
@@ -250,9 +293,9 @@ export class RandomTenant {
   expected(world: World): ExpectedTenant {
     return new ExpectedTenant(
       this.sources,
-      new Map(this.#schemas),
-      new Map(this.#partials),
-      this.#index,
+      new Map(this.#mappings.schemas),
+      new Map(this.#mappings.partials),
+      this.#mappings.index,
       world,
     );
   }
@@ -260,6 +303,33 @@ export class RandomTenant {
 
 function chainReference(environmentId: string, sourceId: string, next: Json): Tree {
   return new Reference({ environmentId, sourceId, originId: scalarText(next) ?? '', alias: 'chain' });
+}
+
+function schemaJson(alias: string, { triggers, url, handles, body }: RandomSchema): Json {
+  return {
+    triggers: triggers as unknown as Json,
+    route: {
+      ...(url === null ? {} : { url: url === 'own' ? '{url}' : `/${alias}/{originId}` }),
+      ...(handles ? { handles: ['{p.name}', `${alias}-{originId}`] } : {}),
+    },
+    properties: body.json,
+  };
+}
+
+function schemaText(alias: string, schema: RandomSchema, language: Language): string {
+  const { url, handles } = schema;
+  const made = url === 'own' ? 'entity.url' : `'/${alias}/' + entity.originId`;
+  const routes = [
+    ...(url === null ? [] : [`context.url(${made});`]),
+    ...(handles
+      ? ['context.handle(text(entity.properties.name));', `context.handle('${alias}-' + entity.originId);`]
+      : []),
+  ];
+  return fullSchemaText(schema, routes, language);
+}
+
+function fieldsOf({ body }: RandomSchema): Record<string, { type: string }> {
+  return Object.fromEntries(Object.keys(body.json).map((name) => [name, { type: indexType(name) }]));
 }
 
 function indexType(name: string): string {

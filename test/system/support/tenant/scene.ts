@@ -27,18 +27,22 @@ export interface Scene {
 
 export interface Piece {
   readonly json: Json;
+  /** The same as an expression of JavaScript, with `entity`, `item` and `context` and what `values.ts` exports. */
+  readonly code: string;
   compute(scene: Scene): Tree;
 }
 
 /** The entity that holes read: `p.name` of the one around, or `item.p.name` of a lookup's. */
 export interface Subject {
   readonly prefix: '' | 'item.';
+  readonly code: 'entity' | 'item';
   of(scene: Scene): Placed;
 }
 
-export const rootSubject: Subject = { prefix: '', of: ({ root }) => root };
+export const rootSubject: Subject = { prefix: '', code: 'entity', of: ({ root }) => root };
 export const itemSubject: Subject = {
   prefix: 'item.',
+  code: 'item',
   of: ({ root, item }) => item ?? root,
 };
 
@@ -58,6 +62,7 @@ export function scalarText(value: Json): string | null {
 /** A hole that reads one value, and that value. */
 export interface Hole {
   readonly text: string;
+  readonly code: string;
   value(scene: Scene): Json;
 }
 
@@ -66,6 +71,7 @@ export function randomHole(random: Random, subject: Subject, fields = holeFields
   const isOwn = ownFields.includes(field);
   return {
     text: `{${subject.prefix}${isOwn ? '' : 'p.'}${field}}`,
+    code: `${subject.code}.${isOwn ? '' : 'properties.'}${field}`,
     value: (scene) => {
       const placed = subject.of(scene);
       return isOwn ? ownField(placed, field) : property(placed, field);

@@ -1,0 +1,27 @@
+/**
+ * The limit of our feed: uWebSockets.js writes one event of prepared bytes to all who follow, whenever it is asked to by a
+ * POST. `raw-uws-followers.ts PORT`
+ */
+import uws, { type HttpResponse } from 'uWebSockets.js';
+import { host } from '../support/ports.ts';
+
+const [port = ''] = process.argv.slice(2);
+const upToDate = Buffer.from('event: up-to-date\ndata: {}\n\n');
+// As long as an event of the feed.
+const event = Buffer.from(`event: change\ndata: ${'x'.repeat(900)}\n\n`);
+const followers: HttpResponse[] = [];
+
+uws
+  .App()
+  .get('/changes/v1', (response) => {
+    response.onAborted(() => process.exit(1));
+    response.writeHeader('Content-Type', 'text/event-stream').write(upToDate);
+    followers.push(response);
+  })
+  .post('/*', (response) => {
+    response.end();
+    for (const follower of followers) follower.cork(() => void follower.write(event));
+  })
+  .listen(host, Number(port), (socket) => {
+    if (!socket) process.exit(1);
+  });

@@ -1,0 +1,119 @@
+/** What each part of a search costs an item of an index: the memory that it keeps, and the time to make it. */
+import { checkQuery } from '../../../src/search/check/query.ts';
+import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import { Shard } from '../../../src/search/shard/shard.ts';
+import type { Item } from '../data/items.ts';
+import { heapBytes } from '../platform/heap.ts';
+import { figure, type Table } from '../report/table.ts';
+import { schemaFields } from './direct-shard.ts';
+import type { BenchQuery } from './kinds.ts';
+
+/** Searches make the index of near words a part at a time. After so many it is whole. */
+const searches = 400;
+
+interface Part {
+  readonly name: string;
+  readonly fields: ReadonlyMap<string, FieldType>;
+  /** Queries that make what the part keeps; none: it is kept from the beginning, or nothing is. */
+  readonly queries: readonly BenchQuery[];
+}
+
+const typo: BenchQuery = { search: { field: 'text', value: 'abcdefg', literal: false } };
+const parts: readonly Part[] = [
+  {
+    name: 'beginnings of words',
+    fields: schemaFields,
+    queries: [{ search: { field: 'text', value: 'abc', literal: true, prefix: true } }],
+  },
+  {
+    name: 'highlights',
+    fields: schemaFields,
+    queries: [{ search: { field: 'text', value: 'abc', literal: true }, highlight: {} }],
+  },
+  { name: 'typos', fields: schemaFields, queries: Array.from({ length: searches }, () => typo) },
+  {
+    name: 'parts of names (`*word*`)',
+    fields: schemaFields,
+    queries: [
+      {
+        filters: {
+          and: [{ field: 'name', operator: 'contains', value: '*abcd*', caseInsensitive: true }],
+        },
+      },
+    ],
+  },
+  {
+    name: 'a page in the order of a number',
+    fields: schemaFields,
+    queries: [{ sort: [{ field: 'size', order: 'desc' }] }],
+  },
+  { name: 'a place', fields: new Map([...schemaFields, ['place', 'geoPoint']]), queries: [] },
+];
+
+/** @param items with places */
+export function partCosts(items: readonly Item[]): Table {
+  const plain = costOf(schemaFields, [], items);
+  const rows = parts.map(({ name, fields, queries }) => {
+    const { filled, asked } = costOf(fields, queries, items);
+    const own = queries.length > 0 ? asked : less(filled, plain.filled);
+    return [name, ...shown(own, items.length)];
+  });
+  const count = items.length.toLocaleString('en-US');
+  return {
+    title: `What each part costs an item besides (${count} cities, a shard in this process)`,
+    columns: ['', 'bytes an item', 'µs an item to make it'],
+    rows: [['words, keywords and a number', ...shown(plain.filled, items.length)], ...rows],
+  };
+}
+
+function shown({ bytes, ms }: Cost, count: number): string[] {
+  return [figure(Math.round(bytes / count)), figure((ms * 1000) / count)];
+}
+
+interface Cost {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/** Nothing costs less than nothing: what is below it is noise. */
+function less(cost: Cost, other: Cost): Cost {
+  return { bytes: Math.max(0, cost.bytes - other.bytes), ms: Math.max(0, cost.ms - other.ms) };
+}
+
+/** The costs of filling a shard, and of asking it for the first time, less those of asking it again. */
+function costOf(
+  fields: Part['fields'],
+  queries: Part['queries'],
+  items: readonly Item[],
+): { readonly filled: Cost; readonly asked: Cost } {
+  const shard = new Shard({ fields });
+  const filled = cost(() => {
+    for (const { id, name, text, category, size, place } of items) {
+      const placed = fields.has('place') && place !== undefined ? { place: { ...place } } : {};
+      const values = { name, text, category, size, ...placed };
+      shard.upsert({ partition: 0, sourceId: 'source', originId: id, updatedAtMs: 0, fields: values });
+    }
+  });
+  // The first search also makes room that all shards share.
+  ask(shard, fields, { search: { field: 'text', value: 'abc', literal: true } });
+  const askAll = () => {
+    for (const query of queries) ask(shard, fields, query);
+  };
+  const first = cost(askAll);
+  return { filled, asked: less(first, cost(askAll)) };
+}
+
+function cost(act: () => void): Cost {
+  const before = heapBytes();
+  const startedMs = performance.now();
+  act();
+  const ms = performance.now() - startedMs;
+  return { bytes: heapBytes() - before, ms };
+}
+
+function ask(shard: Shard, fields: ReadonlyMap<string, FieldType>, query: BenchQuery): void {
+  const terms = { fields, isOpen: false, isSchemaAlias: null };
+  const checked = checkQuery(JSON.parse(JSON.stringify(query)), terms);
+  if (!checked.ok) throw new Error(checked.errors.join(', '));
+  shard.query(checked.query);
+}

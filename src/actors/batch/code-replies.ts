@@ -1,0 +1,50 @@
+/** What the sandbox has replied to the calls of one build, and what it is still to be asked. */
+import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
+
+/** Runs the code of schemas; `Sandbox` does. */
+export interface CodeSandbox {
+  /** Replies in the order of the calls. */
+  run(calls: readonly CodeCall[]): Promise<readonly CodeReply[]>;
+}
+
+export class CodeReplies {
+  readonly #known = new Map<string, CodeReply>();
+  #pending: Map<string, CodeCall> | null = null;
+
+  /** As `BuildInput.code`. */
+  code(key: string, call: () => CodeCall): CodeReply | undefined {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    this.#pending ??= new Map();
+    if (!this.#pending.has(key)) this.#pending.set(key, call());
+    return undefined;
+  }
+
+  /** The calls that were met since the last time, to be made now. */
+  take(): PendingCall[] {
+    if (this.#pending === null) return [];
+    const calls = [...this.#pending].map(([key, call]) => ({ replies: this, key, call }));
+    this.#pending = null;
+    return calls;
+  }
+
+  know(key: string, reply: CodeReply): void {
+    this.#known.set(key, reply);
+  }
+}
+
+export interface PendingCall {
+  readonly replies: CodeReplies;
+  readonly key: string;
+  readonly call: CodeCall;
+}
+
+/** Makes calls of any builds and has their replies known. */
+export async function makeCalls(sandbox: CodeSandbox, pending: readonly PendingCall[]): Promise<void> {
+  if (pending.length === 0) return;
+  const replies = await sandbox.run(pending.map(({ call }) => call));
+  pending.forEach(({ replies: known, key }, index) => {
+    const reply = replies[index];
+    if (reply !== undefined) known.know(key, reply);
+  });
+}

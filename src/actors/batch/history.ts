@@ -1,0 +1,95 @@
+/** What a record keeps of a view's past for who follows changes: its last told type, and the claims it has given up. Pure. */
+import { normalizeUrl } from '../../config/urls/url.ts';
+import { formerClaimsMax } from '../../contract/limits.ts';
+import type { FormerClaim, RemovedView } from '../../store/change-log/told-views.ts';
+import {
+  isRestored,
+  type ProcessedClaim,
+  type ProcessedOutput,
+} from '../../store/derived/processed-record.ts';
+import { claimField, urlFormOfField } from '../../store/keys.ts';
+import { type Builder, dependentOf } from './builder.ts';
+import { claimKey, sameClaim } from './claims.ts';
+import type { Turn } from './turn.ts';
+
+type History = Pick<ProcessedOutput, 'toldType' | 'formerClaims'>;
+
+export const noHistory: History = {};
+
+/** @param claims those that the view makes now. @param isTold its entry in the change log is renewed */
+export function historyOf(
+  { former: record, entity }: Pick<Turn, 'former' | 'entity'>,
+  former: ProcessedOutput,
+  claims: readonly ProcessedClaim[],
+  isTold: boolean,
+): History {
+  const toldType = former.toldType ?? record?.type;
+  const isStale = !isTold && entity !== null && toldType !== undefined && toldType !== entity.type;
+  const hasMoved = isStale && !sameClaims(former.claims, claims);
+  const formerClaims = formerClaimsOf(former, claims);
+  if (!isStale && formerClaims.length === 0) return noHistory;
+  return {
+    ...(isStale && !hasMoved ? { toldType } : {}),
+    ...(formerClaims.length === 0 ? {} : { formerClaims }),
+  };
+}
+
+function sameClaims(before: readonly ProcessedClaim[], now: readonly ProcessedClaim[]): boolean {
+  const byKey = new Map(before.map((claim) => [claimKey(claim), claim]));
+  return before.length === now.length && now.every((claim) => sameClaim(claim, byKey.get(claimKey(claim))));
+}
+
+/** The latest first. */
+function formerClaimsOf(former: ProcessedOutput, claims: readonly ProcessedClaim[]): FormerClaim[] {
+  if (former.formerClaims === undefined && former.claims.length === 0) return [];
+  const now = new Set(claims.map(writtenClaim));
+  const given = new Map<string, FormerClaim>();
+  for (const claim of [...former.claims, ...(former.formerClaims ?? [])]) {
+    const key = writtenClaim(claim);
+    if (!now.has(key) && !given.has(key)) given.set(key, formerClaim(claim));
+  }
+  return [...given.values()].slice(0, formerClaimsMax);
+}
+
+/** A claim that only moved to another form of URLs is not given up: it is the same for who reads it. */
+function writtenClaim(claim: FormerClaim): string {
+  return claimKey(
+    urlFormOfField(claim.field) === 'folded' ? { ...claim, field: writtenField(claim) } : claim,
+  );
+}
+
+function writtenField({ field, display }: FormerClaim): string {
+  const path = normalizeUrl(display)?.path;
+  return path === undefined ? field : claimField.url(path);
+}
+
+function formerClaim({ field, host, kind, display }: FormerClaim): FormerClaim {
+  return { field, host, kind, display };
+}
+
+/** What a view was that goes now. */
+export function removedView({ former: record, place }: Turn, former: ProcessedOutput): RemovedView {
+  return {
+    type: former.toldType ?? record?.type ?? '',
+    sourceGroup: place?.source.sourceGroup ?? '',
+    claims: formerClaimsOf(former, []),
+    ...(former.destinations === undefined ? {} : { destinations: former.destinations }),
+  };
+}
+
+type Cause = Pick<ProcessedOutput, 'because'>;
+
+/** The cause of a build that changed nothing: that of the one before. */
+export function causeBefore(former: ProcessedOutput | null): Cause {
+  return former?.because === undefined ? {} : { because: former.because };
+}
+
+/** Nothing for a change of the entity itself, as for most outputs. */
+export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Builder): Cause {
+  if (turn.repair !== null) return { because: { kind: 'repair' } };
+  if (isRestored(turn.former)) return { because: { kind: 'restore' } };
+  if (turn.isChange) return {};
+  if (former?.schemaDigest !== builder.schemaDigest) return { because: { kind: 'configuration' } };
+  const entity = turn.causes.get(dependentOf(builder, turn));
+  return { because: entity === undefined ? { kind: 'lookup' } : { kind: 'lookup', entity } };
+}

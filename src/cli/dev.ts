@@ -1,0 +1,43 @@
+/** `millrace dev`: runs everything and follows the files of the configuration (docs/guide/first-site.md). */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { lossesText } from '../jobs/removal-plan.ts';
+import { importFile } from './import/import-file.ts';
+import { firstSourceKey, isStoreEmpty } from './site/first-import.ts';
+import { watchFolder } from './site/watch-folder.ts';
+import { applyAgain, type RunningPlatform, runPlatform } from './start/platform.ts';
+import { waitUntilSettled } from './start/settled.ts';
+import { welcomeText } from './start/welcome.ts';
+import { runCommand } from './terminal/command-stop.ts';
+
+const dataFile = 'data.ndjson';
+const importConcurrency = 4;
+
+async function develop(platform: RunningPlatform): Promise<void> {
+  const { settings, address, url, say, signal } = platform;
+  const apply = () => applyAgain(settings, address, { consent: (losses) => say(lossesText(losses)) }, say);
+  void watchFolder(settings.configDir, signal, apply);
+  await importOnce(platform);
+  signal.throwIfAborted();
+  console.log(welcomeText(url, { ...settings, demo: false }));
+  say(`watching ${settings.configDir}`);
+}
+
+/** Imports `data.ndjson` beside the configuration folder into a store that has no entity yet. */
+async function importOnce({ settings, address, url, trust, signal, say }: RunningPlatform): Promise<void> {
+  const file = path.join(path.dirname(settings.configDir), dataFile);
+  if (!existsSync(file) || !(await isStoreEmpty(address, settings))) return;
+  const sourceKey = await firstSourceKey(settings.configDir);
+  if (sourceKey === null) {
+    say(`${dataFile} is not imported: tenant.json has no source whose key is written as itself.`);
+    return;
+  }
+  say(`importing ${dataFile}`);
+  await importFile({ file, sourceKey, baseUrl: url, trust, concurrency: importConcurrency }, signal);
+  const { metricsKey } = settings;
+  await waitUntilSettled({ baseUrl: url, trust, metricsKey, signal }, (waiting) =>
+    say(`building its pages: ${waiting} changes to go`),
+  );
+}
+
+await runCommand(() => runPlatform(develop));

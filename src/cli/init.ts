@@ -1,0 +1,66 @@
+/** `millrace init FOLDER`: writes a new site (docs/guide/first-site.md). */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isTenantName } from '../config/documents/document-path.ts';
+import { isClone, script } from '../lib/typed-command.mjs';
+import { newSite } from './site/new-site.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+
+async function main(): Promise<number> {
+  const { positionals } = readArguments('init');
+  const [given] = positionals;
+  if (given === undefined) throw new CommandStop('Say which folder: npm run init -- my-site');
+  const folder = path.resolve(given);
+  const tenant = tenantNameOf(path.basename(folder));
+  requireEmpty(folder);
+  write(folder, newSite(tenant));
+  console.log(
+    [
+      `${given} has a site: the configuration of the tenant ${tenant}, with keys of its own, and three entities.`,
+      '',
+      ...startLines(given),
+      '',
+      'README.md says what to do next.',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+/** A clone has no program of its own: its npm scripts run in its own folder. */
+function startLines(folder: string): string[] {
+  if (!isClone) return [`  cd ${folder}`, `  npx ${script('dev')}`];
+  return [`  CONFIG_DIR=${folder}/config DATA_DIR=${folder}/.data ${script('dev')}`];
+}
+
+/** @throws CommandStop when something is there */
+function requireEmpty(folder: string): void {
+  if (!existsSync(folder)) return;
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    throw new CommandStop(`${folder} is a file: choose another name.`);
+  }
+  if (names.length > 0) throw new CommandStop(`${folder} is not empty: choose another folder.`);
+}
+
+/** A tenant's name for a folder's: what a name cannot have becomes `-`. */
+function tenantNameOf(folderName: string): string {
+  const name = folderName.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return isTenantName(name) ? name : 'site';
+}
+
+function write(folder: string, files: ReadonlyMap<string, string>): void {
+  try {
+    for (const [name, text] of files) {
+      const file = path.join(folder, name);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  } catch (error) {
+    throw new CommandStop(`${folder} cannot be written: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+await runCommand(main);

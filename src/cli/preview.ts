@@ -1,0 +1,146 @@
+/** `npm run preview`: shows what a schema makes of an entity, and stores nothing (docs/reference/management.md "Preview"). */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Environment, Source, Tenant } from '../config/configuration.ts';
+import { issueText } from '../config/documents/issue-text.ts';
+import type { StoredEntity } from '../contract/entity.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import { readPublished } from '../store/configuration/published-configuration.ts';
+import { readEntities } from '../store/entities/entities.ts';
+import type { Store } from '../store/store.ts';
+import { type Preview, preview } from '../trial/preview/preview.ts';
+import { entityOfText } from '../trial/preview/preview-file.ts';
+import {
+  type PreviewedTenant,
+  type SchemaText,
+  SchemaTextError,
+  storedSchema,
+  withSchemaText,
+} from '../trial/preview/previewed-schema.ts';
+import { ScanTooLongError } from '../trial/scanned-candidates.ts';
+import { activeConfiguration, oneTenant } from './configuration/active-configuration.ts';
+import { withCommandStore } from './platform/command-store.ts';
+import { previewText } from './preview/preview-text.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+
+interface Arguments {
+  readonly schema: string;
+  readonly entity: string;
+  readonly tenant: string | null;
+  readonly environment: string | null;
+  readonly group: string | null;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = readArguments('preview');
+  const [schema, entity] = positionals;
+  if (schema === undefined || entity === undefined) {
+    throw new CommandStop('Which SCHEMA, and which ORIGIN_ID or FILE? As in: npm run preview -- page home');
+  }
+  const asked = {
+    ...{ schema, entity, tenant: values.tenant ?? null },
+    environment: values.environment ?? null,
+    group: values.group ?? null,
+  };
+  const made = await withCommandStore((store) => previewIn(store, asked));
+  console.log(values.json === true ? JSON.stringify(made, null, 2) : previewText(made));
+  return 0;
+}
+
+async function previewIn(store: Store, asked: Arguments): Promise<Preview> {
+  const tenant = await tenantOf(store, asked.tenant);
+  const planned = await schemaOf(store, tenant, asked.schema);
+  const environment = environmentOf(planned.tenant, asked.environment);
+  const { source, entity } = await entityOf(store, planned, environment, asked);
+  const sandbox = new Sandbox();
+  try {
+    return await preview(store, { ...planned, environment, source, entity }, sandbox);
+  } catch (error) {
+    if (error instanceof ScanTooLongError) throw new CommandStop(`There is no preview: ${error.message}.`);
+    throw error;
+  } finally {
+    sandbox.close();
+  }
+}
+
+async function tenantOf(store: Store, name: string | null): Promise<Tenant> {
+  const { configuration } = await activeConfiguration(store, name);
+  return oneTenant(configuration, name);
+}
+
+const schemaFile = /^(?<alias>.+?)(?:\.(?<kind>full|index))?\.(?<language>json|js|ts)$/;
+
+/** A schema of the tenant, or a file with one. */
+async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<PreviewedTenant> {
+  const previewed = storedSchema(tenant, name);
+  if (previewed !== null) return { tenant, previewed };
+  const { alias, kind, language } = schemaFile.exec(path.basename(name))?.groups ?? {};
+  if (alias === undefined || !existsSync(name)) {
+    const known = [...tenant.schemas.keys(), ...[...tenant.indexes.keys()].map((one) => `index:${one}`)];
+    throw new CommandStop(
+      `There is no schema and no file ${JSON.stringify(name)}; there are: ${known.join(', ')}.`,
+    );
+  }
+  const isIndex = kind === 'index' || path.basename(path.dirname(name)) === 'indexes';
+  const text: SchemaText = {
+    kind: isIndex ? 'index' : 'full',
+    language: language === 'js' || language === 'ts' ? language : 'json',
+    text: readFileSync(name, 'utf8'),
+    alias,
+  };
+  const published = await readPublished(store);
+  try {
+    return await withSchemaText(published?.documents ?? new Map(), tenant.alias, text);
+  } catch (error) {
+    if (error instanceof SchemaTextError) throw new CommandStop(issueText(error.issues));
+    throw error;
+  }
+}
+
+function environmentOf({ environments }: Tenant, name: string | null): Environment {
+  const found = environments.find(({ alias, id }) => name === null || alias === name || id === name);
+  if (found !== undefined && (name !== null || environments.length === 1)) return found;
+  const known = environments.map(({ alias }) => alias).join(', ');
+  throw new CommandStop(`Which environment? Say one of these with --environment: ${known}.`);
+}
+
+interface FoundEntity {
+  readonly source: Source;
+  readonly entity: StoredEntity;
+}
+
+/** The entity of a file, or a stored one of a group that triggers the schema. */
+async function entityOf(
+  store: Store,
+  { tenant, previewed }: PreviewedTenant,
+  environment: Environment,
+  { entity: name, group }: Arguments,
+): Promise<FoundEntity> {
+  const triggered = [...previewed.schema.triggers.keys()];
+  const groups =
+    group !== null ? [group] : triggered.length > 0 ? triggered : [...tenant.sourceGroups.keys()];
+  const sources = groups.flatMap((one) => tenant.sourceIn(one, environment.id) ?? []);
+  const [source] = sources;
+  if (source === undefined) {
+    throw new CommandStop(
+      `The environment ${environment.alias} has no source of the group ${groups.join(', ')}.`,
+    );
+  }
+  if (existsSync(name)) {
+    const entity = entityOfText(readFileSync(name, 'utf8'), source.id, path.parse(name).name);
+    if (entity !== null) return { source, entity };
+    throw new CommandStop(`${name} is no entity: {"type": text, "url"?: text, "properties": {…}} in JSON.`);
+  }
+  const refs = sources.map(({ id: sourceId }) => ({ sourceId, originId: name }));
+  const entities = await readEntities(store, tenant.alias, refs);
+  for (const [at, entity] of entities.entries()) {
+    const found = sources[at];
+    if (entity !== null && found !== undefined) return { source: found, entity };
+  }
+  throw new CommandStop(
+    `There is no entity ${JSON.stringify(name)} in ${groups.join(', ')}, and no such file.`,
+  );
+}
+
+await runCommand(main);

@@ -1,0 +1,46 @@
+/** What the first import of a site needs to know. */
+
+import { documentPlace } from '../../config/documents/document-path.ts';
+import { readDocuments } from '../../config/documents/folder.ts';
+import { parseJsonText } from '../../config/documents/json-text.ts';
+import { isHashed } from '../../config/tenant/api-key.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { entitiesOf } from '../../jobs/stored-counts.ts';
+import { processedSources } from '../../store/derived/processed.ts';
+import type { RedisAddress } from '../../store/redis/connection.ts';
+import { type StoreSettings, withStore } from '../platform/open-store.ts';
+
+const redisTimeoutMs = 5_000;
+
+/** True when no entity was ever processed. @throws CommandStop when Redis does not answer */
+export async function isStoreEmpty(address: RedisAddress, settings: StoreSettings): Promise<boolean> {
+  return await withStore(address, settings, redisTimeoutMs, async (store) => {
+    const lists = await Promise.all(store.partitions.tags.map((tag) => processedSources(store, tag)));
+    const counts = await Promise.all(lists.flat().map((source) => entitiesOf(store, source)));
+    return counts.every((count) => count === 0);
+  });
+}
+
+/** The first key of a source that a tenant file writes as itself; null when all are hashed, or there is none. */
+export async function firstSourceKey(configDir: string): Promise<string | null> {
+  const { documents } = await readDocuments(configDir);
+  for (const [file, text] of documents) {
+    if (documentPlace(file)?.kind !== 'tenant') continue;
+    const parsed = parseJsonText(text);
+    const key = parsed.ok ? sourceKeysOf(parsed.json).find((one) => !isHashed(one)) : undefined;
+    if (key !== undefined) return key;
+  }
+  return null;
+}
+
+function sourceKeysOf(tenantFile: Json): string[] {
+  return members(tenantFile, 'sourceGroups')
+    .flatMap((group) => members(group, 'sources'))
+    .flatMap((source) => members(source, 'apiKeys'))
+    .filter((key) => typeof key === 'string');
+}
+
+function members(value: Json, name: string): readonly Json[] {
+  const list = isJsonObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list : [];
+}

@@ -1,0 +1,162 @@
+/** Everything in one terminal: what `start` and `dev` have in common. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { environmentWithFile } from '../../config/settings/environment.ts';
+import { readSettings, type Settings } from '../../config/settings/settings.ts';
+import { checkTlsFiles } from '../../config/settings/tls-files.ts';
+import type { RedisAddress } from '../../store/redis/connection.ts';
+import {
+  applyFolder,
+  type Publisher,
+  publishAtStart,
+  readSoundConfiguration,
+  refusingLosses,
+} from '../configuration/publish.ts';
+import { baseUrl } from '../platform/base-url.ts';
+import { withStore } from '../platform/open-store.ts';
+import { ownTrust, type Trust } from '../platform/own-certificate.ts';
+import { messagesAddress, redisAddress } from '../platform/redis-address.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+import { logTextFor } from '../terminal/log-text.ts';
+import { lockDataDir } from './data-dir-lock.ts';
+import { makeFolder } from './make-folder.ts';
+import { Output } from './output.ts';
+import { freePort, requireFreePort } from './ports.ts';
+import { startMessageRedis, startPrivateRedis } from './private-redis.ts';
+import { parseProcfile } from './procfile.ts';
+import { waitUntilReady } from './readiness.ts';
+import { StopRequest, stopSignals } from './stop-signals.ts';
+import { Supervisor } from './supervisor.ts';
+
+const redisTimeoutMs = 5_000;
+const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
+
+/** A platform that runs, and answers. */
+export interface RunningPlatform {
+  readonly settings: Settings;
+  /** The Redis that holds everything. */
+  readonly address: RedisAddress;
+  readonly url: string;
+  readonly trust: Trust;
+  /** Aborts when somebody wants everything to stop. */
+  readonly signal: AbortSignal;
+  readonly say: (text: string) => void;
+  /** False when the store runs another configuration than that of the folder. */
+  readonly runsFolder: boolean;
+}
+
+/**
+ * Runs everything in one terminal until it is stopped. It checks settings, configuration and port before anything runs. Then
+ * come Redis, the configuration, and the processes of the Procfile.
+ * @param whenReady called once everything answers
+ * @returns the exit code
+ * @throws CommandStop when the start failed
+ */
+export async function runPlatform(whenReady: (platform: RunningPlatform) => Promise<void>): Promise<number> {
+  const environment = environmentWithFile(process.env, process.cwd());
+  const settings = await withPort(readSettings(environment));
+  if (settings.tls !== null) checkTlsFiles(settings.tls);
+  const configuration = await readSoundConfiguration(settings.configDir);
+  await requireFreePort(settings.host, settings.port);
+
+  const output = new Output(process.stdout, await logTextFor(process.stdout));
+  const supervisor = new Supervisor(output);
+  const signal = stopSignals(() => {
+    supervisor.kill();
+    process.exit(130);
+  });
+  const say = (text: string) => output.line('start', text);
+  try {
+    const [address, messages] = await startRedis(settings, supervisor, signal);
+    const published = await withStore(address, settings, redisTimeoutMs, (store) =>
+      publishAtStart(store, settings, configuration, say),
+    );
+    signal.throwIfAborted();
+    startProcesses(supervisor, settings, childEnvironment(environment, settings, address, messages));
+    process.on('SIGHUP', () => void applyAgain(settings, address, refusingLosses, say));
+    const url = baseUrl(settings);
+    const trust = ownTrust(settings);
+    await waitUntilReady(url, signal, (what) => say(`waiting for ${what}`), trust);
+    await whenReady({ settings, address, url, trust, signal, say, runsFolder: published !== null });
+    signal.throwIfAborted();
+    await untilAborted(signal);
+  } catch (error) {
+    if (!signal.aborted || error instanceof CommandStop) throw error;
+  } finally {
+    if (signal.reason instanceof StopRequest) say('stopping (again Ctrl-C: at once)');
+    await supervisor.stop();
+  }
+  return 0;
+}
+
+/** Port 0 means any port. It is chosen here, because all fronts share it. */
+async function withPort(settings: Settings): Promise<Settings> {
+  return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
+}
+
+/** Starts Redis where needed. @returns the one that holds everything, and the one for messages if that is another */
+async function startRedis(
+  settings: Settings,
+  supervisor: Supervisor,
+  signal: AbortSignal,
+): Promise<[RedisAddress, RedisAddress | null]> {
+  const messages = messagesAddress(settings);
+  if (settings.redis.kind !== 'private') return [redisAddress(settings), messages];
+  const { dataDir, appendFsync } = settings;
+  makeFolder(dataDir);
+  await lockDataDir(dataDir);
+  const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
+  if (messages !== null) return [{ kind: 'single', url }, messages];
+  const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
+  return [
+    { kind: 'single', url },
+    { kind: 'single', url: messagesUrl },
+  ];
+}
+
+function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.ProcessEnv): void {
+  const counts = new Map([
+    ['web', settings.web],
+    ['worker', settings.workers],
+  ]);
+  for (const entry of parseProcfile(readFileSync(procfile, 'utf8'), path.dirname(procfile))) {
+    supervisor.startEntry(entry, counts.get(entry.name) ?? 1, env);
+  }
+}
+
+/** The environment of the processes: our own, with the values that were decided here. */
+function childEnvironment(
+  environment: NodeJS.ProcessEnv,
+  settings: Settings,
+  address: RedisAddress,
+  messages: RedisAddress | null,
+): NodeJS.ProcessEnv {
+  const redis = {
+    ...(address.kind === 'single' ? { REDIS_URL: address.url } : {}),
+    ...(messages?.kind === 'single' ? { MESSAGES_URL: messages.url } : {}),
+  };
+  return { ...environment, ...redis, PORT: String(settings.port) };
+}
+
+/** Reads the configuration again. A broken one is reported and changes nothing. */
+export async function applyAgain(
+  settings: Settings,
+  address: RedisAddress,
+  { consent }: Pick<Publisher, 'consent'>,
+  say: (text: string) => void,
+): Promise<void> {
+  try {
+    const { generation } = await withStore(address, settings, redisTimeoutMs, (store) =>
+      applyFolder(store, settings, { consent, onWarnings: say }),
+    );
+    say(`the configuration was read again and is active (generation ${generation})`);
+  } catch (error) {
+    if (!(error instanceof CommandStop)) throw error;
+    say(`${error.message}\nThe configuration stays as it was.`);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

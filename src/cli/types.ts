@@ -1,0 +1,33 @@
+/** `millrace types`: TypeScript of what the active configuration delivers (docs/guide/client.md "Types of your own views"). */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ConfigDocuments } from '../config/configuration.ts';
+import { typesFile } from '../config/delivered-types/types-file.ts';
+import { readPublished } from '../store/configuration/published-configuration.ts';
+import { activeConfiguration, oneTenant } from './configuration/active-configuration.ts';
+import { withCommandStore } from './platform/command-store.ts';
+import { readArguments } from './terminal/arguments.ts';
+import { CommandStop, runCommand } from './terminal/command-stop.ts';
+
+async function main(): Promise<number> {
+  const { out = null, tenant: name = null } = readArguments('types').values;
+  const text = await withCommandStore(async (store) => {
+    const { configuration } = await activeConfiguration(store, name);
+    const { alias } = oneTenant(configuration, name);
+    const documents: ConfigDocuments = (await readPublished(store))?.documents ?? new Map();
+    return typesFile(documents, alias);
+  });
+  if (out === null) process.stdout.write(text);
+  else write(path.resolve(out), text);
+  return 0;
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new CommandStop(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+await runCommand(main);

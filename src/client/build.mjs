@@ -1,0 +1,35 @@
+/**
+ * Makes `dist/client.js` and its types for the package (`npm pack` runs it). In a clone the TypeScript itself is used.
+ */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = `${root}dist/client`;
+
+rmSync(folder, { recursive: true, force: true });
+await build({
+  entryPoints: [`${root}src/client/client.ts`],
+  outfile: `${folder}/client.js`,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+});
+const words = [
+  `${root}node_modules/typescript/bin/tsc`,
+  `${root}src/client/client.ts`,
+  ...['--outDir', folder],
+  ...'--declaration --emitDeclarationOnly --allowImportingTsExtensions --strict --skipLibCheck'.split(' '),
+  ...'--target es2022 --lib es2022,dom,dom.asynciterable --module nodenext --types node'.split(' '),
+];
+const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
+process.exitCode = status ?? 1;
+
+// Whoever uses the package has no TypeScript file beside a declaration.
+for (const name of readdirSync(folder).filter((one) => one.endsWith('.d.ts'))) {
+  const file = `${folder}/${name}`;
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/\w+)\.ts'/g, "$1.js'"));
+}

@@ -1,0 +1,170 @@
+/** One request after another to a platform: keys, versions, waiting and trying again. */
+import { errorOf, MillraceError } from './errors.ts';
+import { bothVersions } from './versions.ts';
+
+export interface ConnectionOptions {
+  /** Address of the platform: `https://content.example.com`. */
+  readonly url: string;
+  /** API key of an environment client; for everything that reads. */
+  readonly key?: string;
+  /** API key of a data source; for `save`, `saveMany` and `remove`. */
+  readonly sourceKey?: string;
+  /** Every read shows at least what this client has written before. */
+  readonly readYourWrites?: boolean;
+  /** How often a request is tried again when the platform is busy or away (default 3). */
+  readonly retries?: number;
+  /** Instead of the `fetch` of the runtime. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** As the platform's setting `HEADER_PREFIX` (default `X-Service`). */
+  readonly headerPrefix?: string;
+}
+
+/** What every read takes. */
+export interface ReadOptions {
+  /** A `version` of a write: the answer shows at least that state. */
+  readonly minVersion?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Ask extends ReadOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses besides 2xx whose answer is a result. */
+  readonly accepts?: readonly number[];
+}
+
+export interface Reply<T> {
+  readonly body: T;
+  readonly status: number;
+  /** Token of what was written; null for a read. */
+  readonly version: string | null;
+}
+
+const retriesDefault = 3;
+const waitFirstMs = 200;
+const waitMaxMs = 10_000;
+/** Statuses that pass by themselves. */
+const passing = new Set([429, 502, 503, 504]);
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #prefix: string;
+  #version: string | null = null;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#prefix = options.headerPrefix ?? 'X-Service';
+  }
+
+  /** @throws MillraceError */
+  async read<T>(ask: Ask): Promise<Reply<T>> {
+    return await this.#exchange<T>(this.#reading(ask));
+  }
+
+  /** @throws MillraceError */
+  async write<T>(ask: Ask): Promise<Reply<T>> {
+    const reply = await this.#exchange<T>({
+      ...ask,
+      headers: { ...ask.headers, 'X-Api-Key': this.#options.sourceKey ?? '' },
+    });
+    this.#version = bothVersions(this.#version, reply.version);
+    return reply;
+  }
+
+  /** An answer that goes on. @throws MillraceError */
+  async open(ask: Ask): Promise<Response> {
+    return await this.#goodResponse(this.#reading(ask));
+  }
+
+  /** How long to wait before another try. @param attempt from 0 */
+  pauseMs(attempt: number): number {
+    return Math.min(waitMaxMs, waitFirstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+  }
+
+  #reading(ask: Ask): Ask {
+    const { key = '', readYourWrites = false } = this.#options;
+    const version = ask.minVersion ?? (readYourWrites ? this.#version : null);
+    return {
+      ...ask,
+      headers: {
+        ...ask.headers,
+        'X-Api-Key': key,
+        ...(version === null ? {} : { [`${this.#prefix}-Min-Version`]: version }),
+      },
+    };
+  }
+
+  async #exchange<T>(ask: Ask): Promise<Reply<T>> {
+    const response = await this.#goodResponse(ask);
+    const body = (await bodyOf(response)) as T;
+    return { body, status: response.status, version: response.headers.get(`${this.#prefix}-Version`) };
+  }
+
+  /** Every request may be sent twice: a save or a removal that is done already changes nothing. */
+  async #goodResponse(ask: Ask): Promise<Response> {
+    const { retries = retriesDefault } = this.#options;
+    for (let attempt = 0; ; attempt += 1) {
+      const outcome = await this.#send(ask);
+      const isLast = attempt >= retries;
+      if (outcome instanceof MillraceError) {
+        if (isLast) throw outcome;
+        await pause(this.pauseMs(attempt), ask.signal);
+        continue;
+      }
+      if (outcome.ok || ask.accepts?.includes(outcome.status)) return outcome;
+      if (isLast || !passing.has(outcome.status)) throw errorOf(outcome.status, await bodyOf(outcome));
+      await pause(retryAfterMs(outcome) ?? this.pauseMs(attempt), ask.signal);
+    }
+  }
+
+  /** @throws what the signal was aborted with */
+  async #send({ method = 'GET', path, body, headers, signal }: Ask): Promise<Response | MillraceError> {
+    const { fetch = globalThis.fetch, url } = this.#options;
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    try {
+      return await fetch(url.replace(/\/+$/, '') + path, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+        ...json,
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      const details = { status: 0, code: null, errors: {} };
+      return new MillraceError(`${url} cannot be reached`, details, { cause: error });
+    }
+  }
+}
+
+function retryAfterMs({ headers }: Response): number | null {
+  const seconds = Number(headers.get('Retry-After') ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds * 1000 : null;
+}
+
+/** JSON, or the text of an answer that is none. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { message: text };
+  }
+}
+
+/** @throws what the signal was aborted with */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,138 @@
+/** What a client sends and gets. `millrace types` makes the types of a tenant's own views and indexes. */
+
+/** What a tenant delivers, as `millrace types` writes it. Without it everything is any JSON. */
+export interface Delivered {
+  /** Schema alias -> view. */
+  readonly Views: object;
+  readonly Handle: string;
+  /** Index alias -> item. */
+  readonly Indexes: object;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a view is what its schema says, and nothing is known of it here.
+type AnyJson = any;
+
+export interface Untyped {
+  readonly Views: Readonly<Record<string, AnyJson>>;
+  readonly Handle: string;
+  readonly Indexes: Readonly<Record<string, AnyJson>>;
+}
+
+export type ViewOf<M extends Delivered> = M['Views'][keyof M['Views']];
+export type IndexOf<M extends Delivered> = keyof M['Indexes'] & string;
+
+export interface MissingReference {
+  readonly path: string;
+  readonly viewId: string;
+}
+
+export interface DeliveredPage<V> {
+  readonly status: 200 | 301 | 404;
+  /** Where to go when the status is 301. */
+  readonly redirect: string | null;
+  readonly view: V | null;
+  readonly missing: readonly MissingReference[];
+}
+
+export interface Route {
+  readonly url: string;
+  /** Target of a redirect; null for a page. */
+  readonly redirect: string | null;
+  readonly updatedAt: string;
+}
+
+/** A query as the platform documents it. */
+export type Query = Readonly<Record<string, unknown>>;
+
+export interface QueryResult<Item> {
+  readonly status: number;
+  readonly totalResults: number;
+  readonly results: readonly (Item & BuiltIn)[];
+  readonly facets: readonly Facet[];
+  readonly nextPageToken: string | null;
+}
+
+export interface BuiltIn {
+  readonly _originId: string;
+  readonly _sourceGuid: string;
+  readonly _updatedAt: string;
+  readonly _score?: number;
+  /** Metres, of a query sorted by distance; null without a place. */
+  readonly _distance?: number | null;
+  /** Field -> its text, or texts, with the found words marked. */
+  readonly _highlights?: Readonly<Record<string, string | readonly string[]>>;
+  readonly _views?: Readonly<Record<string, AnyJson>>;
+}
+
+export interface Facet {
+  readonly name: string;
+  readonly field: string;
+  readonly isValid: boolean;
+  /** `from` and `to` of groups by ranges; null is open. */
+  readonly groups: readonly {
+    readonly value: AnyJson;
+    readonly count: number;
+    readonly from?: AnyJson;
+    readonly to?: AnyJson;
+  }[];
+  readonly stats?: {
+    readonly count: number;
+    readonly min: number | string | null;
+    readonly max: number | string | null;
+    readonly mean: number | string | null;
+    readonly sum?: number | string | null;
+  };
+}
+
+export interface Entity {
+  readonly type: string;
+  readonly url?: string | null;
+  readonly originParentId?: string | null;
+  readonly redirects?: readonly string[];
+  readonly properties: object;
+}
+
+export interface EntityWithId extends Entity {
+  readonly originId: string;
+}
+
+export interface Saved {
+  /** OriginIds. */
+  readonly changed: readonly string[];
+  readonly unchanged: readonly string[];
+  /** OriginId -> what is wrong with the entity. */
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+  /** For `minVersion`; null when nothing was accepted. */
+  readonly version: string | null;
+}
+
+export interface Removed {
+  /** OriginIds. */
+  readonly removed: readonly string[];
+  readonly notFound: readonly string[];
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+  readonly version: string | null;
+}
+
+/** A change of a view, as the feed tells it. */
+export interface Change {
+  readonly id: string;
+  readonly alias: string;
+  readonly sourceGroup: string;
+  readonly originId: string;
+  readonly type: string;
+  readonly action: 'set' | 'removed';
+  readonly urls: readonly string[];
+  readonly handles: readonly string[];
+  readonly redirects: readonly string[];
+  readonly left: {
+    readonly urls: readonly string[];
+    readonly handles: readonly string[];
+    readonly redirects: readonly string[];
+  };
+  readonly tags: readonly string[];
+  readonly version: string;
+  readonly at: string;
+  /** For `since`: goes on behind this change. */
+  readonly offset: string;
+}

@@ -1,0 +1,285 @@
+/** What can be seen in the code of a schema without running it: the names that it uses, its lookups, its slips. */
+import type { AnyNode, CallExpression, Expression, Function as FunctionNode, Pattern, Program } from 'acorn';
+import { ancestor, full } from 'acorn-walk';
+import { adviceForUnknown } from '../../lib/suggest.ts';
+import type { LookupRequest } from '../../schemas/code/call.ts';
+import { codeLookup } from '../../schemas/code/code-lookup.ts';
+import type { CodeName } from '../../schemas/code/program.ts';
+import { SyntaxMistake } from '../../schemas/language/syntax-mistake.ts';
+
+/** A place in the bundle: an offset. */
+type Found<T> = T & { readonly at: number };
+
+export interface Analysis {
+  readonly names: readonly Found<Pick<CodeName, 'kind' | 'name'>>[];
+  /** Null: which partials is known at run time alone. */
+  readonly partials: readonly string[] | null;
+  readonly lookups: readonly LookupRequest[];
+  readonly slips: readonly Found<{ readonly message: string; readonly advice: string }>[];
+}
+
+/** Members of `context`, by the function that is given it. */
+const contextMembers: Readonly<Record<string, readonly string[]>> = {
+  triggers: ['triggers'],
+  routes: ['url', 'handle', 'lookup'],
+  properties: ['lookup', 'reference', 'partial'],
+  actions: ['reprocess', 'destination'],
+};
+
+/** Calls whose first argument names something. */
+const namingCalls: Readonly<Record<string, CodeName['kind']>> = {
+  triggers: 'source group',
+  sourceGroup: 'source group',
+  reference: 'schema',
+  reprocess: 'schema',
+  partial: 'partial',
+  destination: 'webhook',
+};
+
+export function analyse(tree: Program): Analysis {
+  const names: Found<Pick<CodeName, 'kind' | 'name'>>[] = [];
+  const lookups: LookupRequest[] = [];
+  const slips: Found<{ message: string; advice: string }>[] = [];
+  const literalPartials: string[] = [];
+  const constants = constantTexts(tree);
+  let partialMentions = 0;
+  full(tree, (node) => {
+    if (node.type === 'Identifier' && (node as { name?: string }).name === 'partial') partialMentions += 1;
+    if (node.type === 'Literal' && (node as { value?: unknown }).value === 'partial') partialMentions += 1;
+    // Of a destructuring `{ partial }` key and value are one word.
+  });
+  ancestor(tree, {
+    CallExpression(node: CallExpression, _state: unknown, ancestors: AnyNode[]) {
+      const called = calledName(node);
+      if (called === null) return;
+      const [first] = node.arguments;
+      const text = first === undefined || first.type === 'SpreadElement' ? null : literalText(first);
+      const kind = namingCalls[called];
+      if (kind !== undefined && first !== undefined && first.type !== 'SpreadElement') {
+        for (const name of namesIn(first, constants)) names.push({ kind, ...name });
+      }
+      if (called === 'partial' && text !== null) literalPartials.push(text);
+      const lookup = lookupOf(called, node, ancestors);
+      if (lookup === null) return;
+      try {
+        codeLookup(lookup.request);
+        lookups.push(lookup.request);
+      } catch (error) {
+        if (!(error instanceof SyntaxMistake)) throw error;
+        if (lookup.isLiteral) slips.push({ message: error.message, advice: error.advice, at: lookup.at });
+      }
+    },
+    ImportExpression(node) {
+      slips.push({
+        message: 'what is imported must be written out',
+        advice: 'Use import … from "./file.ts".',
+        at: node.start,
+      });
+    },
+    MetaProperty(node) {
+      if (node.meta.name !== 'import') return;
+      slips.push({ message: 'there is no import.meta in a schema', advice: 'Remove it.', at: node.start });
+    },
+  });
+  for (const [name, member] of exportedFunctions(tree)) slips.push(...contextSlips(name, member));
+  return {
+    names,
+    partials: partialMentions > partialCallMentions(tree) ? null : literalPartials,
+    lookups,
+    slips,
+  };
+}
+
+/** Mentions of the word `partial` that are calls with a literal alias, or take it out of the context for such. */
+function partialCallMentions(tree: Program): number {
+  let count = 0;
+  full(tree, (node) => {
+    const known = node as AnyNode;
+    if (known.type === 'CallExpression' && calledName(known) === 'partial') {
+      const [first] = known.arguments;
+      if (first !== undefined && first.type !== 'SpreadElement' && literalText(first) !== null) count += 1;
+    }
+    if (known.type === 'ObjectPattern') {
+      for (const property of known.properties) {
+        if (property.type !== 'Property' || property.key.type !== 'Identifier') continue;
+        const isPlain = property.value.type === 'Identifier' && property.value.name === 'partial';
+        if (property.key.name === 'partial' && isPlain) count += 2;
+      }
+    }
+  });
+  return count;
+}
+
+/** `partial` of `context.partial(…)` and of `partial(…)`. */
+function calledName({ callee }: CallExpression): string | null {
+  if (callee.type === 'Identifier') return callee.name;
+  if (callee.type !== 'MemberExpression' || callee.computed) return null;
+  return callee.property.type === 'Identifier' ? callee.property.name : null;
+}
+
+function literalText(node: Expression): string | null {
+  if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
+  if (node.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
+  return node.quasis[0]?.value.cooked ?? null;
+}
+
+/** What is written out where a name stands: also both of `a ? 'x' : 'y'`, and a constant of the file. */
+function namesIn(node: Expression, constants: ReadonlyMap<string, string>): Found<{ name: string }>[] {
+  const text = node.type === 'Identifier' ? (constants.get(node.name) ?? null) : literalText(node);
+  if (text !== null) return [{ name: text, at: node.start }];
+  if (node.type === 'ConditionalExpression') {
+    return [...namesIn(node.consequent, constants), ...namesIn(node.alternate, constants)];
+  }
+  if (node.type !== 'LogicalExpression') return [];
+  return [...namesIn(node.left, constants), ...namesIn(node.right, constants)];
+}
+
+/** Variables of the file that are texts from their only declaration on. */
+function constantTexts(tree: Program): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const statement of tree.body) {
+    if (statement.type !== 'VariableDeclaration') continue;
+    for (const { id, init } of statement.declarations) {
+      const text = init == null ? null : literalText(init);
+      if (id.type === 'Identifier' && text !== null) texts.set(id.name, text);
+    }
+  }
+  if (texts.size === 0) return texts;
+  const seen = new Set<string>();
+  // A name that is declared or assigned to twice may mean something else.
+  full(tree, (node, _state, type) => {
+    const { name } = node as { name?: string };
+    if (type !== 'VariablePattern' || name === undefined) return;
+    if (seen.has(name)) texts.delete(name);
+    seen.add(name);
+  });
+  return texts;
+}
+
+function lookupOf(
+  called: string,
+  node: CallExpression,
+  ancestors: readonly AnyNode[],
+): { request: LookupRequest; isLiteral: boolean; at: number } | null {
+  const [first] = node.arguments;
+  const isChildren = called === 'children' && node.callee.type === 'MemberExpression';
+  if (!isChildren && called !== 'lookup' && called !== 'filter') return null;
+  if (first?.type === 'SpreadElement' || (first === undefined && !isChildren)) return null;
+  const filter = first === undefined ? null : filterText(first);
+  if (first !== undefined && filter === null) return null;
+  const { orderBy, sourceGroup } = narrowedBy(ancestors);
+  const request = { filter, childrenOf: isChildren ? 'any' : null, sourceGroup, limit: null, orderBy };
+  const isLiteral = first !== undefined && literalText(first) !== null && called !== 'filter';
+  return { request, isLiteral, at: first?.start ?? node.start };
+}
+
+/** A filter with any value for each that is known at run time alone; null for what is no text. */
+function filterText(node: Expression): string | null {
+  const parts = textParts(node);
+  if (parts === null || parts.every((part) => part === null)) return null;
+  let text = '';
+  for (const part of parts) {
+    // Within quotes anything is a text; elsewhere a number is a value of any list or comparison.
+    if (part === null) text += (text.split("'").length - 1) % 2 === 1 ? 'any' : '0';
+    else text += part;
+  }
+  return text;
+}
+
+/** Texts, and null for each value between them; null for an expression that is no text put together. */
+export function textParts(node: Expression): (string | null)[] | null {
+  const literal = literalText(node);
+  if (literal !== null) return [literal];
+  if (node.type === 'TemplateLiteral') {
+    return node.quasis.flatMap((quasi, index) =>
+      index < node.expressions.length ? [quasi.value.cooked ?? '', null] : [quasi.value.cooked ?? ''],
+    );
+  }
+  if (node.type !== 'BinaryExpression' || node.operator !== '+' || node.left.type === 'PrivateIdentifier')
+    return null;
+  return [...(textParts(node.left) ?? [null]), ...(textParts(node.right) ?? [null])];
+}
+
+/** What the calls that follow in the chain say: `.orderBy({…}).sourceGroup('…')`. */
+function narrowedBy(ancestors: readonly AnyNode[]): Pick<LookupRequest, 'orderBy' | 'sourceGroup'> {
+  let orderBy: LookupRequest['orderBy'] = null;
+  let sourceGroup: string | null = null;
+  for (const node of [...ancestors].reverse()) {
+    if (node.type !== 'CallExpression' && node.type !== 'MemberExpression') break;
+    if (node.type !== 'CallExpression') continue;
+    const [first] = node.arguments;
+    if (first === undefined || first.type === 'SpreadElement') continue;
+    const called = calledName(node);
+    if (called === 'sourceGroup') sourceGroup = literalText(first);
+    if (called === 'orderBy') orderBy = orderOf(first);
+  }
+  return { orderBy, sourceGroup };
+}
+
+function orderOf(node: Expression): LookupRequest['orderBy'] {
+  if (node.type !== 'ObjectExpression') return null;
+  for (const property of node.properties) {
+    if (property.type !== 'Property' || property.key.type !== 'Identifier') continue;
+    const propertyName = property.key.name === 'propertyName' ? literalText(property.value) : null;
+    if (propertyName !== null) return { propertyName, direction: 'asc' };
+  }
+  return null;
+}
+
+/** The functions of the default export that are written in it. */
+function exportedFunctions(tree: Program): [name: string, member: FunctionNode][] {
+  const functions: [string, FunctionNode][] = [];
+  for (const statement of tree.body) {
+    if (statement.type !== 'VariableDeclaration') continue;
+    for (const { id, init } of statement.declarations) {
+      if (id.type !== 'Identifier' || !/_default\d*$/.test(id.name) || init?.type !== 'ObjectExpression')
+        continue;
+      for (const property of init.properties) {
+        if (property.type !== 'Property' || property.key.type !== 'Identifier') continue;
+        const { value } = property;
+        if (value.type === 'FunctionExpression' || value.type === 'ArrowFunctionExpression') {
+          functions.push([property.key.name, value]);
+        }
+      }
+    }
+  }
+  return functions;
+}
+
+function contextSlips(name: string, member: FunctionNode): Analysis['slips'] {
+  const known = contextMembers[name];
+  const context: Pattern | undefined = member.params[name === 'triggers' ? 0 : 1];
+  if (known === undefined || context === undefined) return [];
+  const slips: Found<{ message: string; advice: string }>[] = [];
+  const check = (used: string, at: number) => {
+    if (known.includes(used)) return;
+    const message = `context has no member ${JSON.stringify(used)} in ${name}`;
+    slips.push({ message, advice: adviceForUnknown(used, known), at });
+  };
+  if (context.type === 'ObjectPattern') {
+    for (const property of context.properties) {
+      if (property.type === 'Property' && property.key.type === 'Identifier')
+        check(property.key.name, property.start);
+    }
+  }
+  if (context.type !== 'Identifier') return slips;
+  ancestor(member.body, {
+    MemberExpression(node, _state: unknown, ancestors: AnyNode[]) {
+      const { object, property } = node;
+      if (object.type !== 'Identifier' || object.name !== context.name) return;
+      if (node.computed || property.type !== 'Identifier') return;
+      if (ancestors.some((around) => redeclares(around, context.name))) return;
+      check(property.name, property.start);
+    },
+  });
+  return slips;
+}
+
+/** True for a function that has a parameter of that name. */
+function redeclares(node: AnyNode, name: string): boolean {
+  const isFunction =
+    node.type === 'FunctionExpression' ||
+    node.type === 'ArrowFunctionExpression' ||
+    node.type === 'FunctionDeclaration';
+  return isFunction && node.params.some((param) => param.type === 'Identifier' && param.name === name);
+}

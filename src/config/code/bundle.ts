@@ -1,0 +1,161 @@
+/** Makes one text of a schema in JavaScript or TypeScript and all that it imports from its tenant's folder. */
+import { posix } from 'node:path';
+import { type Program, parse } from 'acorn';
+import type { Message, OnLoadResult, Plugin } from 'esbuild';
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { quote } from '../../lib/quote.ts';
+import { moduleEndings } from '../documents/document-path.ts';
+
+/** The text of a file of a tenant by its path, or null when there is none. @throws ModuleRefused */
+export type ReadModule = (path: string) => Promise<string | null>;
+
+/** A file that is there and may not be imported; the message says why. */
+export class ModuleRefused extends Error {
+  override readonly name = 'ModuleRefused';
+}
+
+export interface Bundle {
+  /** Body of a function that returns the default export. */
+  readonly code: string;
+  readonly map: string;
+  /** The file and what it imports. */
+  readonly files: readonly string[];
+  /** Syntax tree of the code, before its export became a return. */
+  readonly tree: Program;
+}
+
+const namespace = 'tenant';
+const typesModule = 'millrace/schema';
+const language = { ecmaVersion: 2022, sourceType: 'module' } as const;
+
+/** @param file path of the schema, relative to CONFIG_DIR @param issues gets every mistake, with line and column */
+export async function bundle(file: string, read: ReadModule, issues: ConfigIssue[]): Promise<Bundle | null> {
+  const tenantFolder = file.split('/').slice(0, 2).join('/');
+  try {
+    // It is loaded here, because most configurations have no schema in JavaScript.
+    const { build } = await import('esbuild');
+    const { outputFiles, metafile } = await build({
+      metafile: true,
+      entryPoints: [file],
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'neutral',
+      target: 'es2022',
+      supported: { 'top-level-await': false },
+      sourcemap: 'external',
+      sourcesContent: false,
+      outfile: 'schema.js',
+      charset: 'utf8',
+      legalComments: 'none',
+      logLevel: 'silent',
+      plugins: [tenantFiles(tenantFolder, read)],
+    });
+    const text = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
+    const files = Object.keys(metafile.inputs)
+      .filter((input) => input.startsWith(`${namespace}:`))
+      .map((input) => input.slice(namespace.length + 1));
+    return returning({ file, files }, text('.js'), text('.js.map'), issues);
+  } catch (error) {
+    issues.push(...issuesOf(error, file));
+    return null;
+  }
+}
+
+function returning(
+  { file, files }: { readonly file: string; readonly files: readonly string[] },
+  text: string,
+  map: string,
+  issues: ConfigIssue[],
+): Bundle | null {
+  const tree = parse(text, language);
+  let code = text;
+  let hasDefault = false;
+  // From the end, so that places before stay.
+  for (const node of [...tree.body].reverse()) {
+    let replacement: string | null = null;
+    if (node.type === 'ExportDefaultDeclaration') {
+      replacement = `return ${text.slice(node.declaration.start, node.declaration.end)};`;
+    } else if (node.type === 'ExportNamedDeclaration') {
+      const specifier = node.specifiers.find(
+        ({ exported }) => exported.type === 'Identifier' && exported.name === 'default',
+      );
+      const local = specifier?.local;
+      replacement = local?.type === 'Identifier' ? `return ${local.name};` : '';
+    }
+    if (replacement === null) continue;
+    hasDefault ||= replacement !== '';
+    code = code.slice(0, node.start) + replacement + code.slice(node.end);
+  }
+  if (hasDefault) return { code, map: mapOf(map), files, tree };
+  const advice = 'Write export default { triggers(context) { … }, properties(entity, context) { … } }.';
+  issues.push({ file, path: '$', message: 'there is no default export', advice });
+  return null;
+}
+
+/** Sources by their paths relative to CONFIG_DIR. */
+function mapOf(map: string): string {
+  const { sources, mappings, names } = JSON.parse(map) as Record<'sources' | 'mappings' | 'names', string[]>;
+  const paths = sources.map((source) => source.slice(source.indexOf(`${namespace}:`) + namespace.length + 1));
+  return JSON.stringify({ version: 3, sources: paths, names, mappings });
+}
+
+function tenantFiles(tenantFolder: string, read: ReadModule): Plugin {
+  const find = async (path: string): Promise<string | null> => {
+    const stem = path.replace(/\.js$/, '');
+    const candidates = [
+      path,
+      // TypeScript is imported by the name of the JavaScript that others would make of it.
+      ...(stem === path ? [] : [`${stem}.ts`]),
+      ...moduleEndings.map((ending) => `${path}${ending}`),
+      ...moduleEndings.map((ending) => `${path}/index${ending}`),
+    ];
+    for (const candidate of candidates) {
+      if (!moduleEndings.some((ending) => candidate.endsWith(ending))) continue;
+      if ((await read(candidate)) !== null) return candidate;
+    }
+    return null;
+  };
+  return {
+    name: 'tenant-files',
+    setup(setup) {
+      setup.onResolve({ filter: /.*/ }, async ({ path, importer, kind }) => {
+        if (kind === 'entry-point') return { path, namespace };
+        if (path === typesModule) return { path, namespace: 'types' };
+        if (!path.startsWith('./') && !path.startsWith('../')) {
+          return { errors: [{ text: `packages cannot be imported: ${quote(path)}` }] };
+        }
+        const target = posix.join(posix.dirname(importer), path);
+        if (!target.startsWith(`${tenantFolder}/`)) {
+          return { errors: [{ text: `${quote(path)} lies outside the tenant's folder` }] };
+        }
+        try {
+          const found = await find(target);
+          if (found !== null) return { path: found, namespace };
+          return { errors: [{ text: `there is no file ${quote(path)}` }] };
+        } catch (error) {
+          if (!(error instanceof ModuleRefused)) throw error;
+          return { errors: [{ text: `${quote(path)} ${error.message}` }] };
+        }
+      });
+      setup.onLoad({ filter: /.*/, namespace: 'types' }, () => ({ contents: '', loader: 'js' }));
+      setup.onLoad({ filter: /.*/, namespace }, async ({ path }): Promise<OnLoadResult> => {
+        const contents = (await read(path)) ?? '';
+        return { contents, loader: path.endsWith('.ts') ? 'ts' : path.endsWith('.json') ? 'json' : 'js' };
+      });
+    },
+  };
+}
+
+const importAdvice = 'Import files of the tenant\'s own folder by their relative path: "./helpers.ts".';
+
+function issuesOf(error: unknown, file: string): ConfigIssue[] {
+  const { errors } = error as { errors?: readonly Message[] };
+  if (errors === undefined) throw error;
+  return errors.map(({ text, location }) => ({
+    file: location?.file.replace(`${namespace}:`, '') ?? file,
+    path: location === null ? '$' : `${location.line}:${location.column + 1}`,
+    message: text,
+    advice: /import|file|folder/i.test(text) ? importAdvice : 'Correct the syntax there.',
+  }));
+}

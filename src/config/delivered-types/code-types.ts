@@ -1,0 +1,296 @@
+/**
+ * Types of what schemas in JavaScript return, as far as their code shows it without being run. What it does not show is
+ * any JSON. An object that is written out has the members that stand there, and no others.
+ */
+import type {
+  CallExpression,
+  Expression,
+  Function as FunctionNode,
+  MemberExpression,
+  ObjectExpression,
+  SpreadElement,
+} from 'acorn';
+import { type CodeScope, isFunction, returnedBy } from './code-scope.ts';
+import { type KnownTypes, partialType, referenceType } from './mapping-types.ts';
+import {
+  absent,
+  anyJson,
+  boolean,
+  includes,
+  listOf,
+  type Member,
+  nothing,
+  number,
+  openObject,
+  orNull,
+  type Type,
+  text,
+  unionOf,
+  without,
+} from './type.ts';
+
+/** Calls within calls that are followed. */
+const depthMax = 20;
+
+const textMethods = new Set(
+  'toUpperCase toLowerCase trim trimStart trimEnd substring replace replaceAll padStart padEnd repeat normalize charAt toFixed toISOString join'.split(
+    ' ',
+  ),
+);
+const truthMethods = new Set('startsWith endsWith test some every'.split(' '));
+const sameListMethods = new Set('filter sort reverse toSorted toReversed slice concat'.split(' '));
+/** What ends a chain of `context.reference(…)` with one view. */
+const singleReferences = new Set(['byOriginId', 'parent', 'self', 'first']);
+/** What makes a list of views. */
+const listReferences = new Set(['byOriginIds', 'children', 'filter']);
+
+export class CodeTypes {
+  #depth = 0;
+
+  constructor(
+    private readonly scope: CodeScope,
+    private readonly known: KnownTypes,
+  ) {}
+
+  /** What a function returns; a promise is what it promises. */
+  ofFunction(node: FunctionNode): Type {
+    if (this.#depth >= depthMax || node.generator) return anyJson;
+    this.#depth += 1;
+    const types = returnedBy(node).map((returned) => (returned === null ? absent : this.of(returned)));
+    this.#depth -= 1;
+    return types.length === 0 ? absent : unionOf(types);
+  }
+
+  of(node: Expression | SpreadElement): Type {
+    switch (node.type) {
+      case 'Literal':
+        return literalType(node.value);
+      case 'TemplateLiteral':
+        return text;
+      case 'ObjectExpression':
+        return this.#object(node);
+      case 'ArrayExpression':
+        return listOf(unionOf(node.elements.map((item) => (item === null ? nothing : this.#item(item)))));
+      case 'AwaitExpression':
+        return this.of(node.argument);
+      case 'ParenthesizedExpression':
+      case 'ChainExpression':
+        return this.of(node.expression);
+      case 'ConditionalExpression':
+        return unionOf([this.of(node.consequent), this.of(node.alternate)]);
+      case 'LogicalExpression':
+        return this.#logical(node.operator, node.left, node.right);
+      case 'UnaryExpression':
+        return unaryType(node.operator);
+      case 'BinaryExpression':
+        return node.left.type === 'PrivateIdentifier'
+          ? boolean
+          : this.#binary(node.operator, node.left, node.right);
+      case 'Identifier':
+        return this.#name(node.name);
+      case 'MemberExpression':
+        return this.#member(node);
+      case 'NewExpression':
+        // A date becomes text, and an invalid one null.
+        return node.callee.type === 'Identifier' && node.callee.name === 'Date' ? orNull(text) : anyJson;
+      case 'CallExpression':
+        return this.#call(node);
+      default:
+        return anyJson;
+    }
+  }
+
+  #object(node: ObjectExpression): Type {
+    const members = new Map<string, Member>();
+    let isOpen = false;
+    for (const property of node.properties) {
+      if (property.type === 'SpreadElement') {
+        const spread = this.of(property.argument);
+        if (spread.kind !== 'object') isOpen = true;
+        else {
+          isOpen ||= spread.isOpen;
+          for (const member of spread.members) members.set(member.name, member);
+        }
+        continue;
+      }
+      const name = property.computed ? null : keyName(property.key);
+      if (name === null) isOpen = true;
+      else members.set(name, memberOf(name, this.of(property.value)));
+    }
+    return { kind: 'object', members: [...members.values()], isOpen };
+  }
+
+  #item(item: Expression | SpreadElement): Type {
+    if (item.type !== 'SpreadElement') return jsonOf(this.of(item));
+    const spread = this.of(item.argument);
+    return spread.kind === 'list' ? spread.of : anyJson;
+  }
+
+  #logical(operator: string, left: Expression, right: Expression): Type {
+    const [a, b] = [this.of(left), this.of(right)];
+    if (operator === '??') return unionOf([without(without(a, nothing), absent), b]);
+    return operator === '||' ? unionOf([without(without(a, nothing), absent), b]) : unionOf([a, b]);
+  }
+
+  #binary(operator: string, left: Expression, right: Expression): Type {
+    if (/^(?:[=!]==?|[<>]=?|in|instanceof)$/.test(operator)) return boolean;
+    const [a, b] = [this.of(left), this.of(right)];
+    if (operator === '+' && (a === text || b === text)) return text;
+    const areNumbers = a === number && b === number;
+    if (operator === '+') return areNumbers ? number : anyJson;
+    // Not a number, and what is infinite, is null in JSON.
+    return areNumbers && (operator === '-' || operator === '*') ? number : orNull(number);
+  }
+
+  #name(name: string): Type {
+    if (name === 'undefined') return absent;
+    if (name === 'NaN' || name === 'Infinity') return nothing;
+    const constant = this.scope.constant(name);
+    if (constant === null || this.#depth >= depthMax) return anyJson;
+    this.#depth += 1;
+    const type = this.of(constant);
+    this.#depth -= 1;
+    if (!this.scope.mayBeChanged(name)) return type;
+    const isWritten = constant.type === 'ObjectExpression' || constant.type === 'ArrayExpression';
+    if (!isWritten) return type;
+    return type.kind === 'object' ? openObject : anyJson;
+  }
+
+  #member({ object, property, computed }: MemberExpression): Type {
+    if (computed || property.type !== 'Identifier' || object.type === 'Super') return anyJson;
+    const of = this.of(object);
+    if (property.name === 'length' && (of === text || of.kind === 'list')) return number;
+    if (of.kind !== 'object') return anyJson;
+    return of.members.find(({ name }) => name === property.name)?.type ?? anyJson;
+  }
+
+  #call(node: CallExpression): Type {
+    const { callee } = node;
+    const [first] = node.arguments;
+    if (callee.type === 'Identifier') return this.#namedCall(callee.name, first);
+    if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
+      return anyJson;
+    const reference = this.#reference(node);
+    if (reference !== null) return reference;
+    const method = callee.property.name;
+    if (callee.object.type === 'Super') return anyJson;
+    if (callee.object.type === 'Identifier') {
+      const known = this.#staticCall(callee.object.name, method, first);
+      if (known !== null) return known;
+    }
+    return this.#method(callee.object, method, first, callee.optional);
+  }
+
+  #namedCall(name: string, first: Expression | SpreadElement | undefined): Type {
+    if (name === 'String') return text;
+    if (name === 'Boolean') return boolean;
+    if (name === 'Number' || name === 'parseInt' || name === 'parseFloat') return orNull(number);
+    if (name === 'partial') return partialType(literalOf(first), this.known);
+    const own = this.scope.function(name);
+    return own === null ? anyJson : this.ofFunction(own);
+  }
+
+  /** Null for what is no such call. */
+  #staticCall(object: string, method: string, first: Expression | SpreadElement | undefined): Type | null {
+    if (object === 'Math') return orNull(number);
+    if (object === 'JSON') return method === 'stringify' ? text : anyJson;
+    if (object === 'Array') return method === 'isArray' ? boolean : anyJson;
+    if (object === 'Promise')
+      return /^(?:all|resolve)$/.test(method) && first !== undefined ? this.of(first) : anyJson;
+    if (object === 'Object')
+      return method === 'keys' ? listOf(text) : method === 'fromEntries' ? openObject : anyJson;
+    if (method === 'partial') return partialType(literalOf(first), this.known);
+    return null;
+  }
+
+  #method(
+    object: Expression,
+    method: string,
+    first: Expression | SpreadElement | undefined,
+    isOptional: boolean,
+  ): Type {
+    const perhaps = (type: Type) => (isOptional ? unionOf([type, absent]) : type);
+    if (textMethods.has(method)) return perhaps(text);
+    if (truthMethods.has(method)) return perhaps(boolean);
+    if (method === 'map' || method === 'flatMap') {
+      const item = first === undefined ? anyJson : this.#callback(first);
+      if (method === 'map') return perhaps(listOf(jsonOf(item)));
+      return perhaps(listOf(item.kind === 'list' ? item.of : jsonOf(item)));
+    }
+    const of = this.of(object);
+    if (of.kind === 'list' && sameListMethods.has(method)) return method === 'concat' ? listOf(anyJson) : of;
+    if (method === 'split') return perhaps(listOf(text));
+    if (of === text && method === 'slice') return text;
+    if (method === 'toPromise') return of;
+    return anyJson;
+  }
+
+  #callback(node: Expression | SpreadElement): Type {
+    if (node.type !== 'SpreadElement' && isFunction(node)) return this.ofFunction(node);
+    if (node.type !== 'Identifier') return anyJson;
+    return node.name === 'String' ? text : this.#namedCall(node.name, undefined);
+  }
+
+  /** `context.reference(alias).byOriginId(…)`, and what else may stand in its chain; null for any other call. */
+  #reference(node: CallExpression): Type | null {
+    const methods: string[] = [];
+    let at: Expression | MemberExpression['object'] = node;
+    while (at.type === 'CallExpression') {
+      const { callee }: CallExpression = at;
+      const name: string | null =
+        callee.type === 'Identifier'
+          ? callee.name
+          : callee.type === 'MemberExpression' && callee.property.type === 'Identifier'
+            ? callee.property.name
+            : null;
+      if (name === null) return null;
+      if (name === 'reference') return referencesType(methods, literalOf(at.arguments[0]), this.known);
+      methods.push(name);
+      if (callee.type !== 'MemberExpression') return null;
+      at = callee.object;
+    }
+    return null;
+  }
+}
+
+function referencesType(methods: readonly string[], alias: string | null, known: KnownTypes): Type | null {
+  const view = referenceType(alias, known);
+  if (methods.some((method) => singleReferences.has(method))) return view;
+  return methods.some((method) => listReferences.has(method)) ? listOf(view) : anyJson;
+}
+
+function literalType(value: unknown): Type {
+  if (typeof value === 'string') return text;
+  if (typeof value === 'number') return number;
+  if (typeof value === 'boolean') return boolean;
+  return value === null ? nothing : anyJson;
+}
+
+function unaryType(operator: string): Type {
+  if (operator === '!') return boolean;
+  if (operator === 'typeof') return text;
+  return operator === 'void' ? absent : orNull(number);
+}
+
+function keyName(key: Expression | { type: 'PrivateIdentifier' }): string | null {
+  if (key.type === 'Identifier') return key.name;
+  return key.type === 'Literal' ? String(key.value) : null;
+}
+
+/** A text that is written out; null for anything else. */
+function literalOf(node: Expression | SpreadElement | undefined): string | null {
+  if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
+  if (node?.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
+  return node.quasis[0]?.value.cooked ?? null;
+}
+
+/** JavaScript leaves a member without a value out of JSON. */
+function memberOf(name: string, type: Type): Member {
+  if (!includes(type, absent)) return { name, type };
+  return { name, type: without(type, absent), isOptional: true };
+}
+
+/** In a list it writes null in its place. */
+function jsonOf(type: Type): Type {
+  return includes(type, absent) ? orNull(without(type, absent)) : type;
+}

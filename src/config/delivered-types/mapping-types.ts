@@ -1,0 +1,139 @@
+/** Types of what schemas in JSON make (docs/reference/mapping-language.md "Property types"). They are sound: they compile. */
+import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import {
+  absent,
+  anyJson,
+  boolean,
+  listOf,
+  type Member,
+  memberOf,
+  named,
+  nothing,
+  number,
+  type ObjectType,
+  openObject,
+  orNull,
+  type Type,
+  text,
+  unionOf,
+} from './type.ts';
+import { canBeNull } from './written-text.ts';
+
+/** What the types of one tenant can name. */
+export interface KnownTypes {
+  /** Aliases of the schemas that make views. */
+  readonly views: ReadonlySet<string>;
+  /** Aliases of partials -> whether one may come upon itself, which ends in null. */
+  readonly partials: ReadonlyMap<string, { readonly isCyclic: boolean }>;
+}
+
+/** Any view. */
+export const anyView = named('Views[keyof Views]');
+
+/** Stands for null where no such view can be. */
+export function referenceType(alias: string | null, { views }: KnownTypes): Type {
+  if (alias === null) return orNull(anyView);
+  return views.has(alias) ? orNull(memberOf('Views', alias)) : nothing;
+}
+
+export function partialType(alias: string | null, { partials }: KnownTypes): Type {
+  if (alias === null) return anyJson;
+  const partial = partials.get(alias);
+  if (partial === undefined) return nothing;
+  const type = memberOf('Partials', alias);
+  return partial.isCyclic ? orNull(type) : type;
+}
+
+/** @param isOfEntity bare names are those of an entity; false in a partial */
+export function propertiesType(
+  properties: Json | undefined,
+  known: KnownTypes,
+  isOfEntity: boolean,
+): ObjectType {
+  if (!isJsonObject(properties ?? null)) return openObject;
+  const mapping = new Mapping(known, isOfEntity);
+  return mapping.object(properties as JsonObject);
+}
+
+class Mapping {
+  constructor(
+    private readonly known: KnownTypes,
+    private readonly isOfEntity: boolean,
+  ) {}
+
+  object(properties: JsonObject): ObjectType {
+    const members = Object.entries(properties).flatMap(([name, definition]): Member[] =>
+      name === '*' ? [] : [{ name, type: this.definition(definition) }],
+    );
+    return { kind: 'object', members, isOpen: Object.hasOwn(properties, '*') };
+  }
+
+  definition(definition: Json): Type {
+    if (typeof definition === 'string') return this.#text(definition);
+    if (typeof definition === 'number') return number;
+    if (typeof definition === 'boolean') return boolean;
+    if (!isJsonObject(definition)) return nothing;
+    switch (definition.type) {
+      case 'string':
+        return this.#withDefault(
+          this.#text(definition.value),
+          this.#default(definition, (json) => this.#text(json)),
+        );
+      case 'number':
+        return this.#scalar(definition, number);
+      case 'boolean':
+        return this.#scalar(definition, boolean);
+      case 'object':
+        return this.#objectDefinition(definition.properties);
+      case 'array':
+        return listOf(definition.items === undefined ? anyJson : this.definition(definition.items));
+      case 'reference':
+        return referenceType(constantOf(definition.alias ?? definition.view), this.known);
+      case 'partial':
+        return partialType(constantOf(definition.alias), this.known);
+      default:
+        return anyJson;
+    }
+  }
+
+  /** With `*` as its only property the value is whatever the path selects. */
+  #objectDefinition(properties: Json | undefined): Type {
+    if (!isJsonObject(properties ?? null)) return anyJson;
+    const object = this.object(properties as JsonObject);
+    return object.isOpen && object.members.length === 0 ? anyJson : object;
+  }
+
+  /** What an expression gives where text is wanted. */
+  #text(written: Json | undefined): Type {
+    const json = isJsonObject(written ?? null) ? (written as JsonObject).$exp : written;
+    if (typeof json === 'string') return canBeNull(json, this.isOfEntity) ? orNull(text) : text;
+    return json === null || json === undefined ? nothing : text;
+  }
+
+  /** A number or a boolean: what does not fit is null, unless a constant default stands for it. */
+  #scalar(definition: JsonObject, type: Type): Type {
+    const constant = (json: Json) => {
+      const isSure = constantOf(json) !== null || typeof json === 'number' || typeof json === 'boolean';
+      return isSure ? type : orNull(type);
+    };
+    const isSure = typeof definition.value === 'number' || typeof definition.value === 'boolean';
+    return this.#withDefault(isSure ? type : orNull(type), this.#default(definition, constant));
+  }
+
+  #default(definition: JsonObject, typeOf: (json: Json) => Type): Type {
+    return definition.default === undefined ? absent : typeOf(definition.default);
+  }
+
+  #withDefault(value: Type, fallback: Type): Type {
+    if (fallback === absent) return value;
+    const isNever = value.kind === 'name' && value !== nothing;
+    if (isNever) return value;
+    const present = value.kind === 'union' ? value.of.filter((one) => one !== nothing) : [];
+    return unionOf([...present, fallback]);
+  }
+}
+
+/** A text without holes; null for any other value. */
+export function constantOf(json: Json | undefined): string | null {
+  return typeof json === 'string' && !/[{}]/.test(json) ? json : null;
+}

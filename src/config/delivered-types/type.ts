@@ -1,0 +1,92 @@
+/** A type of TypeScript, as far as delivered JSON needs one. */
+export type Type =
+  /** As it is written: `string`, `Views["page"]`. */
+  | { readonly kind: 'name'; readonly text: string }
+  | { readonly kind: 'list'; readonly of: Type }
+  | { readonly kind: 'union'; readonly of: readonly Type[] }
+  | ObjectType;
+
+export interface ObjectType {
+  readonly kind: 'object';
+  readonly members: readonly Member[];
+  /** It may have other members. */
+  readonly isOpen: boolean;
+}
+
+export interface Member {
+  readonly name: string;
+  readonly type: Type;
+  readonly isOptional?: boolean;
+  /** One line above it. */
+  readonly comment?: string;
+}
+
+export const named = (text: string): Type => ({ kind: 'name', text });
+
+export const text = named('string');
+export const number = named('number');
+export const boolean = named('boolean');
+export const nothing = named('null');
+/** What JavaScript leaves out of an object. */
+export const absent = named('undefined');
+/** Any JSON: nothing more is known. */
+export const anyJson = named('Json');
+export const openObject: ObjectType = { kind: 'object', members: [], isOpen: true };
+
+export const listOf = (type: Type): Type => ({ kind: 'list', of: type });
+export const orNull = (type: Type): Type => unionOf([type, nothing]);
+
+/** Any JSON beside anything is any JSON. */
+export function unionOf(types: readonly Type[]): Type {
+  const flat = types.flatMap((type) => (type.kind === 'union' ? type.of : [type]));
+  if (flat.some((type) => type === anyJson)) return anyJson;
+  const distinct = [...new Map(flat.map((type) => [typeText(type), type])).values()];
+  const [first, ...others] = distinct;
+  return first !== undefined && others.length === 0 ? first : { kind: 'union', of: distinct };
+}
+
+/** The type without one that is a name. */
+export function without(type: Type, unwanted: Type): Type {
+  if (type.kind !== 'union') return type === unwanted ? named('never') : type;
+  return unionOf(type.of.filter((one) => one !== unwanted));
+}
+
+export function includes(type: Type, wanted: Type): boolean {
+  return type === wanted || (type.kind === 'union' && type.of.includes(wanted));
+}
+
+/** @param indent spaces before the lines that follow the first */
+export function typeText(type: Type, indent = ''): string {
+  switch (type.kind) {
+    case 'name':
+      return type.text;
+    case 'list':
+      return `readonly ${itemText(type.of, indent)}[]`;
+    case 'union':
+      return type.of.length === 0 ? 'never' : type.of.map((one) => typeText(one, indent)).join(' | ');
+    case 'object':
+      return objectText(type, indent);
+  }
+}
+
+function itemText(type: Type, indent: string): string {
+  const item = typeText(type, indent);
+  return type.kind === 'union' || type.kind === 'list' ? `(${item})` : item;
+}
+
+function objectText({ members, isOpen }: ObjectType, indent: string): string {
+  const inner = `${indent}  `;
+  const lines = members.flatMap(({ name, type, isOptional, comment }) => [
+    ...(comment === undefined ? [] : [`${inner}/** ${comment.replaceAll('*/', '*\\/')} */`]),
+    `${inner}readonly ${nameText(name)}${isOptional ? '?' : ''}: ${typeText(type, inner)};`,
+  ]);
+  if (isOpen) lines.push(`${inner}readonly [name: string]: Json;`);
+  return lines.length === 0 ? 'Readonly<Record<string, never>>' : `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function nameText(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** `Views["page"]` */
+export const memberOf = (map: string, name: string): Type => named(`${map}[${JSON.stringify(name)}]`);

@@ -1,0 +1,53 @@
+/**
+ * `indexes` of an environment client (docs/reference/configuration.md "tenant.json"): which indexes and which types of
+ * source groups it may query.
+ */
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { quote } from '../../lib/quote.ts';
+import { compilePattern } from '../../search/text/pattern.ts';
+
+type Matches = (text: string) => boolean;
+
+interface TypePattern {
+  readonly group: Matches;
+  readonly type: Matches;
+}
+
+export class IndexPatterns {
+  /** A kind without a pattern is not narrowed. */
+  constructor(
+    private readonly aliases: readonly Matches[],
+    private readonly types: readonly TypePattern[],
+  ) {}
+
+  allowsIndex(alias: string): boolean {
+    return this.aliases.length === 0 || this.aliases.some((matches) => matches(alias));
+  }
+
+  allowsType(sourceGroup: string, type: string): boolean {
+    if (this.types.length === 0) return true;
+    return this.types.some((pattern) => pattern.group(sourceGroup) && pattern.type(type));
+  }
+}
+
+export const everyIndex = new IndexPatterns([], []);
+
+const aliasPattern = /^[\w*-]+$/;
+const advice = 'Write the alias of an index, as blog*, or group:type, as cms:*; * is any run of characters.';
+
+/** Reads the list of patterns. Absent or empty: every index. An issue for each text that nothing could match. */
+export function readIndexPatterns(list: Cursor): IndexPatterns {
+  const aliases: Matches[] = [];
+  const types: TypePattern[] = [];
+  for (const at of list.items()) {
+    const text = at.filledText();
+    if (text === null) continue;
+    const colon = text.indexOf(':');
+    const alias = colon < 0 ? text : text.slice(0, colon);
+    if (!aliasPattern.test(alias) || colon === text.length - 1) {
+      at.issue(`${quote(text)} is no pattern of indexes`, advice);
+    } else if (colon < 0) aliases.push(compilePattern(alias));
+    else types.push({ group: compilePattern(alias), type: compilePattern(text.slice(colon + 1)) });
+  }
+  return new IndexPatterns(aliases, types);
+}

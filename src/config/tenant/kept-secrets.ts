@@ -1,0 +1,75 @@
+/** What of a tenant file is written once and never shown again: secrets and header values of webhooks. */
+import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import type { ConfigDocuments } from '../configuration.ts';
+import { documentPlace } from '../documents/document-path.ts';
+import { parseJsonText } from '../documents/json-text.ts';
+
+/** Stands for what is not shown. Where it is put, what was there stays. */
+export const keptMark = 'kept';
+
+/** All documents, with `kept` for each secret. */
+export function withoutSecrets(documents: ConfigDocuments): Map<string, string> {
+  return new Map([...documents].map(([path, text]) => [path, isTenantFile(path) ? hidden(text) : text]));
+}
+
+function isTenantFile(path: string): boolean {
+  return documentPlace(path)?.kind === 'tenant';
+}
+
+/** The text of a tenant file with `kept` for each secret. */
+function hidden(text: string): string {
+  return changedWebhooks(text, (webhook) => withSecrets(webhook, () => keptMark));
+}
+
+/**
+ * The text of a tenant file with the former secret in the place of each `kept`. It stays where nothing was, which is a
+ * mistake for the loader. Webhooks are the same ones by their aliases, headers by their names.
+ */
+export function withKeptSecrets(text: string, former: string | undefined): string {
+  const before = new Map(webhooksOf(former).map((webhook) => [getOwn(webhook, 'alias'), webhook]));
+  return changedWebhooks(text, (webhook) => {
+    const was = before.get(getOwn(webhook, 'alias'));
+    return withSecrets(webhook, (value, place) =>
+      value === keptMark && was !== undefined ? (secretAt(was, place) ?? value) : value,
+    );
+  });
+}
+
+/** A member of `headers` in lower case, or the number of a secret. */
+type Place = string | number;
+
+function withSecrets(webhook: JsonObject, of: (value: Json, place: Place) => Json): JsonObject {
+  const copy: JsonObject = { ...webhook };
+  const { secret, headers } = webhook;
+  if (secret !== undefined) {
+    copy.secret = Array.isArray(secret) ? secret.map((item, at) => of(item, at)) : of(secret, 0);
+  }
+  if (isJsonObject(headers)) {
+    const values: JsonObject = {};
+    for (const [name, value] of Object.entries(headers)) setOwn(values, name, of(value, name.toLowerCase()));
+    copy.headers = values;
+  }
+  return copy;
+}
+
+function secretAt({ secret, headers }: JsonObject, place: Place): Json | undefined {
+  if (typeof place === 'number')
+    return Array.isArray(secret) ? secret[place] : place === 0 ? secret : undefined;
+  if (!isJsonObject(headers)) return undefined;
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === place)?.[1];
+}
+
+function webhooksOf(text: string | undefined): JsonObject[] {
+  const parsed = text === undefined ? null : parseJsonText(text);
+  const webhooks = parsed?.ok && isJsonObject(parsed.json) ? getOwn(parsed.json, 'webhooks') : undefined;
+  return Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
+}
+
+function changedWebhooks(text: string, change: (webhook: JsonObject) => JsonObject): string {
+  const parsed = parseJsonText(text);
+  if (!parsed.ok || !isJsonObject(parsed.json)) return text;
+  const webhooks = getOwn(parsed.json, 'webhooks');
+  if (!Array.isArray(webhooks)) return text;
+  const changed = webhooks.map((webhook) => (isJsonObject(webhook) ? change(webhook) : webhook));
+  return JSON.stringify({ ...parsed.json, webhooks: changed });
+}

@@ -1,0 +1,73 @@
+/** Requests to `/management/v1` of our own origin, with the key of this tab. */
+import { keptKey } from './session.ts';
+
+const base = '/management/v1';
+
+/** An answer that is an error, or none at all (`status` 0). */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    /** All that is wrong, where the answer lists it. */
+    readonly errors: readonly string[] = [],
+    /** What else the answer holds. */
+    readonly body: unknown = null,
+  ) {
+    super(message);
+  }
+}
+
+export interface RequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT';
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type Parameters = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** A path with the parameters that have a value. */
+export function withParameters(path: string, parameters: Parameters): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** @param path behind `/management/v1` @throws RequestError */
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const response = await send(path, options);
+  return (await response.json()) as T;
+}
+
+/** A good answer whose body is still to be read. @throws RequestError */
+export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+  const { method = 'GET', body, key = keptKey() ?? '', signal } = options;
+  const response = await fetch(base + path, {
+    method,
+    headers: { 'X-Api-Key': key, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new RequestError(0, 'Millrace does not answer. Is it running?');
+  });
+  if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+async function errorOf(response: Response): Promise<RequestError> {
+  const text = await response.text();
+  try {
+    const body = JSON.parse(text) as { readonly message?: unknown; readonly errors?: unknown };
+    const message = typeof body.message === 'string' ? body.message : text;
+    const errors = Array.isArray(body.errors) ? body.errors.map(String) : [];
+    return new RequestError(response.status, message, errors, body);
+  } catch {
+    return new RequestError(response.status, text === '' ? `Status ${response.status}` : text);
+  }
+}

@@ -1,0 +1,52 @@
+import { Empty } from '../parts/empty.tsx';
+import { counted, numberText } from '../parts/numbers.ts';
+import { PageHead } from '../parts/page-head.tsx';
+import { entitiesHref } from '../shell/addresses.ts';
+import { useTenant } from '../shell/tenant.ts';
+import { Find } from './find.tsx';
+
+/** Source groups, and how many entities of which type each has. */
+export function GroupsPage() {
+  const { tenant } = useTenant();
+  return (
+    <>
+      <PageHead title="Content" about="The entities that your systems pushed, by source group and type." />
+      <Find text="" />
+      {tenant.sourceGroups.length === 0 && (
+        <Empty>
+          There is no source group. Add one to <code>sourceGroups</code> of <code>tenant.json</code>.
+        </Empty>
+      )}
+      {tenant.sourceGroups.map(({ alias, types, sources, autoIndex }) => (
+        <section key={alias}>
+          <h2>
+            <a href={entitiesHref(alias)}>{alias}</a>
+          </h2>
+          <p class="quiet">
+            {counted(sources.length, 'source')}: {sources.map(({ name }) => name).join(', ')}
+            {autoIndex && ' · auto-indexed'}
+          </p>
+          {types.length === 0 ? (
+            <Empty>
+              No entity yet. Push one with <code>POST /ingest/v2/&lt;originId&gt;</code> and a key of the
+              source.
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {[...types]
+                .sort((a, b) => a.type.localeCompare(b.type))
+                .map(({ type, entities }) => (
+                  <li key={type}>
+                    <a class="card" href={entitiesHref(alias, { type })}>
+                      <span>{type}</span>
+                      <strong class="number">{numberText(entities)}</strong>
+                    </a>
+                  </li>
+                ))}
+            </ul>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * The files of the console as a front serves them (docs/design/console.md). The package brings them in `dist/console`. In
+ * a clone the first front makes them, and keeps them beside the compiled files of the platform (`kept-files.mjs`). Plain
+ * JavaScript, because `npm pack` runs it too.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { keepFiles, keptFiles } from './kept-files.mjs';
+
+const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export const packedFolder = path.join(root, 'dist/console');
+const keptFolder = path.join(root, 'node_modules/.cache/millrace/console');
+
+export const pageName = 'index.html';
+
+/** @typedef {import('./kept-files.mjs').ConsoleFile} ConsoleFile */
+
+/**
+ * The files, from the package, as they were kept, or made now.
+ * @returns {Promise<ReadonlyMap<string, ConsoleFile>>} by name
+ * @throws Error when the sources do not build
+ */
+export async function consoleFiles() {
+  const digest = await sourceDigest();
+  const ready = (await keptFiles(packedFolder, digest)) ?? (await keptFiles(keptFolder, digest));
+  if (ready !== null) return byName(ready);
+  const made = await makeFiles();
+  // Sources that changed meanwhile would be kept under the digest of others.
+  const isSame = (await sourceDigest()) === digest;
+  // Where nothing can be written, nothing is kept, and the next front makes them again.
+  if (isSame) await keepFiles(keptFolder, digest, made).catch(() => undefined);
+  return byName(made);
+}
+
+/** Makes the files for the package. */
+export async function packFiles() {
+  await rm(packedFolder, { recursive: true, force: true });
+  await keepFiles(packedFolder, await sourceDigest(), await makeFiles());
+}
+
+function byName(files) {
+  return new Map(files.map((file) => [file.name, file]));
+}
+
+/** Digest of everything that the files are made of. */
+async function sourceDigest() {
+  const hash = createHash('sha256');
+  const entries = await readdir(sourceFolder, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .sort();
+  for (const name of names) {
+    hash.update(path.relative(sourceFolder, name)).update('\0');
+    hash.update(await readFile(name)).update('\0');
+  }
+  const require = createRequire(import.meta.url);
+  // The package as it is installed knows them by its lock alone: what it brings was made with these.
+  for (const name of ['esbuild', 'preact']) hash.update(require(`${name}/package.json`).version);
+  return hash.digest('hex');
+}
+
+async function makeFiles() {
+  const { bundle } = await import('./bundle.mjs');
+  return await Promise.all((await bundle()).map(([name, plain]) => withForms(name, plain)));
+}
+
+const compressGzip = promisify(gzip);
+const compressBrotli = promisify(brotliCompress);
+
+async function withForms(name, plain) {
+  const [gzipped, br] = await Promise.all([compressGzip(plain, { level: 9 }), compressBrotli(plain)]);
+  return { name, plain, gzip: gzipped, br };
+}

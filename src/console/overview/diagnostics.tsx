@@ -1,0 +1,71 @@
+import type { Diagnostic } from '../api/answers.ts';
+import { Empty } from '../parts/empty.tsx';
+import { ErrorBox } from '../parts/error-box.tsx';
+import { counted, numberText } from '../parts/numbers.ts';
+import { State } from '../parts/state.tsx';
+import { viewHref } from '../shell/addresses.ts';
+import { entityHrefOf, useTenant } from '../shell/tenant.ts';
+import { useDiagnostics } from './use-diagnostics.ts';
+
+const shownMax = 10;
+
+/** What is valid but probably a mistake. */
+export function Diagnostics() {
+  const { diagnostics, isWhole, error } = useDiagnostics();
+  return (
+    <section>
+      <h2>
+        Diagnostics{' '}
+        {(isWhole || diagnostics.length > 0) && (
+          <State means={diagnostics.length > 0 ? 'warn' : 'good'}>
+            {numberText(diagnostics.length)}
+            {!isWhole && '+'}
+          </State>
+        )}
+      </h2>
+      {error !== null && <ErrorBox error={error} />}
+      {diagnostics.length === 0 && error === null && (
+        <Empty>
+          {isWhole ? 'Nothing found that looks like a mistake.' : 'Looking through the entities…'}
+        </Empty>
+      )}
+      {diagnostics.length > 0 && (
+        <ul class="rows">
+          {diagnostics.slice(0, shownMax).map((diagnostic, at) => (
+            <li key={at}>
+              <Finding diagnostic={diagnostic} />
+            </li>
+          ))}
+          {diagnostics.length > shownMax && (
+            <li class="quiet">
+              and {numberText(diagnostics.length - shownMax)} more: the command <code>diagnostics</code> lists
+              all
+            </li>
+          )}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Finding({ diagnostic }: { readonly diagnostic: Diagnostic }) {
+  const { tenant } = useTenant();
+  const { kind, schema, place, message, viewId, entityId, count = 1 } = diagnostic;
+  const entityHref = entityId === undefined ? null : entityHrefOf(tenant, entityId);
+  const href = viewId === undefined ? entityHref : viewHref(viewId);
+  return (
+    <>
+      <span>{message}</span>{' '}
+      <small class="quiet">
+        {[kind, schema, place].filter((part) => part !== undefined).join(' · ')}
+        {count > 1 && ` · ${counted(count, 'time')}`}
+        {href !== null && (
+          <>
+            {' · '}
+            <a href={href}>{count > 1 ? 'one of them' : 'where'}</a>
+          </>
+        )}
+      </small>
+    </>
+  );
+}

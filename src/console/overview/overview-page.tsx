@@ -1,0 +1,69 @@
+import type { Status } from '../api/answers.ts';
+import { useGet } from '../api/use-get.ts';
+import { ErrorBox } from '../parts/error-box.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { bytesText, millisecondsText, numberText } from '../parts/numbers.ts';
+import { PageHead } from '../parts/page-head.tsx';
+import { Tile } from '../parts/tile.tsx';
+import { pageHref } from '../shell/addresses.ts';
+import { useTenant } from '../shell/tenant.ts';
+import { Charts } from './charts.tsx';
+import { Diagnostics } from './diagnostics.tsx';
+import { Partitions } from './partitions.tsx';
+import { Processes } from './processes.tsx';
+import { Rebuilds } from './rebuilds.tsx';
+
+const everyMs = 2000;
+
+export function OverviewPage() {
+  const { tenant } = useTenant();
+  const { data: status, error, reload } = useGet<Status>('/status', everyMs);
+  return (
+    <>
+      <PageHead
+        title="Overview"
+        about={
+          <>
+            What the sources of <strong>{tenant.alias}</strong> pushed, what Millrace made of it, and whether
+            the machines keep up.
+          </>
+        }
+      />
+      {error !== null && <ErrorBox error={error} retry={reload} />}
+      {status === null ? error === null && <Loading /> : <Figures status={status} />}
+    </>
+  );
+}
+
+function Figures({ status }: { readonly status: Status }) {
+  const { tenant } = useTenant();
+  const entities = sum(tenant.sourceGroups.flatMap(({ types }) => types.map((one) => one.entities)));
+  const views = sum(tenant.schemas.map((schema) => schema.views));
+  const items = sum(status.indexes.map((index) => index.items));
+  const backlog = sum(status.partitions.map((partition) => partition.backlog));
+  const lagMs = Math.max(0, ...status.partitions.map((partition) => partition.lagMs));
+  const { usedBytes, maxBytes } = status.redis;
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Entities" value={numberText(entities)} href={pageHref('content')} />
+        <Tile name="Views" value={numberText(views)} href={pageHref('schemas')} />
+        <Tile name="Index items" value={numberText(items)} href={pageHref('query')} />
+        <Tile name="Waiting changes" value={numberText(backlog)} means={backlog > 0 ? 'warn' : 'good'} />
+        <Tile name="Lag" value={millisecondsText(lagMs)} means={lagMs > 1000 ? 'warn' : 'good'} />
+        <Tile name="Redis memory" value={bytesText(usedBytes)}>
+          {maxBytes === null ? 'no limit' : `of ${bytesText(maxBytes)}`}
+        </Tile>
+      </dl>
+      <Charts status={status} />
+      <Rebuilds rebuilds={status.rebuilds} />
+      <Diagnostics />
+      <Processes processes={status.processes} />
+      <Partitions partitions={status.partitions} />
+    </>
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,26 @@
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
+
+/** How long ago, with the exact time on hover. */
+export function Time({ at }: { readonly at: string }) {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return <span>{at}</span>;
+  return (
+    <time dateTime={at} title={`${exact.format(date)} (${at})`}>
+      {relativeText((date.getTime() - Date.now()) / 1000)}
+    </time>
+  );
+}
+
+function relativeText(seconds: number): string {
+  const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  return relative.format(Math.round(seconds / length), unit);
+}

@@ -1,0 +1,13 @@
+/** What somebody typed as a value: JSON where it is a number, a truth, null or a list, else the text. */
+export function typedValue(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+export function valueText(value: unknown): string {
+  return typeof value === 'string' && typedValue(value) === value ? value : (JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,112 @@
+import { Conditions } from './conditions.tsx';
+import type { IndexField } from './index-fields.ts';
+import {
+  facetFieldsOf,
+  type QueryObject,
+  searchOf,
+  sortOf,
+  withFacet,
+  withSearch,
+  withSort,
+} from './query-state.ts';
+import type { Target } from './targets.ts';
+
+interface BuilderProps {
+  readonly targets: readonly Target[];
+  readonly target: Target;
+  readonly fields: readonly IndexField[];
+  readonly query: QueryObject;
+  readonly onTarget: (name: string) => void;
+  readonly onQuery: (query: QueryObject) => void;
+}
+
+export function Builder({ targets, target, fields, query, onTarget, onQuery }: BuilderProps) {
+  const { fields: searched, value } = searchOf(query);
+  const { field: sorted, order } = sortOf(query);
+  const facets = facetFieldsOf(query);
+  const texts = fields.filter(({ type }) => type === '' || type.startsWith('text'));
+  return (
+    <form class="builder" onSubmit={(event) => event.preventDefault()}>
+      <datalist id="fields">
+        {fields.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <div class="field">
+        <label for="target">Index</label>
+        <select
+          id="target"
+          value={target.name}
+          onChange={({ currentTarget }) => onTarget(currentTarget.value)}
+        >
+          {targets.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for="search-value">Search</label>
+        <div class="pair">
+          <input
+            id="search-value"
+            type="search"
+            placeholder="words, misspelt ones too"
+            value={value}
+            onInput={({ currentTarget }) => {
+              const inFields = searched === '' ? (texts[0]?.name ?? '') : searched;
+              onQuery(withSearch(query, currentTarget.value === '' ? '' : inFields, currentTarget.value));
+            }}
+          />
+          <input
+            type="text"
+            aria-label="Fields to search, with commas between them"
+            placeholder={texts[0]?.name ?? 'field'}
+            list="fields"
+            value={searched}
+            onChange={({ currentTarget }) => onQuery(withSearch(query, currentTarget.value, value))}
+          />
+        </div>
+      </div>
+      <Conditions fields={fields} query={query} onQuery={onQuery} />
+      <div class="field">
+        <label for="sort-field">Sort</label>
+        <div class="pair">
+          <select
+            id="sort-field"
+            value={sorted}
+            onChange={({ currentTarget }) => onQuery(withSort(query, currentTarget.value, order))}
+          >
+            <option value="">by relevance</option>
+            {fields.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <select
+            aria-label="Order"
+            value={order}
+            disabled={sorted === ''}
+            onChange={({ currentTarget }) => onQuery(withSort(query, sorted, currentTarget.value))}
+          >
+            <option value="asc">ascending</option>
+            <option value="desc">descending</option>
+          </select>
+        </div>
+      </div>
+      <fieldset class="field">
+        <legend>Facets</legend>
+        <div class="checks">
+          {fields.map(({ name }) => (
+            <label key={name}>
+              <input
+                type="checkbox"
+                checked={facets.includes(name)}
+                onChange={({ currentTarget }) => onQuery(withFacet(query, name, currentTarget.checked))}
+              />{' '}
+              {name}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    </form>
+  );
+}

@@ -1,0 +1,130 @@
+/** A query as the builder shows it. The JSON beside it is the truth: members that the builder does not know stay. */
+
+export type QueryObject = Readonly<Record<string, unknown>>;
+
+export interface Condition {
+  readonly field: string;
+  readonly operator: string;
+  readonly value: unknown;
+}
+
+export const operators = [
+  'equals',
+  'notEquals',
+  'in',
+  'contains',
+  'greaterThan',
+  'greaterThanOrEquals',
+  'lessThan',
+  'lessThanOrEquals',
+] as const;
+
+export const firstQuery: QueryObject = { pagination: { pageSize: 20 } };
+
+/** The conditions that all hold; null when the filters are of another form, which the builder leaves alone. */
+export function conditionsOf(query: QueryObject): readonly Condition[] | null {
+  const { filters } = query;
+  if (filters === undefined || filters === null) return [];
+  if (!isRecord(filters) || !Array.isArray(filters.and)) return null;
+  const all: readonly unknown[] = filters.and;
+  const conditions = all.filter(isCondition);
+  return conditions.length === all.length ? conditions : null;
+}
+
+export function withConditions(query: QueryObject, conditions: readonly Condition[]): QueryObject {
+  return withMember(query, 'filters', conditions.length === 0 ? null : { and: conditions });
+}
+
+/** The query with a member; null leaves it out. */
+export function withMember(query: QueryObject, name: string, value: unknown): QueryObject {
+  const others = Object.fromEntries(Object.entries(query).filter(([key]) => key !== name));
+  return value === null ? others : { ...others, [name]: value };
+}
+
+export function searchOf({ search }: QueryObject): { readonly fields: string; readonly value: string } {
+  if (!isRecord(search)) return { fields: '', value: '' };
+  const named = Array.isArray(search.fields)
+    ? search.fields.map((one: unknown) => (isRecord(one) ? String(one.field) : '')).join(', ')
+    : String(search.field ?? '');
+  return { fields: named, value: String(search.value ?? '') };
+}
+
+/** @param fields names with commas between them */
+export function withSearch(query: QueryObject, fields: string, value: string): QueryObject {
+  if (fields === '' && value === '') return withMember(query, 'search', null);
+  const former = isRecord(query.search) ? query.search : {};
+  const { field: _field, fields: _fields, ...rest } = former;
+  const names = fields.split(',').map((name) => name.trim());
+  const target = names.length === 1 ? { field: names[0] } : { fields: names.map((field) => ({ field })) };
+  return withMember(query, 'search', { ...rest, ...target, value });
+}
+
+export function sortOf({ sort }: QueryObject): { readonly field: string; readonly order: string } {
+  const first: unknown = Array.isArray(sort) ? sort[0] : undefined;
+  return isRecord(first)
+    ? { field: String(first.field ?? ''), order: String(first.order ?? 'asc') }
+    : { field: '', order: 'asc' };
+}
+
+export function withSort(query: QueryObject, field: string, order: string): QueryObject {
+  return withMember(query, 'sort', field === '' ? null : [{ field, order }]);
+}
+
+export function facetFieldsOf({ facets }: QueryObject): string[] {
+  if (!Array.isArray(facets)) return [];
+  return facets.map((facet: unknown) => (isRecord(facet) ? String(facet.field ?? '') : ''));
+}
+
+export function withFacet(query: QueryObject, field: string, isOn: boolean): QueryObject {
+  const former: readonly unknown[] = Array.isArray(query.facets) ? query.facets : [];
+  const others = former.filter((facet) => !(isRecord(facet) && facet.field === field));
+  const facets = isOn ? [...others, { field, size: 10 }] : others;
+  return withMember(query, 'facets', facets.length === 0 ? null : facets);
+}
+
+/** Turns the condition that a facet's group stands for on or off. */
+export function toggled(query: QueryObject, field: string, value: unknown): QueryObject {
+  const conditions = conditionsOf(query);
+  if (conditions === null) return query;
+  const others = conditions.filter((one) => !isGroup(one, field, value));
+  const next =
+    others.length < conditions.length ? others : [...conditions, { field, operator: 'equals', value }];
+  return withoutToken(withConditions(query, next));
+}
+
+export function isChosen(query: QueryObject, field: string, value: unknown): boolean {
+  return conditionsOf(query)?.some((one) => isGroup(one, field, value)) ?? false;
+}
+
+function isGroup(condition: Condition, field: string, value: unknown): boolean {
+  return condition.field === field && condition.operator === 'equals' && condition.value === value;
+}
+
+export function withToken(query: QueryObject, nextPageToken: string): QueryObject {
+  const pagination = isRecord(query.pagination) ? query.pagination : {};
+  return { ...query, pagination: { ...pagination, nextPageToken } };
+}
+
+/** A token belongs to one query: another begins at its first page. */
+export function withoutToken(query: QueryObject): QueryObject {
+  if (!isRecord(query.pagination)) return query;
+  const { nextPageToken: _token, ...pagination } = query.pagination;
+  return { ...query, pagination };
+}
+
+export function parsedQuery(text: string): QueryObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCondition(value: unknown): value is Condition {
+  return isRecord(value) && typeof value.field === 'string' && typeof value.operator === 'string';
+}

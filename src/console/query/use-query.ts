@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { QueryResult } from '../api/answers.ts';
+import { RequestError, request, withParameters } from '../api/request.ts';
+import type { QueryObject } from './query-state.ts';
+import { type Target, targetMembers } from './targets.ts';
+
+export interface QueryOutcome {
+  /** The last good result, which stays while the next is on its way. */
+  readonly result: QueryResult | null;
+  readonly error: RequestError | null;
+  /** From the request to its answer. */
+  readonly milliseconds: number | null;
+}
+
+const nothing: QueryOutcome = { result: null, error: null, milliseconds: null };
+
+/** Runs the query whenever it changes. */
+export function useQuery(environment: string, target: Target | null, query: QueryObject): QueryOutcome {
+  const [outcome, setOutcome] = useState(nothing);
+  const name = target?.name ?? null;
+  useEffect(() => {
+    if (target === null) return;
+    const stop = new AbortController();
+    const began = performance.now();
+    request<QueryResult>(withParameters('/query', { environment }), {
+      method: 'POST',
+      body: { ...query, ...targetMembers(target) },
+      signal: stop.signal,
+    }).then(
+      (result) => setOutcome({ result, error: null, milliseconds: performance.now() - began }),
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        const told = error instanceof RequestError ? error : new RequestError(0, String(error));
+        setOutcome({ ...nothing, error: told });
+      },
+    );
+    return () => stop.abort();
+  }, [environment, name, query]);
+  return outcome;
+}

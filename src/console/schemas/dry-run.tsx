@@ -1,0 +1,59 @@
+import { Difference } from '../parts/difference.tsx';
+import { numberText } from '../parts/numbers.ts';
+import { Table } from '../parts/table.tsx';
+import { ViewLink } from '../parts/view-name.tsx';
+
+interface Counts {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly same: number;
+}
+
+interface Sample {
+  readonly id: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+const kinds = ['views', 'routes', 'handles', 'items'] as const;
+
+/** What `PUT /configuration?dryRun=true` tells. */
+export interface DryRun extends Readonly<Record<(typeof kinds)[number], Counts>> {
+  readonly samples: Readonly<Record<'added' | 'changed' | 'removed', readonly Sample[]>>;
+}
+
+/** How many of everything would change, and some of the views. */
+export function DryRunTable({ diff }: { readonly diff: DryRun }) {
+  const { added, changed, removed } = diff.samples;
+  const samples = [...changed, ...added, ...removed];
+  return (
+    <>
+      <Table
+        label="What would change"
+        heads={[
+          { name: 'Made' },
+          { name: 'Added', isNumber: true },
+          { name: 'Changed', isNumber: true },
+          { name: 'Removed', isNumber: true },
+          { name: 'Same', isNumber: true },
+        ]}
+        rows={kinds.map((kind) => [
+          kind,
+          numberText(diff[kind].added),
+          numberText(diff[kind].changed),
+          numberText(diff[kind].removed),
+          numberText(diff[kind].same),
+        ])}
+      />
+      {samples.map(({ id, before, after }) => (
+        <details key={id} class="panel sample">
+          <summary>
+            <ViewLink id={id} />
+          </summary>
+          <Difference before={before} after={after} label={`What ${id} would be`} />
+        </details>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import type { Preview } from '../api/answers.ts';
+import { madeOf, usePreview } from '../api/use-preview.ts';
+import { Difference } from '../parts/difference.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { ErrorBox } from '../parts/error-box.tsx';
+import { Json } from '../parts/json.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { counted, millisecondsText } from '../parts/numbers.ts';
+import { useTenant } from '../shell/tenant.ts';
+import { Lookups } from '../view/reads.tsx';
+import type { SchemaDocument } from './documents.ts';
+
+interface OutcomeProps {
+  readonly schema: SchemaDocument;
+  /** Null while nothing is changed. */
+  readonly edited: string | null;
+  readonly entity: string;
+  readonly sourceGroup: string;
+}
+
+/** What the schema makes of the entity now, and what the changed one would. */
+export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
+  const { environment } = useTenant();
+  const { kind, language, alias } = schema;
+  const common = { originId: entity, sourceGroup, environment };
+  const now = usePreview(
+    entity === '' ? null : { ...common, schema: kind === 'index' ? `index:${alias}` : alias },
+  );
+  const then = usePreview(
+    entity === '' || edited === null ? null : { ...common, schema: { kind, language, text: edited, alias } },
+  );
+  if (entity === '') return <Empty>Choose an entity: its originId stands in Content.</Empty>;
+  if (now.error !== null && now.error.status !== 422) return <ErrorBox error={now.error} />;
+  if (now.preview === null && now.error === null) return <Loading />;
+  if (edited === null) {
+    return now.preview === null ? (
+      now.error !== null && <ErrorBox error={now.error} />
+    ) : (
+      <>
+        <Figures preview={now.preview} />
+        <Json value={madeOf(now.preview)} label="What is made now" />
+        <Told preview={now.preview} />
+      </>
+    );
+  }
+  if (then.error !== null) return <ErrorBox error={then.error} />;
+  if (then.preview === null) return <Loading />;
+  return (
+    <>
+      <Figures preview={then.preview} />
+      <Difference
+        before={now.preview === null ? undefined : madeOf(now.preview)}
+        after={madeOf(then.preview)}
+        label="What differs from now"
+      />
+      <Told preview={then.preview} />
+    </>
+  );
+}
+
+function Figures({ preview }: { readonly preview: Preview }) {
+  return (
+    <p class="quiet">
+      Made in {millisecondsText(preview.milliseconds)}
+      {preview.missing.length > 0 && `, ${counted(preview.missing.length, 'missing reference')}`}
+      {preview.diagnostics.length > 0 && `, ${counted(preview.diagnostics.length, 'diagnostic')}`}
+    </p>
+  );
+}
+
+function Told({
+  preview: { diagnostics, lookups, missing, console: printed = [] },
+}: {
+  readonly preview: Preview;
+}) {
+  return (
+    <>
+      {diagnostics.length > 0 && (
+        <List
+          title="Diagnostics"
+          texts={diagnostics.map(({ place, message }) =>
+            place === undefined ? message : `${place}: ${message}`,
+          )}
+        />
+      )}
+      {missing.length > 0 && (
+        <List title="Leads to no view" texts={missing.map(({ path, viewId }) => `${path}: ${viewId}`)} />
+      )}
+      {printed.length > 0 && <List title="Printed by the code" texts={printed} />}
+      {lookups.length > 0 && (
+        <section>
+          <h3>Lookups</h3>
+          <Lookups lookups={lookups} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function List({ title, texts }: { readonly title: string; readonly texts: readonly string[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="rows">
+        {texts.map((text, at) => (
+          <li key={at}>{text}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}

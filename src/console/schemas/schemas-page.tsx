@@ -1,0 +1,51 @@
+import { useEffect } from 'preact/hooks';
+import type { Configuration } from '../api/answers.ts';
+import { useGet } from '../api/use-get.ts';
+import { Empty } from '../parts/empty.tsx';
+import { ErrorBox } from '../parts/error-box.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHead } from '../parts/page-head.tsx';
+import { pageHref, schemaHref } from '../shell/addresses.ts';
+import { go, usePlace } from '../shell/place.ts';
+import { schemaDocument, schemaDocuments } from './documents.ts';
+import { SchemaList } from './schema-list.tsx';
+import { Source } from './source.tsx';
+import { Workbench } from './workbench.tsx';
+
+/** @param document path of the document that the address names; '' for the list */
+export function SchemasPage({ document }: { readonly document: string }) {
+  const { search } = usePlace();
+  const { data, error, reload } = useGet<Configuration>('/configuration');
+  const alias = search.get('alias');
+  useEffect(() => {
+    const found = schemaDocuments(data?.documents ?? {}).find(
+      (one) => one.kind === 'full' && one.alias === alias,
+    );
+    if (found !== undefined) go(schemaHref(found.path, { entity: search.get('entity') }), 'replace');
+  }, [data, alias]);
+  if (error !== null) return <ErrorBox error={error} retry={reload} />;
+  if (data === null) return <Loading />;
+  if (document === '') return <SchemaList configuration={data} />;
+  const text = data.documents[document];
+  const trail = [{ name: 'Schemas', href: pageHref('schemas') }];
+  if (text === undefined) {
+    return (
+      <>
+        <PageHead title={document} trail={trail} />
+        <Empty>
+          The configuration has no such document. <a href={pageHref('schemas')}>See all of them</a>
+        </Empty>
+      </>
+    );
+  }
+  const schema = schemaDocument(document);
+  if (schema === null || schema.kind === 'partial') {
+    return (
+      <>
+        <PageHead title={document} trail={trail} />
+        <Source text={text} label={document} />
+      </>
+    );
+  }
+  return <Workbench key={document} schema={schema} text={text} configuration={data} reload={reload} />;
+}

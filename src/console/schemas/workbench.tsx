@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks';
+import type { Configuration, Entities } from '../api/answers.ts';
+import { withParameters } from '../api/request.ts';
+import { useGet } from '../api/use-get.ts';
+import { PageHead } from '../parts/page-head.tsx';
+import { pageHref, schemaHref } from '../shell/addresses.ts';
+import { go, usePlace } from '../shell/place.ts';
+import { useTenant } from '../shell/tenant.ts';
+import { Apply } from './apply.tsx';
+import type { SchemaDocument } from './documents.ts';
+import { Editor } from './editor.tsx';
+import { Outcome } from './outcome.tsx';
+
+interface WorkbenchProps {
+  readonly schema: SchemaDocument;
+  readonly text: string;
+  readonly configuration: Configuration;
+  readonly reload: () => void;
+}
+
+/** The source of a schema to be changed, and beside it what the change makes of an entity. */
+export function Workbench({ schema, text, configuration, reload }: WorkbenchProps) {
+  const { tenant, environment } = useTenant();
+  const { search } = usePlace();
+  const [edited, setEdited] = useState(text);
+  const triggers = tenant.schemas.find(
+    (one) => one.alias === schema.alias && one.kind === schema.kind,
+  )?.triggers;
+  const groups = Object.keys(triggers ?? {});
+  const sourceGroup = search.get('sourceGroup') ?? groups[0] ?? tenant.sourceGroups[0]?.alias ?? '';
+  const type = triggers?.[sourceGroup]?.[0] ?? null;
+  const { data: examples } = useGet<Entities>(
+    sourceGroup === '' ? null : withParameters('/entities', { sourceGroup, environment, type, first: 50 }),
+  );
+  const entity = search.get('entity') ?? examples?.entities[0]?.originId ?? '';
+  const choose = (originId: string) =>
+    go(schemaHref(schema.path, { entity: originId, sourceGroup: search.get('sourceGroup') }), 'replace');
+  return (
+    <>
+      <PageHead
+        title={schema.alias}
+        trail={[{ name: 'Schemas', href: pageHref('schemas') }]}
+        about="Change the source on the left: on the right stands what it would make of the entity, and what differs from now. Nothing is stored until you apply it."
+      />
+      <div class="columns">
+        <section>
+          <h2>{schema.path}</h2>
+          <Editor label={schema.path} text={edited} onText={setEdited} />
+          <Apply
+            schema={schema}
+            configuration={configuration}
+            text={text}
+            edited={edited}
+            onApplied={reload}
+            onReset={() => setEdited(text)}
+          />
+        </section>
+        <section>
+          <h2>Made of an entity</h2>
+          <div class="find">
+            <label for="entity">Entity</label>
+            <input
+              id="entity"
+              type="text"
+              list="examples"
+              value={entity}
+              onChange={({ currentTarget }) => choose(currentTarget.value.trim())}
+            />
+            <datalist id="examples">
+              {examples?.entities.map(({ originId }) => (
+                <option key={originId} value={originId} />
+              ))}
+            </datalist>
+          </div>
+          <Outcome
+            schema={schema}
+            edited={edited === text ? null : edited}
+            entity={entity}
+            sourceGroup={sourceGroup}
+          />
+        </section>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import { RequestError, request } from '../api/request.ts';
+import { keepKey } from '../api/session.ts';
+
+/** Asks for the key. It is kept when it works. */
+export function KeyForm({ onKey }: { readonly onKey: () => void }) {
+  const [mistake, setMistake] = useState<string | null>(null);
+  const [isAsking, setIsAsking] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const key = String(new FormData(event.currentTarget).get('key') ?? '').trim();
+    if (key === '') {
+      setMistake('Enter a key.');
+      return;
+    }
+    setIsAsking(true);
+    try {
+      await request('/tenant', { key });
+      keepKey(key);
+      onKey();
+    } catch (error) {
+      setMistake(mistakeOf(error));
+      setIsAsking(false);
+    }
+  };
+  return (
+    <main class="key-page">
+      <form class="panel key-form" onSubmit={submit}>
+        <h1>
+          <img src="/console/assets/icon.svg" alt="" width="28" height="28" /> Millrace
+        </h1>
+        <p>
+          See what your content is made of, who shows it, and why it last changed. Enter a management key of
+          your tenant.
+        </p>
+        <label for="key">Management key</label>
+        <input
+          id="key"
+          name="key"
+          type="password"
+          autocomplete="off"
+          autofocus
+          aria-describedby="key-note"
+          aria-invalid={mistake !== null}
+        />
+        {mistake !== null && (
+          <p class="mistake" role="alert">
+            {mistake}
+          </p>
+        )}
+        <button type="submit" class="main" disabled={isAsking}>
+          Open the console
+        </button>
+        <p id="key-note" class="quiet">
+          The key stays in this tab and goes to this server alone. Keys stand in{' '}
+          <code>managementClients</code> of <code>tenant.json</code>.
+        </p>
+      </form>
+    </main>
+  );
+}
+
+function mistakeOf(error: unknown): string {
+  if (!(error instanceof RequestError)) return String(error);
+  if (error.status === 401) return 'No tenant has this key.';
+  if (error.status === 403) return 'This key is no management key, or may not read.';
+  return error.message;
+}

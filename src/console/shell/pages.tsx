@@ -1,0 +1,34 @@
+/** The pages, in the order in which the navigation lists them. */
+import type { ComponentChildren } from 'preact';
+import { ChangesPage } from '../changes/changes-page.tsx';
+import { ContentPage } from '../content/content-page.tsx';
+import { OverviewPage } from '../overview/overview-page.tsx';
+import { QueryPage } from '../query/query-page.tsx';
+import { SchemasPage } from '../schemas/schemas-page.tsx';
+import { UrlsPage } from '../urls/urls-page.tsx';
+import { ViewPage } from '../view/view-page.tsx';
+
+export interface Page {
+  readonly name: string;
+  /** Behind `/console/`. */
+  readonly path: string;
+  /** Behind `g`. */
+  readonly letter: string;
+  /** @param rest of the path, behind the page's own */
+  show(rest: readonly string[]): ComponentChildren;
+}
+
+export const pages: readonly Page[] = [
+  { name: 'Overview', path: '', letter: 'o', show: () => <OverviewPage /> },
+  { name: 'Content', path: 'content', letter: 'c', show: (rest) => <ContentPage rest={rest} /> },
+  { name: 'View', path: 'view', letter: 'v', show: () => <ViewPage /> },
+  { name: 'URLs', path: 'urls', letter: 'u', show: () => <UrlsPage /> },
+  { name: 'Query', path: 'query', letter: 'q', show: () => <QueryPage /> },
+  {
+    name: 'Schemas',
+    path: 'schemas',
+    letter: 's',
+    show: (rest) => <SchemasPage document={rest.join('/')} />,
+  },
+  { name: 'Changes', path: 'changes', letter: 'h', show: () => <ChangesPage /> },
+];

@@ -1,0 +1,81 @@
+/** Keys that lead through the console, and the list of them under `?`. */
+import { useEffect, useRef } from 'preact/hooks';
+import { pageHref } from './addresses.ts';
+import { pages } from './pages.tsx';
+import { visit } from './place.ts';
+
+/** The field of the shell that `/` leads to. */
+export const findId = 'find-anywhere';
+const chordMs = 1500;
+
+export function Shortcuts() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    let begunMs = 0;
+    const press = (event: KeyboardEvent) => {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      const isChord = event.timeStamp - begunMs < chordMs;
+      begunMs = event.key === 'g' ? event.timeStamp : 0;
+      if (event.key === '?') dialog.current?.showModal();
+      else if (event.key === '/') focusSearch(event);
+      else if (isChord) goTo(event.key);
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return (
+    <>
+      <button type="button" class="plain" onClick={() => dialog.current?.showModal()}>
+        <kbd>?</kbd> Shortcuts
+      </button>
+      <dialog ref={dialog} class="panel" aria-labelledby="shortcuts-head">
+        <h2 id="shortcuts-head">Shortcuts</h2>
+        <dl class="shortcuts">
+          {pages.map(({ name, letter }) => (
+            <div key={letter}>
+              <dt>
+                <kbd>g</kbd> <kbd>{letter}</kbd>
+              </dt>
+              <dd>{name}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>
+              <kbd>/</kbd>
+            </dt>
+            <dd>Find by URL, id or words</dd>
+          </div>
+          <div>
+            <dt>
+              <kbd>?</kbd>
+            </dt>
+            <dd>This list</dd>
+          </div>
+          <div>
+            <dt>
+              <kbd>Esc</kbd>
+            </dt>
+            <dd>Close</dd>
+          </div>
+        </dl>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, dialog[open]') !== null;
+}
+
+function focusSearch(event: KeyboardEvent): void {
+  event.preventDefault();
+  document.getElementById(findId)?.focus();
+}
+
+function goTo(letter: string): void {
+  const page = pages.find((one) => one.letter === letter);
+  if (page !== undefined) visit(pageHref(page.path));
+}

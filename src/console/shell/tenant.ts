@@ -1,0 +1,33 @@
+/** What every page knows: the tenant of the key, and the environment that is looked at. */
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Tenant } from '../api/answers.ts';
+import { entityParts, viewParts } from '../api/ids.ts';
+import { entityHref } from './addresses.ts';
+
+export interface TenantInView {
+  readonly tenant: Tenant;
+  /** Alias. */
+  readonly environment: string;
+  setEnvironment(alias: string): void;
+}
+
+export const TenantContext = createContext<TenantInView | null>(null);
+
+export function useTenant(): TenantInView {
+  const value = useContext(TenantContext);
+  if (value === null) throw new Error('a page is shown without its tenant');
+  return value;
+}
+
+/** Alias of the source group that a source belongs to; null for a source that is not there any more. */
+export function groupOf(tenant: Tenant, sourceId: string): string | null {
+  return tenant.sourceGroups.find(({ sources }) => sources.some(({ id }) => id === sourceId))?.alias ?? null;
+}
+
+/** Where an entity is shown, by its id or a view's; null for a source that is not there any more. */
+export function entityHrefOf(tenant: Tenant, id: string): string | null {
+  const parts = viewParts(id) ?? entityParts(id);
+  const group = parts === null ? null : groupOf(tenant, parts.sourceId);
+  return parts === null || group === null ? null : entityHref(group, parts.originId);
+}

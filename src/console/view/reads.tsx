@@ -1,0 +1,64 @@
+import type { Lookup, ViewExplained } from '../api/answers.ts';
+import { Empty } from '../parts/empty.tsx';
+import { counted, numberText } from '../parts/numbers.ts';
+import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
+import { ViewLink } from '../parts/view-name.tsx';
+
+/** What a view is made of, besides its own entity. */
+export function Reads({ explained: { lookups, shows } }: { readonly explained: ViewExplained }) {
+  return (
+    <>
+      <section>
+        <h2>Shows</h2>
+        {shows.length === 0 ? (
+          <Empty>It refers to no other view.</Empty>
+        ) : (
+          <Table
+            label="Views that it shows"
+            heads={[{ name: 'View' }, { name: 'Where' }]}
+            rows={shows.map(({ viewId, paths, missing }) => [
+              <span key="view">
+                <ViewLink id={viewId} /> {missing && <State means="bad">missing</State>}
+              </span>,
+              <code key="paths">{paths.join(', ')}</code>,
+            ])}
+          />
+        )}
+      </section>
+      <section>
+        <h2>Looks up</h2>
+        {lookups.length === 0 ? (
+          <Empty>It looks up nothing: only its own entity decides what is in it.</Empty>
+        ) : (
+          <Lookups lookups={lookups} />
+        )}
+      </section>
+    </>
+  );
+}
+
+/** Each lookup: what it asks for, how many entities it found and took, and where it stands in the schema. */
+export function Lookups({ lookups }: { readonly lookups: readonly Lookup[] }) {
+  return (
+    <ul class="rows" aria-label="Lookups">
+      {lookups.map(({ place, sourceGroup, condition, matched, taken, cut }) => (
+        <li key={place} class="lookup-row">
+          <code>{questionOf(sourceGroup, condition) ?? place}</code>
+          <span class="number">
+            {counted(matched, 'match', 'matches')}
+            {taken !== undefined && `, ${numberText(taken)} taken`} {cut && <State means="warn">cut</State>}
+          </span>
+          {questionOf(sourceGroup, condition) !== null && <small class="quiet">{place}</small>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What a lookup asks for; null where only its place is known, as in a preview. */
+function questionOf(sourceGroup: string | undefined, condition: unknown): string | null {
+  if (condition === undefined || condition === null) return null;
+  const text = typeof condition === 'string' ? condition : JSON.stringify(condition);
+  return sourceGroup === undefined ? text : `${sourceGroup}: ${text}`;
+}

@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ViewExplained } from '../api/answers.ts';
+import { titleOf } from '../parts/titles.ts';
+import { Explanations } from './explanations.ts';
+import { firstStep, type GraphData, grown, neighbours } from './graph-data.ts';
+
+export interface Surroundings {
+  /** The other views of the same entity; null before they are known. */
+  readonly siblings: readonly ViewExplained[] | null;
+  readonly graph: GraphData;
+  /** Whether there is more to learn. */
+  readonly isLearning: boolean;
+  /** Of the views around, by id. */
+  readonly titles: ReadonlyMap<string, string>;
+}
+
+/** Beyond the views one step away, so many are asked for their titles. */
+const moreTitlesMax = 24;
+
+/**
+ * Learns what stands around a view: its siblings first, then what it shows and who shows it, then two steps away.
+ * @param siblingIds the other views of its entity; null before they are known
+ */
+export function useSurroundings(
+  explained: ViewExplained,
+  siblingIds: readonly string[] | null,
+): Surroundings {
+  const [surroundings, setSurroundings] = useState<Surroundings>(() => begin(explained));
+  const wanted = siblingIds?.join('\n') ?? null;
+  useEffect(() => {
+    setSurroundings(begin(explained));
+    if (siblingIds === null) return;
+    const stop = new AbortController();
+    const change = (part: Change) => {
+      if (!stop.signal.aborted) setSurroundings((former) => ({ ...former, ...part(former) }));
+    };
+    void learn(explained, siblingIds, new Explanations(stop.signal), change);
+    return () => stop.abort();
+  }, [explained, wanted]);
+  return surroundings;
+}
+
+type Change = (former: Surroundings) => Partial<Surroundings>;
+
+async function learn(
+  explained: ViewExplained,
+  siblingIds: readonly string[],
+  explanations: Explanations,
+  change: (part: Change) => void,
+): Promise<void> {
+  const ask = async (ids: readonly string[]) => {
+    const answers = ids.map(async (id) => {
+      const one = await explanations.of(id);
+      if (one !== null) change(({ titles }) => ({ titles: withTitle(titles, one) }));
+      return one;
+    });
+    return (await Promise.all(answers)).filter((one) => one !== null);
+  };
+  const siblings = await ask(siblingIds);
+  change(() => ({ siblings }));
+  const first = neighbours(explained);
+  const known = new Map((await ask(first)).map((one) => [one.id, one]));
+  const graph = grown(explained, (id) => known.get(id) ?? null);
+  change(() => ({ graph }));
+  const near = new Set([...first, ...siblingIds, explained.id]);
+  const named = [
+    ...explained.shows.map(({ viewId }) => viewId),
+    ...graph.nodes.map(({ id }) => id),
+    ...[explained, ...siblings].flatMap(({ shownBy, lookedUpBy }) => [...shownBy.views, ...lookedUpBy.views]),
+  ];
+  const more = [...new Set(named)].filter((id) => !near.has(id));
+  await ask(more.slice(0, moreTitlesMax));
+  change(() => ({ isLearning: false }));
+}
+
+function begin(explained: ViewExplained): Surroundings {
+  return {
+    siblings: null,
+    isLearning: true,
+    graph: firstStep(explained),
+    titles: withTitle(new Map(), explained),
+  };
+}
+
+function withTitle(titles: ReadonlyMap<string, string>, { id, view }: ViewExplained) {
+  const title = titleOf(view);
+  return title === null ? titles : new Map([...titles, [id, title]]);
+}

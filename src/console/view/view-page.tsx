@@ -1,0 +1,92 @@
+import type { Entity, ViewExplained } from '../api/answers.ts';
+import { viewParts } from '../api/ids.ts';
+import { withParameters } from '../api/request.ts';
+import { useGet } from '../api/use-get.ts';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorBox } from '../parts/error-box.tsx';
+import { Json } from '../parts/json.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHead } from '../parts/page-head.tsx';
+import { TitlesContext, titleOf } from '../parts/titles.ts';
+import { entitiesHref, pageHref } from '../shell/addresses.ts';
+import { usePlace } from '../shell/place.ts';
+import { entityHrefOf, groupOf, useTenant } from '../shell/tenant.ts';
+import { WhatIf } from '../what-if/what-if.tsx';
+import { ChooseView } from './choose-view.tsx';
+import { Facts } from './facts.tsx';
+import { Graph } from './graph.tsx';
+import { Readers } from './readers.tsx';
+import { Reads } from './reads.tsx';
+import { useSurroundings } from './use-surroundings.ts';
+
+/** Why a view is as it is, who shows it, and what if its entity changes. */
+export function ViewPage() {
+  const id = usePlace().search.get('id') ?? '';
+  return id === '' ? <ChooseView /> : <OneView key={id} id={id} />;
+}
+
+function OneView({ id }: { readonly id: string }) {
+  const { tenant } = useTenant();
+  const { data, error, reload } = useGet<ViewExplained>(withParameters('/explain/view', { id }));
+  const parts = viewParts(id);
+  const group = parts === null ? null : groupOf(tenant, parts.sourceId);
+  const entityHref = entityHrefOf(tenant, id);
+  const ownName = parts === null ? id : `${parts.alias} of ${parts.originId}`;
+  const trail = [
+    { name: 'Content', href: pageHref('content') },
+    ...(group === null ? [] : [{ name: group, href: entitiesHref(group) }]),
+    ...(parts !== null && entityHref !== null ? [{ name: parts.originId, href: entityHref }] : []),
+  ];
+  return (
+    <>
+      <PageHead title={(data === null ? null : titleOf(data.view)) ?? ownName} trail={trail}>
+        <p class="id-line">
+          <code>{id}</code> <Copy text={id} what="view id" />
+        </p>
+        {data !== null && (
+          <nav class="jumps" aria-label="On this page">
+            <a href="#why">What it is made of</a>
+            <a href="#who">Who shows it</a>
+            <a href="#what-if">What if it changes</a>
+          </nav>
+        )}
+      </PageHead>
+      {error !== null && <ErrorBox error={error} retry={reload} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && <Explained explained={data} sourceGroup={group} />}
+    </>
+  );
+}
+
+interface ExplainedProps {
+  readonly explained: ViewExplained;
+  readonly sourceGroup: string | null;
+}
+
+function Explained({ explained, sourceGroup }: ExplainedProps) {
+  const { environment, entity } = explained;
+  const path = `/entities/${encodeURIComponent(sourceGroup ?? '')}/${encodeURIComponent(entity.originId)}`;
+  const { data, error } = useGet<Entity>(sourceGroup === null ? null : withParameters(path, { environment }));
+  const made = data?.made.find((one) => one.environment === environment) ?? null;
+  const isKnown = data !== null || error !== null || sourceGroup === null;
+  const views = made?.views.map(({ id }) => id) ?? [];
+  const siblingIds = isKnown ? views.filter((id) => id !== explained.id) : null;
+  const { siblings, isLearning, graph, titles } = useSurroundings(explained, siblingIds);
+  return (
+    <TitlesContext.Provider value={titles}>
+      <Facts explained={explained} />
+      <Graph graph={graph} center={explained.id} isLearning={isLearning} />
+      <div class="columns">
+        <section>
+          <h2>The view</h2>
+          <Json value={explained.view} label="The view as JSON" />
+        </section>
+        <div>
+          <Reads explained={explained} />
+          <Readers explained={explained} siblings={siblings} />
+        </div>
+      </div>
+      {data !== null && made !== null && <WhatIf entity={data.entity} made={made} />}
+    </TitlesContext.Provider>
+  );
+}

@@ -1,0 +1,74 @@
+import type { Entity, Ids, ViewExplained } from '../api/answers.ts';
+import { withParameters } from '../api/request.ts';
+import { useGet } from '../api/use-get.ts';
+import { madeOf, usePreview } from '../api/use-preview.ts';
+import { Difference } from '../parts/difference.tsx';
+import { ErrorBox } from '../parts/error-box.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { counted } from '../parts/numbers.ts';
+import { State } from '../parts/state.tsx';
+import { ViewLinks } from '../parts/view-links.tsx';
+import { useTenant } from '../shell/tenant.ts';
+
+/** Views that are listed of those that show a change. */
+export const consequencesShownMax = 12;
+
+interface MadeThenProps {
+  /** Of the schema or the index. */
+  readonly name: string;
+  /** As `POST /preview` takes it. */
+  readonly schema: string;
+  /** Null for the item of an index. */
+  readonly viewId: string | null;
+  readonly entity: Entity['entity'];
+  /** The entity as ingest would take it. */
+  readonly changed: object;
+}
+
+/** What one schema would make of the changed entity, beside what it makes now, and who would show that. */
+export function MadeThen({ name, schema, viewId, entity, changed }: MadeThenProps) {
+  const { environment } = useTenant();
+  const { originId, sourceGroup } = entity;
+  const common = { schema, originId, sourceGroup, environment };
+  const now = usePreview(common);
+  const then = usePreview({ ...common, entity: changed });
+  const { data: explained } = useGet<ViewExplained>(
+    viewId === null ? null : withParameters('/explain/view', { id: viewId }),
+  );
+  const error = now.error ?? then.error;
+  const isSame =
+    now.preview !== null &&
+    then.preview !== null &&
+    JSON.stringify(madeOf(now.preview)) === JSON.stringify(madeOf(then.preview));
+  return (
+    <article class="panel consequence">
+      <h3>
+        {viewId === null ? `Index ${name}` : `View ${name}`}{' '}
+        {isSame && <State means="quiet">stays the same</State>}
+      </h3>
+      {error !== null && <ErrorBox error={error} />}
+      {error === null && (now.preview === null || then.preview === null) && <Loading />}
+      {now.preview !== null && then.preview !== null && !isSame && (
+        <>
+          <Difference
+            before={madeOf(now.preview)}
+            after={madeOf(then.preview)}
+            label={`What ${name} would be`}
+          />
+          {explained !== null && <ShownBy ids={explained.shownBy} />}
+        </>
+      )}
+    </article>
+  );
+}
+
+/** Who delivers the change besides the view itself. */
+function ShownBy({ ids }: { readonly ids: Ids }) {
+  if (ids.total === 0) return null;
+  return (
+    <div>
+      <p class="quiet">{counted(ids.total, 'view shows', 'views show')} it at once</p>
+      <ViewLinks ids={ids} shownMax={consequencesShownMax} />
+    </div>
+  );
+}

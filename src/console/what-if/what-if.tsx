@@ -1,0 +1,111 @@
+import type { Entity, ViewExplained } from '../api/answers.ts';
+import { withParameters } from '../api/request.ts';
+import { useGet } from '../api/use-get.ts';
+import { Empty } from '../parts/empty.tsx';
+import { counted } from '../parts/numbers.ts';
+import { typedValue, valueText } from '../parts/typed-value.ts';
+import { ViewLinks } from '../parts/view-links.tsx';
+import { go, usePlace } from '../shell/place.ts';
+import { consequencesShownMax, MadeThen } from './made-then.tsx';
+
+interface WhatIfProps {
+  readonly entity: Entity['entity'];
+  /** What is made of it in the environment that is looked at. */
+  readonly made: Entity['made'][number];
+}
+
+/** What would be delivered if a property of an entity had another value. The address holds the value; nothing is stored. */
+export function WhatIf({ entity, made }: WhatIfProps) {
+  const { search } = usePlace();
+  const names = ['url', ...Object.keys(propertiesOf(entity))];
+  const asked = search.get('if') ?? '';
+  const name = names.includes(asked) ? asked : firstName(names);
+  const now = valueText(valueIn(entity, name));
+  const then = asked === name ? (search.get('be') ?? now) : now;
+  const show = (change: Readonly<Record<string, string>>) => {
+    const next = new URLSearchParams(search);
+    next.delete('be');
+    for (const [key, value] of Object.entries(change)) next.set(key, value);
+    go(`${location.pathname}?${next}`, 'replace');
+  };
+  const changed = then === now ? null : withValue(entity, name, typedValue(then));
+  const schemas = [
+    ...made.views.map(({ id, alias }) => ({ name: alias, schema: alias, viewId: id })),
+    // An auto-indexed type has no schema: its items are the entity itself.
+    ...made.items
+      .filter(({ index }) => !index.includes(':'))
+      .map(({ index }) => ({ name: index, schema: `index:${index}`, viewId: null })),
+  ];
+  return (
+    <section id="what-if" class="what-if">
+      <h2>What if it changes</h2>
+      <form class="supposed" onSubmit={(event) => event.preventDefault()}>
+        <label for="if-name">If</label>
+        <select id="if-name" value={name} onChange={({ currentTarget }) => show({ if: currentTarget.value })}>
+          {names.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <label for="if-value">were</label>
+        <input
+          id="if-value"
+          type="text"
+          spellcheck={false}
+          value={then}
+          onInput={({ currentTarget }) => show({ if: name, be: currentTarget.value })}
+        />
+      </form>
+      {changed === null ? (
+        <Empty>Type another value to see what would be delivered then, and by whom. Nothing is stored.</Empty>
+      ) : (
+        <>
+          <div class="consequences">
+            {schemas.map((one) => (
+              <MadeThen key={one.schema} {...one} entity={entity} changed={changed} />
+            ))}
+          </div>
+          <MadeAgain viewId={made.views[0]?.id ?? null} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Views whose lookups find the entity, whatever view of it is asked about. */
+function MadeAgain({ viewId }: { readonly viewId: string | null }) {
+  const { data } = useGet<ViewExplained>(
+    viewId === null ? null : withParameters('/explain/view', { id: viewId }),
+  );
+  if (data === null) return null;
+  const { lookedUpBy } = data;
+  if (lookedUpBy.total === 0) return <p class="quiet">No lookup finds it, so no other view is made again.</p>;
+  return (
+    <div>
+      <p class="quiet">
+        {counted(lookedUpBy.total, 'view finds', 'views find')} it by a lookup and{' '}
+        {lookedUpBy.total === 1 ? 'is' : 'are'} made again
+      </p>
+      <ViewLinks ids={lookedUpBy} shownMax={consequencesShownMax} />
+    </div>
+  );
+}
+
+function propertiesOf({ properties }: Entity['entity']): Readonly<Record<string, unknown>> {
+  return typeof properties === 'object' && properties !== null ? { ...properties } : {};
+}
+
+function firstName(names: readonly string[]): string {
+  return ['name', 'title', names[1]].find((name) => name !== undefined && names.includes(name)) ?? 'url';
+}
+
+function valueIn(entity: Entity['entity'], name: string): unknown {
+  return name === 'url' ? entity.url : propertiesOf(entity)[name];
+}
+
+function withValue(entity: Entity['entity'], name: string, value: unknown): object {
+  const { originId, type, url, originParentId, redirects } = entity;
+  const properties = propertiesOf(entity);
+  const common = { originId, type, url, originParentId, redirects };
+  if (name === 'url') return { ...common, url: value === null ? null : String(value), properties };
+  return { ...common, properties: { ...properties, [name]: value } };
+}

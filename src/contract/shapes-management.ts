@@ -1,0 +1,388 @@
+/** Answers of the management interface (docs/reference/management.md). */
+import type { Shape } from './shape.ts';
+
+const text: Shape = { type: 'string' };
+const texts: Shape = { type: 'array', items: text };
+const count: Shape = { type: 'integer', minimum: 0 };
+const flag: Shape = { type: 'boolean' };
+const time: Shape = { type: 'string', format: 'date-time' };
+const textOrNull: Shape = { type: ['string', 'null'] };
+const countOrNull: Shape = { type: ['integer', 'null'] };
+
+function object(properties: Readonly<Record<string, Shape>>, optional: readonly string[] = []): Shape {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  };
+}
+
+function list(items: Shape): Shape {
+  return { type: 'array', items };
+}
+
+const rates = object({
+  ingest: { type: 'number' },
+  delivery: { type: 'number' },
+  query: { type: 'number' },
+});
+
+export const statusAnswerShape: Shape = {
+  ...object({
+    processes: list(
+      object(
+        {
+          id: text,
+          role: { type: 'string', enum: ['web', 'worker', 'jobs'] },
+          host: text,
+          pid: count,
+          generation: { ...count, description: 'Configuration generation that it runs' },
+          partitions: list(count),
+          waitingFor: { ...texts, description: 'Empty when it is ready' },
+          requestsPerSecond: { type: 'number', description: 'Of a front' },
+          rates: {
+            ...rates,
+            description: 'Of a front: requests a second; routes count as delivery',
+          },
+        },
+        ['requestsPerSecond', 'rates'],
+      ),
+    ),
+    partitions: list(
+      object({
+        partition: count,
+        owner: { ...textOrNull, description: 'Id of a worker' },
+        backlog: { ...count, description: 'Stream entries that wait' },
+        lagMs: { ...count, description: 'Age of the oldest of them' },
+      }),
+    ),
+    rebuilds: list(object({ what: text, done: count, total: count, etaSeconds: countOrNull })),
+    indexes: list(object({ index: text, environment: text, items: count })),
+    redis: object({
+      usedBytes: count,
+      maxBytes: { ...countOrNull, description: 'Null: no limit' },
+    }),
+    recent: {
+      ...object({ everyMs: count, rates: list(rates) }),
+      description:
+        'What all fronts together answered in the last five minutes, the oldest first, as this front heard it',
+    },
+  }),
+  component: 'Status',
+};
+
+export const entityAnswerShape: Shape = {
+  ...object({
+    entity: object({
+      originId: text,
+      id: text,
+      sourceGroup: text,
+      type: text,
+      url: textOrNull,
+      originParentId: textOrNull,
+      redirects: texts,
+      properties: { type: 'object', additionalProperties: true },
+    }),
+    createdAt: time,
+    updatedAt: time,
+    version: { ...text, description: 'For X-Service-Min-Version: a read with it shows this state' },
+    made: list(
+      object({
+        environment: text,
+        views: list(object({ id: text, alias: text, urls: texts, handles: texts })),
+        items: list(object({ index: text })),
+      }),
+    ),
+  }),
+  component: 'ManagedEntity',
+};
+
+export const explainUrlAnswerShape: Shape = {
+  ...object({
+    steps: list(object({ step: text, result: text })),
+    claims: list(
+      object({
+        viewId: text,
+        url: text,
+        kind: { type: 'string', enum: ['page', 'redirect'] },
+        since: time,
+        served: flag,
+        because: text,
+      }),
+    ),
+    answer: { type: 'integer', enum: [200, 301, 404] },
+  }),
+  component: 'ExplainedUrl',
+};
+
+const documentsShape: Shape = {
+  type: 'object',
+  additionalProperties: text,
+  description: 'Path in the folder of the tenant -> text: `tenant.json`, `schemas/page.json`',
+};
+
+export const configurationAnswerShape: Shape = {
+  ...object({
+    digest: text,
+    appliedAt: { type: ['string', 'null'], format: 'date-time' },
+    documents: documentsShape,
+  }),
+  component: 'TenantConfiguration',
+};
+
+export const configurationBodyShape: Shape = object({ documents: documentsShape });
+
+export const appliedAnswerShape: Shape = {
+  ...object({ digest: text, job: { ...text, description: 'For GET /management/v1/jobs/{id}' } }),
+  component: 'AppliedConfiguration',
+};
+
+const changesShape = object({ added: count, changed: count, removed: count, same: count });
+
+const diffShape: Shape = {
+  ...object({
+    views: changesShape,
+    routes: changesShape,
+    handles: changesShape,
+    items: changesShape,
+    samples: object({
+      added: list(object({ id: text, after: {} })),
+      changed: list(object({ id: text, before: {}, after: {} })),
+      removed: list(object({ id: text, before: {} })),
+    }),
+  }),
+  description: 'Of a dry run that is completed',
+  component: 'ConfigurationDiff',
+};
+
+export const jobAnswerShape: Shape = {
+  ...object(
+    {
+      state: { type: 'string', enum: ['waiting', 'active', 'completed', 'failed'] },
+      done: count,
+      total: count,
+      diff: diffShape,
+      failure: { ...text, description: 'Why a dry run failed' },
+    },
+    ['diff', 'failure'],
+  ),
+  component: 'Job',
+};
+
+export const tenantAnswerShape: Shape = {
+  ...object({
+    alias: text,
+    environments: list(object({ id: text, alias: text })),
+    sourceGroups: list(
+      object({
+        alias: text,
+        autoIndex: flag,
+        sources: list(object({ id: text, name: text, environments: texts })),
+        types: list(object({ type: text, entities: count })),
+      }),
+    ),
+    domains: list(object({ alias: text, hostnames: texts })),
+    schemas: list(
+      object({
+        alias: text,
+        kind: { type: 'string', enum: ['full', 'partial', 'index'] },
+        language: { type: 'string', enum: ['json', 'js', 'ts'] },
+        triggers: {
+          type: 'object',
+          additionalProperties: texts,
+          description: 'Source group -> entity types',
+        },
+        views: { ...count, description: 'In all environments together' },
+      }),
+    ),
+    indexes: list(object({ alias: text, items: count })),
+    clients: list(object({ name: text, environment: text, domains: texts, scopes: texts })),
+  }),
+  component: 'ManagedTenant',
+};
+
+export const entitiesAnswerShape: Shape = {
+  ...object({
+    entities: list(object({ originId: text, type: text, url: textOrNull, updatedAt: time })),
+    next: { ...textOrNull, description: 'For after; null on the last page' },
+  }),
+  component: 'ManagedEntities',
+};
+
+export const diagnosticsAnswerShape: Shape = {
+  ...object({
+    diagnostics: list(
+      object(
+        {
+          kind: text,
+          tenant: text,
+          environment: text,
+          schema: text,
+          place: { ...text, description: 'JSON path in the schema' },
+          entityId: text,
+          viewId: text,
+          message: text,
+          count: { ...count, description: 'Entities that have the finding, among those of the page' },
+        },
+        ['environment', 'schema', 'place', 'entityId', 'viewId'],
+      ),
+    ),
+    next: { ...textOrNull, description: 'For after; null when all entities were looked at' },
+  }),
+  component: 'Diagnostics',
+};
+
+export const previewBodyShape: Shape = {
+  type: 'object',
+  properties: {
+    schema: {
+      anyOf: [
+        { type: 'string', description: 'Alias of a schema, or `index:<alias>`' },
+        {
+          type: 'object',
+          properties: {
+            kind: { type: 'string', enum: ['full', 'index'] },
+            language: { type: 'string', enum: ['json', 'js', 'ts'] },
+            text,
+            alias: {
+              type: 'string',
+              pattern: '^[A-Za-z0-9_-]{1,100}$',
+              description: 'Schema of the tenant that it replaces for once; absent: it is a new one',
+            },
+          },
+          required: ['kind', 'language', 'text'],
+          description: 'A schema that need not be stored',
+        },
+      ],
+    },
+    entity: {
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'As ingest takes it; need not be stored',
+    },
+    originId: {
+      type: ['string', 'null'],
+      minLength: 1,
+      description: 'Of a stored entity; beside `entity`: its id',
+    },
+    sourceGroup: { type: ['string', 'null'], description: 'May be left out where the tenant has one' },
+    environment: { type: ['string', 'null'], description: 'May be left out where the tenant has one' },
+  },
+  required: ['schema'],
+};
+
+export const previewAnswerShape: Shape = {
+  type: 'object',
+  properties: {
+    view: { description: 'Null for an index, and where nothing is made. A reference is `{"$view": id}`' },
+    urls: texts,
+    handles: texts,
+    item: { type: 'object', additionalProperties: true, description: 'Of an index' },
+    lookups: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { place: text, matched: count, cut: { type: 'boolean' } },
+        required: ['place', 'matched', 'cut'],
+      },
+    },
+    missing: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { path: text, viewId: text },
+        required: ['path', 'viewId'],
+      },
+      description: 'References to views that are not there',
+    },
+    diagnostics: { type: 'array', items: { type: 'object', additionalProperties: true } },
+    console: { ...texts, description: 'What the code gave to `console`; absent: nothing' },
+    milliseconds: count,
+  },
+  required: ['view', 'urls', 'handles', 'lookups', 'missing', 'diagnostics', 'milliseconds'],
+  component: 'Preview',
+};
+export const webhookAnswerShape: Shape = {
+  ...object({
+    alias: text,
+    environment: text,
+    url: text,
+    state: { type: 'string', enum: ['ok', 'retrying', 'refused', 'disabled'] },
+    behind: { ...count, description: 'Entries of the change log that it has not passed' },
+    lastStatus: { ...countOrNull, description: 'Null: nothing answered' },
+    lastAttemptAt: { type: ['string', 'null'], format: 'date-time' },
+    nextAttemptAt: { type: ['string', 'null'], format: 'date-time' },
+    offset: { ...text, description: 'As GET /changes/v1 takes it' },
+  }),
+  component: 'ManagedWebhook',
+};
+
+export const webhooksAnswerShape: Shape = {
+  ...object({ webhooks: list(webhookAnswerShape) }),
+  component: 'ManagedWebhooks',
+};
+
+export const webhookTestShape: Shape = {
+  ...object({ status: count, milliseconds: count }),
+  component: 'TestedWebhook',
+};
+
+export const webhookReplayShape: Shape = object({
+  since: { ...text, description: 'An offset, `beginning` or `now`' },
+});
+
+const dependentsShape: Shape = object({
+  total: count,
+  views: { ...texts, description: 'Ids of the first 100' },
+});
+
+export const explainViewAnswerShape: Shape = {
+  ...object(
+    {
+      id: text,
+      alias: text,
+      environment: text,
+      entity: object({ id: text, originId: text, type: text, updatedAt: time }),
+      view: { description: 'The view; a reference is `{"$view": viewId}`' },
+      size: { ...count, description: 'Bytes of its JSON without what it refers to' },
+      urls: list(
+        object(
+          { url: text, kind: { type: 'string', enum: ['page', 'redirect'] }, served: flag, beatenBy: text },
+          ['beatenBy'],
+        ),
+      ),
+      handles: list(object({ handle: text, served: flag, beatenBy: text }, ['beatenBy'])),
+      lookups: list(
+        object({
+          place: text,
+          sourceGroup: text,
+          condition: text,
+          matched: { ...count, description: 'What the condition found, at most 1,000' },
+          taken: { ...count, description: 'What `top` left' },
+          cut: { ...flag, description: 'The 1,000 were reached' },
+        }),
+      ),
+      shows: list(object({ viewId: text, paths: texts, missing: flag })),
+      shownBy: dependentsShape,
+      lookedUpBy: dependentsShape,
+      indexItems: texts,
+      built: object({
+        at: time,
+        because: object(
+          {
+            kind: { type: 'string', enum: ['ingest', 'lookup', 'configuration', 'repair', 'restore'] },
+            entityId: text,
+            version: text,
+          },
+          ['entityId', 'version'],
+        ),
+      }),
+      failure: {
+        ...object({ message: text, place: text }),
+        description: 'Why the schema makes nothing of the entity as it is now: the last view stays',
+      },
+    },
+    ['failure'],
+  ),
+  component: 'ExplainedView',
+};

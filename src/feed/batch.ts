@@ -1,0 +1,73 @@
+/** Changes that go to many followers: each is written once, whoever reads it. */
+import type { Feed, FeedPage, ToldChange } from './feed.ts';
+import type { Position } from './offset.ts';
+
+/** Pieces that an event stream takes at a time: a connection that does not read holds one at most. */
+const pieceBytesMax = 16 * 1024;
+
+/** Events, and where a follower stands that has them. */
+export interface Piece {
+  readonly bytes: Uint8Array;
+  readonly position: Position;
+}
+
+export class Batch {
+  #pieces: readonly Piece[] | null = null;
+  #json: Uint8Array | null = null;
+
+  constructor(
+    private readonly feed: Pick<Feed, 'offsetOf'>,
+    private readonly page: FeedPage,
+  ) {}
+
+  get changes(): readonly ToldChange[] {
+    return this.page.changes;
+  }
+
+  get position(): Position {
+    return this.page.position;
+  }
+
+  get isUpToDate(): boolean {
+    return this.page.isUpToDate;
+  }
+
+  /** As server-sent events. */
+  get pieces(): readonly Piece[] {
+    this.#pieces ??= this.#written();
+    return this.#pieces;
+  }
+
+  /** As the answer of a request. */
+  get json(): Uint8Array {
+    const { changes, position, isUpToDate } = this.page;
+    this.#json ??= Buffer.from(
+      JSON.stringify({
+        changes: changes.map(({ change }) => change),
+        offset: this.feed.offsetOf(position),
+        upToDate: isUpToDate,
+      }),
+    );
+    return this.#json;
+  }
+
+  #written(): Piece[] {
+    const { changes, position, isUpToDate } = this.page;
+    const pieces: Piece[] = [];
+    let text = '';
+    for (const told of changes) {
+      text += eventText(this.feed.offsetOf(told.position), 'change', JSON.stringify(told.change));
+      if (text.length < pieceBytesMax) continue;
+      pieces.push({ bytes: Buffer.from(text), position: told.position });
+      text = '';
+    }
+    if (isUpToDate) text += eventText(this.feed.offsetOf(position), 'up-to-date', '{}');
+    if (text !== '') pieces.push({ bytes: Buffer.from(text), position });
+    return pieces;
+  }
+}
+
+/** An event of the HTML standard, "Server-sent events". @param data without line breaks */
+function eventText(id: string, event: string, data: string): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
+}

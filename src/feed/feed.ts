@@ -1,0 +1,185 @@
+/** The changes of one environment, page by page (docs/reference/http.md "Changes"). */
+
+import type { Configuration } from '../config/configuration.ts';
+import { stampText } from '../contract/entity.ts';
+import { formatViewId } from '../contract/ids.ts';
+import { LogReader } from '../store/change-log/entries.ts';
+import type { LoggedView } from '../store/change-log/views.ts';
+import { changeTags } from '../store/derived/cache-tags.ts';
+import type { Destination } from '../store/derived/processed-record.ts';
+import type { EnvironmentScope } from '../store/environment-scope.ts';
+import { keys } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import { formatVersion } from '../store/visibility/version.ts';
+import type { Change, ShownOn } from './change.ts';
+import { beginning, end, readLogPage, settled, type TakenEntry } from './log-page.ts';
+import { formatOffset, type Position, parseOffset } from './offset.ts';
+import { readShownOn } from './shown-on.ts';
+import { readViewStates, type ViewState } from './view-states.ts';
+
+export interface FeedPage {
+  readonly changes: readonly ToldChange[];
+  readonly position: Position;
+  /** All that was there has been told. */
+  readonly isUpToDate: boolean;
+}
+
+/** A change, and where its reader stands behind it. */
+export interface ToldChange {
+  readonly change: Change;
+  readonly view: LoggedView;
+  readonly destinations: readonly Destination[];
+  readonly position: Position;
+}
+
+export interface FeedOptions {
+  readonly store: Store;
+  readonly configuration: { readonly current: Configuration };
+  /** How long removals and former URLs are told. */
+  readonly retentionMs: number;
+}
+
+export class Feed {
+  readonly #log: LogReader;
+
+  constructor(
+    private readonly options: FeedOptions,
+    readonly scope: EnvironmentScope,
+  ) {
+    this.#log = new LogReader(options.store, scope);
+  }
+
+  /** Where a full copy begins. @throws LogIncompleteError, StoreUnavailableError */
+  beginning(): Promise<Position> {
+    return beginning(this.options.store, this.#log);
+  }
+
+  /** Behind all that was told by now. @throws LogIncompleteError, StoreUnavailableError */
+  end(): Promise<Position> {
+    return end(this.options.store, this.#log);
+  }
+
+  offsetOf(position: Position): string {
+    return formatOffset(this.options.store.secret, this.scope, position);
+  }
+
+  /** Null for a text that is no offset of this environment. */
+  positionOf(offset: string): Position | null {
+    const { secret, partitions } = this.options.store;
+    return parseOffset(secret, this.scope, partitions.count, offset);
+  }
+
+  /** Makes sure that nothing behind a position is forgotten. @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError */
+  async check(from: Position): Promise<void> {
+    await readLogPage(this.options.store, this.#log, { from, until: from, limit: 1 });
+  }
+
+  /** Where else views are delivered that have changed. @throws StoreUnavailableError */
+  async shownOn(changes: readonly ToldChange[]): Promise<ShownOn[]> {
+    const shown: ShownOn[] = [];
+    for (const { view } of changes) shown.push(await readShownOn(this.options.store, this.#log, view));
+    return shown;
+  }
+
+  /**
+   * The next changes behind a position. A page may be empty and not the last.
+   * @param until where it ends at the latest, which is not before `from`; absent: at the present
+   * @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError
+   */
+  async page(from: Position, limit: number, until: Position | null = null): Promise<FeedPage> {
+    const { store, retentionMs } = this.options;
+    const page = await readLogPage(store, this.#log, { from, until, limit });
+    const { entries, position, isUpToDate, announced } = page;
+    const views = entries.map(({ view }) => view);
+    const keptSince = (Date.now() - retentionMs) * 1000;
+    const states = await readViewStates(store, this.#log, views, keptSince);
+    const marks = new Marks(announced, entries.length === 0 ? announced : await this.#announced());
+    const positions = positionsBehind(from, entries);
+    const changes = entries.flatMap((entry, at) => {
+      const state = states[at] ?? null;
+      if (state === null || this.#isBeforeCopy(from, entry, state)) return [];
+      const change = this.#changeOf(entry, state, marks);
+      return [
+        { change, view: entry.view, destinations: state.destinations, position: positions[at] ?? from },
+      ];
+    });
+    return { changes, position, isUpToDate };
+  }
+
+  /** A copy has the views that are there. */
+  #isBeforeCopy(
+    { copyFrom }: Position,
+    { partition, sequence }: TakenEntry,
+    { isThere }: ViewState,
+  ): boolean {
+    return !isThere && copyFrom !== null && sequence <= (copyFrom[partition] ?? 0);
+  }
+
+  #changeOf({ partition, sequence, view }: TakenEntry, state: ViewState, marks: Marks): Change {
+    const { environmentId } = this.scope;
+    const { sourceId, originId, alias } = view;
+    const { isThere, type, served, left } = state;
+    const { partitions } = this.options.store;
+    return {
+      id: formatViewId({ environmentId, sourceId, originId, alias }),
+      alias,
+      sourceGroup: this.#sourceGroupOf(sourceId) ?? state.sourceGroup ?? '',
+      originId,
+      type,
+      action: isThere ? 'set' : 'removed',
+      ...served,
+      left,
+      tags: changeTags(this.scope, view, state.fields),
+      version: marks.version([partition, partitions.ofEntity(sourceId, originId)]),
+      at: stampText(sequence),
+    };
+  }
+
+  #sourceGroupOf(sourceId: string): string | null {
+    const tenant = this.options.configuration.current.tenants.get(this.scope.tenant);
+    return tenant?.sources.get(sourceId)?.sourceGroup ?? null;
+  }
+
+  async #announced(): Promise<number[]> {
+    const { fields, partitions } = this.options.store;
+    const stored = await fields.read(
+      partitions.tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })),
+    );
+    return stored.map((number) => Number(number ?? 0));
+  }
+}
+
+const noWrites = new Map<number, number>();
+
+/** Where a reader stands behind each entry. Several entries of one sequence are passed together. */
+function positionsBehind(from: Position, entries: readonly TakenEntry[]): Position[] {
+  const sequences = [...from.sequences];
+  return entries.map(({ partition, sequence }, at) => {
+    const next = entries[at + 1];
+    const isLastOfIts = next?.partition !== partition || next.sequence !== sequence;
+    if (isLastOfIts) sequences[partition] = sequence;
+    return settled({ sequences: [...sequences], copyFrom: from.copyFrom });
+  });
+}
+
+/**
+ * Numbers of announcements that were read behind the views. A reader that has heard of them sees what was told: those of
+ * the partitions of the change, and those that came while the views were read.
+ */
+class Marks {
+  readonly #moved: readonly number[];
+
+  constructor(
+    before: readonly number[],
+    private readonly after: readonly number[],
+  ) {
+    this.#moved = after.flatMap((number, partition) => (number === before[partition] ? [] : [partition]));
+  }
+
+  version(partitions: readonly number[]): string {
+    const announced = new Map(
+      [...partitions, ...this.#moved].map((partition) => [partition, this.after[partition] ?? 0]),
+    );
+    return formatVersion(noWrites, announced);
+  }
+}

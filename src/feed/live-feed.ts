@@ -1,0 +1,234 @@
+/**
+ * The followers of one environment's feed in one process. All of them stand at one position, the head. One reader takes
+ * what is behind it, and every change is read and written once for all (docs/design/changes.md "Followers").
+ */
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { changesPageMax } from '../contract/limits.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { SharedReads } from '../lib/shared-reads.ts';
+import { Batch } from './batch.ts';
+import type { Feed, FeedPage } from './feed.ts';
+import { OffsetGoneError } from './log-page.ts';
+import type { Position } from './offset.ts';
+
+export interface Follower {
+  /** Changes since the batch before, or since the position with which it joined. Never empty but at its joining. */
+  told(batch: Batch): void;
+  /** There is more behind its position than a page. It is to read that by itself, then join again. */
+  isFarBehind(): void;
+  /** Nothing more is told. */
+  failed(error: unknown): void;
+}
+
+/** What is told of each change: itself alone, or also where else its view is shown. */
+export type Expand = 'nothing' | 'shown';
+
+/** The process takes no more followers. */
+export class FeedClosedError extends Error {
+  override readonly name = 'FeedClosedError';
+}
+
+type Joining = readonly [follower: Follower, position: Position];
+
+/** Where a reader begins: with everything that is there, at the present, or at a position that it was given. */
+export type Since = 'beginning' | 'now' | Position;
+
+/** Commits that come shortly one after another are read together. */
+const gatherMs = 5;
+const retryMs = 200;
+/** Longest time for which followers are told without letting other work of the process run. */
+const sliceMs = 10;
+
+export class LiveFeed {
+  readonly #followers = new Set<Follower>();
+  readonly #joining = new Map<Follower, Position>();
+  readonly #starts = new SharedReads<Position>();
+  readonly #pages = new SharedReads<Batch>();
+  #head: Position | null = null;
+  #isDirty = true;
+  #isRunning = false;
+  #isClosed = false;
+  #wake = () => {};
+
+  constructor(
+    readonly feed: Feed,
+    /** What its readers hear of each change. */
+    readonly expand: Expand,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {}
+
+  get followers(): number {
+    return this.#followers.size + this.#joining.size;
+  }
+
+  /** Nothing behind it is forgotten. @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError */
+  start(since: Since): Promise<Position> {
+    const { feed } = this;
+    if (since === 'beginning') return this.#starts.get(since, () => feed.beginning());
+    if (since === 'now') return this.#starts.get(since, () => feed.end());
+    return this.#starts.get(positionName(since), () => feed.check(since).then(() => since));
+  }
+
+  /** The next changes behind a position, read once for all who ask at a time. @throws as `Feed.page` */
+  next(from: Position, limit: number): Promise<Batch> {
+    return this.#pages.get(`${limit};${positionName(from)}`, () => this.#read(from, limit, null));
+  }
+
+  /** Something may have changed. */
+  changed(): void {
+    this.#isDirty = true;
+    this.#wake();
+  }
+
+  /** From now on the follower is told what is behind its position. The first batch may be empty. */
+  join(follower: Follower, position: Position): void {
+    if (this.#isClosed) {
+      follower.failed(new FeedClosedError('the process ends'));
+      return;
+    }
+    this.#joining.set(follower, position);
+    this.#wake();
+    if (!this.#isRunning) void this.#run();
+  }
+
+  leave(follower: Follower): void {
+    this.#followers.delete(follower);
+    this.#joining.delete(follower);
+    if (this.followers === 0) this.#wake();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#failAll(new FeedClosedError('the process ends'));
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.followers > 0) {
+      try {
+        await this.#step();
+      } catch (error) {
+        if (error instanceof OffsetGoneError) {
+          // The store forgot what the followers have seen.
+          this.#head = null;
+          this.#failAll(error);
+          continue;
+        }
+        this.#isDirty = true;
+        this.onTrouble(error);
+        await setTimeout(retryMs);
+      }
+    }
+    this.#head = null;
+    this.#isDirty = true;
+    this.#isRunning = false;
+  }
+
+  /** The head moves on, then who joins comes to it: nobody is told anything older than what it has seen. */
+  async #step(): Promise<void> {
+    if (!this.#isDirty && this.#joining.size === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      if (this.#joining.size === 0) await setTimeout(gatherMs);
+      return;
+    }
+    // They have read what was there before this step, so the head that comes out of it is not behind them.
+    const joining = [...this.#joining];
+    const head = await this.#moveHead();
+    if (head !== null && joining.length > 0) await this.#takeIn(head, joining);
+  }
+
+  /** @returns the head; null when there is more behind it */
+  async #moveHead(): Promise<Position | null> {
+    this.#isDirty = false;
+    if (this.#head === null || this.#followers.size === 0) {
+      this.#head = await this.feed.end();
+      return this.#head;
+    }
+    const batch = await this.#read(this.#head, changesPageMax, null);
+    this.#head = batch.position;
+    if (batch.changes.length > 0) await this.#tell(this.#followers, batch);
+    if (batch.isUpToDate) return this.#head;
+    this.#isDirty = true;
+    return null;
+  }
+
+  async #read(from: Position, limit: number, until: Position | null): Promise<Batch> {
+    const page = await this.feed.page(from, limit, until);
+    return new Batch(this.feed, this.expand === 'shown' ? await this.#expanded(page) : page);
+  }
+
+  async #expanded(page: FeedPage): Promise<FeedPage> {
+    const shown = await this.feed.shownOn(page.changes);
+    const changes = page.changes.map((told, at) => ({ ...told, change: { ...told.change, ...shown[at] } }));
+    return { ...page, changes };
+  }
+
+  async #takeIn(head: Position, joining: readonly Joining[]): Promise<void> {
+    for (const group of groupsOf(joining)) {
+      const [first] = group;
+      if (first !== undefined) await this.#takeInAt(head, first[1], group);
+    }
+  }
+
+  async #takeInAt(head: Position, from: Position, group: readonly Joining[]): Promise<void> {
+    let batch: Batch;
+    try {
+      batch = await this.#read(from, changesPageMax, head);
+    } catch (error) {
+      if (!(error instanceof OffsetGoneError)) throw error;
+      for (const follower of this.#stillJoining(group)) follower.failed(error);
+      return;
+    }
+    const followers = this.#stillJoining(group);
+    if (!batch.isUpToDate) {
+      for (const follower of followers) follower.isFarBehind();
+      return;
+    }
+    for (const follower of followers) this.#followers.add(follower);
+    await this.#tell(followers, batch);
+  }
+
+  /** Those of the group that did not leave meanwhile; they join no more. */
+  #stillJoining(group: readonly Joining[]): Follower[] {
+    return group.flatMap(([follower, position]) => {
+      if (this.#joining.get(follower) !== position) return [];
+      this.#joining.delete(follower);
+      return [follower];
+    });
+  }
+
+  async #tell(followers: Iterable<Follower>, batch: Batch): Promise<void> {
+    let sliceStartMs = performance.now();
+    for (const follower of [...followers]) {
+      if (this.#followers.has(follower)) follower.told(batch);
+      if (performance.now() - sliceStartMs < sliceMs) continue;
+      await setImmediate();
+      sliceStartMs = performance.now();
+    }
+  }
+
+  #failAll(error: unknown): void {
+    const all = [...this.#followers, ...this.#joining.keys()];
+    this.#followers.clear();
+    this.#joining.clear();
+    for (const follower of all) follower.failed(error);
+  }
+}
+
+/** Those who begin at one position, together. Most of them share the very object. */
+function groupsOf(joining: readonly Joining[]): Iterable<Joining[]> {
+  const names = new Map<Position, string>();
+  const nameOf = (position: Position) => {
+    const name = names.get(position) ?? positionName(position);
+    names.set(position, name);
+    return name;
+  };
+  return groupBy(joining, ([, position]) => nameOf(position)).values();
+}
+
+function positionName({ sequences, copyFrom }: Position): string {
+  return `${sequences.join()};${copyFrom?.join() ?? ''}`;
+}

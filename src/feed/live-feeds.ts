@@ -1,0 +1,55 @@
+/** The feeds of all environments that somebody in this process reads or follows. */
+import { BoundedCache } from '../lib/bounded-cache.ts';
+import { logField } from '../store/change-log/views.ts';
+import type { EnvironmentScope } from '../store/environment-scope.ts';
+import { Feed, type FeedOptions } from './feed.ts';
+import { type Expand, type Follower, LiveFeed } from './live-feed.ts';
+import type { Position } from './offset.ts';
+
+const quietFeedsMax = 1000;
+
+export class LiveFeeds {
+  /** Feeds that somebody follows. */
+  readonly #followed = new Map<string, LiveFeed>();
+  readonly #known = new BoundedCache<string, LiveFeed>({ entriesMax: quietFeedsMax });
+
+  constructor(
+    private readonly options: FeedOptions,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {}
+
+  /** Who wants to hear where changed views are shown has a feed apart, so others do not wait for that. */
+  of(scope: EnvironmentScope, expand: Expand = 'nothing'): LiveFeed {
+    const name = nameOf(scope, expand);
+    return (
+      this.#followed.get(name) ??
+      this.#known.getOrMake(name, () => new LiveFeed(new Feed(this.options, scope), expand, this.onTrouble))
+    );
+  }
+
+  /** As `LiveFeed.join`; the feed hears of changes from then on. */
+  join(live: LiveFeed, follower: Follower, position: Position): void {
+    this.#followed.set(nameOf(live.feed.scope, live.expand), live);
+    live.join(follower, position);
+  }
+
+  /** Something may have changed in any environment. */
+  changed(): void {
+    for (const [name, feed] of this.#followed) {
+      if (feed.followers === 0) this.#followed.delete(name);
+      else feed.changed();
+    }
+  }
+
+  get followers(): number {
+    return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
+  }
+
+  close(): void {
+    for (const feed of this.#followed.values()) feed.close();
+  }
+}
+
+function nameOf(scope: EnvironmentScope, expand: Expand): string {
+  return `${logField(scope)} ${expand}`;
+}

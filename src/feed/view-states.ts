@@ -1,0 +1,211 @@
+/** Reads what views are now: whether they are there, and what they are served under. */
+import { isDeepStrictEqual } from 'node:util';
+import type { EntityRef } from '../contract/ids.ts';
+import { groupBy } from '../lib/group-by.ts';
+import type { LogReader } from '../store/change-log/entries.ts';
+import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
+import type { FormerClaim } from '../store/change-log/told-views.ts';
+import type { LoggedView } from '../store/change-log/views.ts';
+import { readProcessed } from '../store/derived/processed.ts';
+import type { Destination, ProcessedRecord } from '../store/derived/processed-record.ts';
+import type { EnvironmentScope } from '../store/environment-scope.ts';
+import { viewField } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import type { Served } from './change.ts';
+
+export interface ViewState {
+  readonly view: LoggedView;
+  readonly isThere: boolean;
+  /** Of the entity when the view was told last. */
+  readonly type: string;
+  /** Null when it is not known with the view itself. */
+  readonly sourceGroup: string | null;
+  readonly served: Served;
+  readonly left: Served;
+  /** `claimField` of all of both. */
+  readonly fields: readonly string[];
+  /** Webhooks that its schema names for it, or named last. */
+  readonly destinations: readonly Destination[];
+  /** Views that it refers to (`referenceText`). */
+  readonly references: readonly string[];
+}
+
+/** A view with what it claims, and has given up. */
+interface Claimant
+  extends Pick<ViewState, 'view' | 'isThere' | 'type' | 'sourceGroup' | 'references' | 'destinations'> {
+  readonly claims: readonly ClaimOfView[];
+}
+
+/** How often a view is read again that changed while it was read. It is told once more anyway, with that change. */
+const readingsMax = 3;
+
+/**
+ * States in the order asked; null for a view that is not there and was not removed within the retention.
+ * @param keptSince microseconds: what was left before is not told any more. @throws StoreUnavailableError
+ */
+export async function readViewStates(
+  store: Store,
+  log: LogReader,
+  views: readonly LoggedView[],
+  keptSince: number,
+): Promise<(ViewState | null)[]> {
+  const states = new Map<LoggedView, ViewState | null>();
+  let claimants = new Map(await readClaimants(store, log, views));
+  for (let reading = 1; claimants.size > 0; reading += 1) {
+    const service = await readServiceOf(store, log, claimants, keptSince);
+    for (const [view, claimant] of claimants) states.set(view, claimant && stateOf(claimant, service));
+    claimants = reading < readingsMax ? await readTorn(store, log, claimants, service) : new Map();
+  }
+  return views.map((view) => states.get(view) ?? null);
+}
+
+type Claimants = ReadonlyMap<LoggedView, Claimant | null>;
+type Service = ReadonlyMap<ClaimOfView, ServiceState>;
+
+async function readServiceOf(
+  store: Store,
+  log: LogReader,
+  claimants: Claimants,
+  keptSince: number,
+): Promise<Service> {
+  const claims = [...claimants.values()].flatMap((claimant) => claimant?.claims ?? []);
+  const service = await readService(store, log.scope, claims, keptSince);
+  return new Map(claims.map((claim, at) => [claim, service[at] ?? 'never']));
+}
+
+/**
+ * A view that changes between the reading of its record and that of its claims seems to be served nowhere, as it never was.
+ * @returns those that have changed, as they are now
+ */
+async function readTorn(
+  store: Store,
+  log: LogReader,
+  claimants: Claimants,
+  service: Service,
+): Promise<Map<LoggedView, Claimant | null>> {
+  const unserved = [...claimants].flatMap(([view, claimant]) =>
+    claimant?.claims.some((claim) => claim.sinceStamp !== null && service.get(claim) !== 'served')
+      ? [view]
+      : [],
+  );
+  const now = await readClaimants(store, log, unserved);
+  return new Map(now.filter(([view, claimant]) => !isDeepStrictEqual(claimant, claimants.get(view))));
+}
+
+function stateOf({ claims, ...state }: Claimant, service: Service): ViewState {
+  const inState = (wanted: ServiceState) => claims.filter((claim) => service.get(claim) === wanted);
+  const [served, left] = [inState('served'), inState('left')];
+  const fields = [...served, ...left].map(({ field }) => field);
+  return { ...state, served: servedAs(served), left: servedAs(left), fields };
+}
+
+function servedAs(claims: readonly ClaimOfView[]): Served {
+  const urls: string[] = [];
+  const handles: string[] = [];
+  const redirects: string[] = [];
+  for (const { kind, field, display } of claims) {
+    (kind === 'redirect' ? redirects : field.startsWith('h:') ? handles : urls).push(display);
+  }
+  return { urls, handles, redirects };
+}
+
+async function readClaimants(
+  store: Store,
+  log: LogReader,
+  views: readonly LoggedView[],
+): Promise<[LoggedView, Claimant | null][]> {
+  const records = await readRecords(store, log.scope, views);
+  const found = views.map((view, at) => presentClaimant(view, records[at] ?? null, log.scope));
+  const gone = views.filter((_, at) => found[at] === null);
+  const removed = new Map<LoggedView, Claimant>();
+  const partitionOf = ({ sourceId, originId }: EntityRef) => store.partitions.ofEntity(sourceId, originId);
+  await Promise.all(
+    [...groupBy(gone, partitionOf)].map(async ([partition, group]) => {
+      const were = await log.readRemoved(partition, group);
+      group.forEach((view, at) => {
+        const was = were[at] ?? null;
+        if (was === null) return;
+        const { type, sourceGroup, claims, destinations = [] } = was;
+        const former = claims.map((claim) => formerClaim(view, claim));
+        removed.set(view, {
+          view,
+          isThere: false,
+          type,
+          sourceGroup,
+          claims: former,
+          references: [],
+          destinations,
+        });
+      });
+    }),
+  );
+  return views.map((view, at) => [view, found[at] ?? removed.get(view) ?? null]);
+}
+
+async function readRecords(
+  store: Store,
+  { tenant }: EnvironmentScope,
+  views: readonly LoggedView[],
+): Promise<(ProcessedRecord | null)[]> {
+  const records = new Map<string, ProcessedRecord | null>();
+  const nameOf = ({ sourceId, originId }: EntityRef) => `${sourceId}:${originId}`;
+  const entities = [...new Map(views.map((view) => [nameOf(view), view])).values()];
+  const groups = groupBy(
+    entities,
+    ({ sourceId, originId }) => `${store.partitions.ofEntity(sourceId, originId)}:${sourceId}`,
+  );
+  await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return;
+      const tag = store.partitions.tag(store.partitions.ofEntity(first.sourceId, first.originId));
+      const originIds = group.map(({ originId }) => originId);
+      const found = await readProcessed(store, tag, tenant, first.sourceId, originIds);
+      group.forEach((view, at) => {
+        records.set(nameOf(view), found[at] ?? null);
+      });
+    }),
+  );
+  return views.map((view) => records.get(nameOf(view)) ?? null);
+}
+
+function presentClaimant(
+  view: LoggedView,
+  record: ProcessedRecord | null,
+  { environmentId }: EnvironmentScope,
+): Claimant | null {
+  const output = record?.outputs.find(
+    ({ kind, environmentId: of, name }) => kind === 'view' && of === environmentId && name === view.alias,
+  );
+  // A record that a restore has put names views that are not made yet.
+  if (record === null || output === undefined || output.bytesDigest.length === 0) return null;
+  const { claims, formerClaims = [], toldType = record.type, references = [], destinations = [] } = output;
+  return {
+    view,
+    isThere: true,
+    type: toldType,
+    sourceGroup: null,
+    references,
+    destinations,
+    claims: [
+      ...claims.map(({ field, host, kind, display, sinceStamp }) => ({
+        view,
+        field,
+        host,
+        kind,
+        display,
+        sinceStamp,
+      })),
+      ...formerClaims.map((claim) => formerClaim(view, claim)),
+    ],
+  };
+}
+
+function formerClaim(view: LoggedView, claim: FormerClaim): ClaimOfView {
+  return { view, ...claim, sinceStamp: null };
+}
+
+/** Tells views apart. */
+export function viewName({ sourceId, alias, originId }: LoggedView): string {
+  return viewField(sourceId, alias, originId);
+}

@@ -1,0 +1,102 @@
+/** `GET /changes/v1`: the changes of an environment, at once, by long-poll, or as events (docs/reference/http.md "Changes"). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { changesPageMax, longPollMs } from '../../contract/limits.ts';
+import type { Batch } from '../../feed/batch.ts';
+import { FeedClosedError, type LiveFeed, type Since } from '../../feed/live-feed.ts';
+import type { LiveFeeds } from '../../feed/live-feeds.ts';
+import { LogIncompleteError, OffsetGoneError } from '../../feed/log-page.ts';
+import type { Position } from '../../feed/offset.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import type { Call } from '../call.ts';
+import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import type { Handler } from '../handler.ts';
+import { askedEnvironment } from '../management/asked.ts';
+import { scopeOf } from '../routes/page.ts';
+import type { Services } from '../services.ts';
+import { eventsAnswer } from '../uws/events-answer.ts';
+import { followEvents } from './event-follower.ts';
+import { changesRequest } from './request.ts';
+
+/** @throws ProblemError 410, 422, `versionNotReached`; StoreUnavailableError */
+export function changesFeed(services: Services): Handler {
+  return feedOf(services, (call) => scopeOf(call.client));
+}
+
+/** The same feed for the tenant's managers, who name the environment (docs/reference/management.md "Changes"). */
+export function managementChanges(services: Services): Handler {
+  return feedOf(services, (call) => ({
+    tenant: call.manager.tenant.alias,
+    environmentId: askedEnvironment(call).id,
+  }));
+}
+
+function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScope): Handler {
+  return async (call) => {
+    const scope = scopeOfCall(call);
+    const { way, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
+    const live = services.feeds.of(scope, expand);
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, scope.tenant, version);
+    try {
+      if (way === 'sse') return await followedAnswer(services.feeds, live, since);
+      const from = typeof since === 'string' ? await live.start(since) : since;
+      const batch = await nextChanges(live, from);
+      if (way === 'once' || batch.changes.length > 0) return changesAnswer(batch);
+      return changesAnswer(await firstChanges(services.feeds, live, batch));
+    } catch (error) {
+      throw problemOf(error);
+    }
+  };
+}
+
+/** A page with changes, or an empty one when there are none. Entries that tell of nothing any more are passed. */
+async function nextChanges(live: LiveFeed, from: Position): Promise<Batch> {
+  for (let position = from; ; ) {
+    const batch = await live.next(position, changesPageMax);
+    if (batch.changes.length > 0 || batch.isUpToDate) return batch;
+    position = batch.position;
+  }
+}
+
+/** The changes that come first, or none when the time is over. @param latest what is told then */
+function firstChanges(feeds: LiveFeeds, live: LiveFeed, latest: Batch): Promise<Batch> {
+  const from = latest.position;
+  return new Promise((resolve, reject) => {
+    let empty = latest;
+    const finish = (batch: Batch) => {
+      clearTimeout(timer);
+      live.leave(follower);
+      resolve(batch);
+    };
+    const follower = {
+      told: (batch: Batch) => {
+        empty = batch;
+        if (batch.changes.length > 0) finish(batch);
+      },
+      isFarBehind: () => nextChanges(live, from).then(finish, reject),
+      failed: (error: unknown) => {
+        clearTimeout(timer);
+        if (error instanceof FeedClosedError) finish(empty);
+        else reject(error);
+      },
+    };
+    const timer = setTimeout(() => finish(empty), longPollMs);
+    feeds.join(live, follower, from);
+  });
+}
+
+function changesAnswer({ json }: Batch): Answer {
+  return { status: 200, body: json, contentType: jsonType, headers: [['Cache-Control', 'no-store']] };
+}
+
+async function followedAnswer(feeds: LiveFeeds, live: LiveFeed, since: Since): Promise<Answer> {
+  const from = await live.start(since);
+  return eventsAnswer((stream) => followEvents(feeds, live, from, stream));
+}
+
+function problemOf(error: unknown): unknown {
+  if (error instanceof OffsetGoneError) return new ProblemError(problems.offsetGone);
+  if (error instanceof LogIncompleteError) return new ProblemError(problems.unavailable);
+  return error;
+}

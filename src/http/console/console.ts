@@ -1,0 +1,70 @@
+/** `GET /console`: the page for whoever runs a tenant, and its files (docs/guide/console.md). */
+import path from 'node:path';
+import { type ConsoleFile, pageName } from '../../console/files.mjs';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { Answer, HeaderField } from '../answer.ts';
+import type { Call } from '../call.ts';
+import { chooseCoding } from '../delivery/content-coding.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+
+/**
+ * The page loads nothing from elsewhere, runs no script but its own, and stands in no frame. So text of an entity can
+ * become nothing but text, and a key can go nowhere but here.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const safeHeaders: readonly HeaderField[] = [
+  ['Content-Security-Policy', policy],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+];
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Names of scripts and styles hold their digests, so what has such a name never changes. */
+const digestPattern = /-[A-Z0-9]{8}\.(?:js|css)$/;
+const assetPath = /^assets\/(.+)$/;
+
+/** The page, whatever view of the console the path names: the script reads it. @throws ProblemError 404 */
+export function consolePage({ consoleFiles }: Services): Handler {
+  return async (call) => {
+    if (consoleFiles === null) throw new ProblemError(problems.pathUnknown);
+    const [rest = ''] = call.parameters;
+    const asset = assetPath.exec(rest)?.[1];
+    const file = (await consoleFiles()).get(asset ?? pageName);
+    if (file === undefined) throw new ProblemError(problems.pathUnknown);
+    return fileAnswer(file, call);
+  };
+}
+
+function fileAnswer({ name, plain, gzip, br }: ConsoleFile, call: Call): Answer {
+  const coding = chooseCoding(call.header('accept-encoding'));
+  const body = { identity: plain, gzip, br }[coding];
+  const caching = digestPattern.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
+  const coded: readonly HeaderField[] = coding === 'identity' ? [] : [['Content-Encoding', coding]];
+  return {
+    status: 200,
+    body,
+    contentType: contentTypes[path.extname(name)] ?? 'application/octet-stream',
+    headers: [...safeHeaders, ['Cache-Control', caching], ['Vary', 'Accept-Encoding'], ...coded],
+  };
+}

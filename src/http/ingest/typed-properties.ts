@@ -1,0 +1,150 @@
+/**
+ * Properties in which each value says its type, as `POST /ingest/v1` takes them, and what they mean: plain JSON
+ * (docs/reference/http.md "Typed properties"). Pure. Members may begin in lower or in upper case, a number may be text,
+ * and a value that is left out is null.
+ */
+import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { jsonDepthMax, mistakesListedMax, typedPlaceCharactersMax } from '../../contract/limits.ts';
+import { propertyName } from '../../contract/shapes-ingest.ts';
+import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
+import { itemPath } from '../../lib/json-place.ts';
+import type { Mistake } from '../routing/validate.ts';
+
+export interface PlainProperties {
+  /** What is no property map stays as it was sent. */
+  readonly properties: Json;
+  /** `field` is the place of the property: `properties.hero.images[2]`. */
+  readonly mistakes: readonly Mistake[];
+}
+
+/** @param typed property name -> typed property; those whose names are not allowed are mistakes, and left out */
+export function plainProperties(typed: Json): PlainProperties {
+  const mistakes: Mistake[] = [];
+  if (!isJsonObject(typed)) return { properties: typed, mistakes };
+  const properties = plainMap(withAllowedNames(typed, mistakes), rootPosition, mistakes);
+  return { properties, mistakes };
+}
+
+const allowedName = new RegExp(propertyName.pattern);
+const nameText = `is not allowed: a name ${propertyName.rule}`;
+
+/** The rule holds for the names in `properties` itself. A mistake has the place of its property, as all of them have. */
+function withAllowedNames(typed: JsonObject, mistakes: Mistake[]): JsonObject {
+  const bad = Object.keys(typed).filter((name) => !allowedName.test(name));
+  if (bad.length === 0) return typed;
+  for (const name of bad)
+    tell(mistakes, { ...rootPosition, place: memberPlace('properties', name) }, nameText);
+  return Object.fromEntries(Object.entries(typed).filter(([name]) => allowedName.test(name)));
+}
+
+/** Where a value stands. `properties` of the entity is level 1. */
+interface Position {
+  readonly place: string;
+  readonly level: number;
+}
+
+const rootPosition: Position = { place: 'properties', level: 1 };
+
+const typeNames = ['string', 'number', 'boolean', 'object', 'array'] as const;
+type TypeName = (typeof typeNames)[number];
+
+/** A member of a typed property by its name in lower case; null when it is absent. */
+function memberOf(property: JsonObject, name: string): Json {
+  const upper = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return getOwn(property, name) ?? getOwn(property, upper) ?? null;
+}
+
+function plainMap(typed: JsonObject, { place, level }: Position, mistakes: Mistake[]): JsonObject {
+  const plain: JsonObject = {};
+  // What is nested too deep is refused with the plain value, so nobody looks further inside.
+  if (level > jsonDepthMax) return plain;
+  for (const name of Object.keys(typed)) {
+    const at = { place: memberPlace(place, name), level };
+    setOwn(plain, name, plainValue(getOwn(typed, name) ?? null, at, mistakes));
+  }
+  return plain;
+}
+
+/** The plain value of a typed property; null after a mistake. */
+function plainValue(property: Json, at: Position, mistakes: Mistake[]): Json {
+  if (property === null) return null;
+  const type = isJsonObject(property) ? memberOf(property, 'type') : null;
+  if (!isJsonObject(property) || typeof type !== 'string') {
+    return tell(mistakes, at, 'must be a typed property: {"type", "value"}');
+  }
+  const known = typeNames.find((name) => name === type);
+  if (known === undefined) return tell(mistakes, at, `has another type than ${typeNames.join(', ')}`);
+  return readers[known](property, at, mistakes);
+}
+
+type Reader = (property: JsonObject, at: Position, mistakes: Mistake[]) => Json;
+
+const readers: Readonly<Record<TypeName, Reader>> = {
+  string: (property, at, mistakes) => {
+    const value = memberOf(property, 'value');
+    return value === null || typeof value === 'string'
+      ? value
+      : tell(mistakes, at, 'must have a text as value');
+  },
+  boolean: (property, at, mistakes) => {
+    const value = memberOf(property, 'value');
+    if (value === null || typeof value === 'boolean') return value;
+    return tell(mistakes, at, 'must have true or false as value');
+  },
+  number: (property, at, mistakes) => {
+    const value = memberOf(property, 'value');
+    const precision = memberOf(property, 'precision');
+    if (precision !== null && !isPrecision(precision)) {
+      return tell(mistakes, at, 'must have a whole number, 0 or more, as precision');
+    }
+    if (value === null) return null;
+    return numberOf(value, precision) ?? tell(mistakes, at, 'must have a number as value');
+  },
+  object: (property, at, mistakes) => {
+    const properties = memberOf(property, 'properties');
+    if (properties === null) return null;
+    if (!isJsonObject(properties)) return tell(mistakes, at, 'must have an object as properties');
+    return plainMap(properties, { ...at, level: at.level + 1 }, mistakes);
+  },
+  array: (property, at, mistakes) => {
+    const items = memberOf(property, 'items');
+    if (items === null) return null;
+    if (!Array.isArray(items)) return tell(mistakes, at, 'must have an array as items');
+    const level = at.level + 1;
+    if (level > jsonDepthMax) return [];
+    return items.map((item, index) => plainItem(item, { place: itemPath(at.place, index), level }, mistakes));
+  },
+};
+
+/** An item is a typed property, or a bare map from names to typed properties. */
+function plainItem(item: Json, at: Position, mistakes: Mistake[]): Json {
+  const isBare = isJsonObject(item) && typeof memberOf(item, 'type') !== 'string';
+  return isBare ? plainMap(item, { ...at, level: at.level + 1 }, mistakes) : plainValue(item, at, mistakes);
+}
+
+/** Fractional digits that a 64-bit floating-point number can have at all. */
+const precisionMax = 1_100;
+
+function isPrecision(value: Json): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+/** Null for what is no number. Without a precision nothing is rounded. */
+function numberOf(value: Json, precision: number | null): number | null {
+  const digits = precision === null ? null : Math.min(precision, precisionMax);
+  if (typeof value === 'string') return digits === null ? parseJsonNumber(value) : roundText(value, digits);
+  if (typeof value !== 'number' || !Number.isFinite(value)) return null;
+  return digits === null ? value : roundNumber(value, digits);
+}
+
+function tell(mistakes: Mistake[], { place }: Position, text: string): null {
+  if (mistakes.length < mistakesListedMax) mistakes.push({ field: place, text: `${place} ${text}` });
+  return null;
+}
+
+/** Names are as long as their sender likes and may be half of a character; a place is told with each mistake. */
+function memberPlace(place: string, name: string): string {
+  const whole = `${place}.${name}`;
+  if (whole.length <= typedPlaceCharactersMax) return whole.toWellFormed();
+  return `${whole.slice(0, typedPlaceCharactersMax).toWellFormed()}…`;
+}

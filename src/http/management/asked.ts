@@ -1,0 +1,104 @@
+/** What a management request names: an environment, a source, a client of the tenant of its key. */
+import type {
+  ClientPrincipal,
+  Configuration,
+  Environment,
+  Source,
+  Tenant,
+} from '../../config/configuration.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { quote } from '../../lib/quote.ts';
+import type { Call } from '../call.ts';
+import { parameterValues } from '../routes/page.ts';
+
+/** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
+export function askedText(call: Call, name: string): string | null {
+  return parameterValues(call.query)(name).at(-1) ?? null;
+}
+
+/** Whether a query parameter is `true`; false when it is absent. @throws ProblemError `parameterInvalid` */
+export function askedFlag(call: Call, name: string): boolean {
+  const value = askedText(call, name)?.toLowerCase() ?? 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new ProblemError(problems.parameterInvalid(name, 'must be true or false'));
+}
+
+/** @throws ProblemError `parameterInvalid` when it is absent */
+export function requiredText(call: Call, name: string): string {
+  const value = askedText(call, name);
+  if (value === null) throw new ProblemError(problems.parameterInvalid(name, 'is required'));
+  return value;
+}
+
+/** Decoded text of a path parameter. @throws ProblemError `parameterInvalid` */
+export function pathText(call: Call, index: number, name: string): string {
+  try {
+    return decodeURIComponent(call.parameters[index] ?? '');
+  } catch {
+    throw new ProblemError(problems.parameterInvalid(name, 'is not percent-encoded UTF-8'));
+  }
+}
+
+/**
+ * The environment that `environment` names by alias or id. It may be left out where there is one.
+ * @throws ProblemError 404, or 422 when several could be meant
+ */
+export function askedEnvironment(call: Call): Environment {
+  return environmentNamed(call.manager.tenant, askedText(call, 'environment'));
+}
+
+/** As `askedEnvironment`. @throws ProblemError 404, or 422 when several could be meant */
+export function environmentNamed({ environments }: Tenant, name: string | null): Environment {
+  const [only] = environments;
+  if (name === null && environments.length === 1 && only !== undefined) return only;
+  if (name === null) {
+    const aliases = environments.map(({ alias }) => alias).join(', ');
+    throw new ProblemError(problems.parameterInvalid('environment', `is required: one of ${aliases}`));
+  }
+  const found = environments.find(({ alias, id }) => alias === name || id === name);
+  return found ?? throwNothing(`There is no environment ${quote(name)}`);
+}
+
+/** The alias of a source group, which may be left out where there is one. @throws ProblemError 422 */
+export function groupNamed({ sourceGroups }: Tenant, name: string | null): string {
+  const [only, ...others] = sourceGroups.keys();
+  if (name !== null) return name;
+  if (only !== undefined && others.length === 0) return only;
+  const aliases = [...sourceGroups.keys()].join(', ');
+  throw new ProblemError(problems.parameterInvalid('sourceGroup', `is required: one of ${aliases}`));
+}
+
+/** The source that a source group uses in an environment. @throws ProblemError 404 */
+export function sourceOf(tenant: Tenant, sourceGroup: string, environment: Environment): Source {
+  if (!tenant.sourceGroups.has(sourceGroup)) throwNothing(`There is no source group ${quote(sourceGroup)}`);
+  return (
+    tenant.sourceIn(sourceGroup, environment.id) ??
+    throwNothing(`The environment ${environment.alias} uses no source of the group ${sourceGroup}`)
+  );
+}
+
+/**
+ * The client that `client` names, else the first that may ask for views.
+ * @throws ProblemError 404
+ */
+export function askedClient(
+  call: Call,
+  configuration: Configuration,
+  environment: Environment,
+): ClientPrincipal {
+  const name = askedText(call, 'client');
+  const clients = configuration.clients.filter(
+    (client) => client.tenant.alias === call.manager.tenant.alias && client.environment.id === environment.id,
+  );
+  const found =
+    name === null
+      ? clients.find(({ scopes }) => scopes.has('delivery'))
+      : clients.find((client) => client.name === name);
+  const what = name === null ? 'no client with the scope "delivery"' : `no client ${quote(name)}`;
+  return found ?? throwNothing(`The environment ${environment.alias} has ${what}`);
+}
+
+/** @throws ProblemError 404 with the words */
+export function throwNothing(what: string): never {
+  throw new ProblemError(problems.nothingThere(what));
+}

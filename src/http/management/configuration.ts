@@ -1,0 +1,199 @@
+/** `GET` and `PUT /management/v1/configuration`: the documents of a tenant (docs/reference/management.md "Configuration"). */
+
+import { compileCode } from '../../config/code/compile-code.ts';
+import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
+import { withAskedLookups } from '../../config/documents/asked-lookups.ts';
+import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
+import { loadConfiguration } from '../../config/documents/load.ts';
+import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
+import { withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { configurationBodyBytesMax, configurationMistakesMax } from '../../contract/limits.ts';
+import { beginDryRun } from '../../jobs/dry-run/begin.ts';
+import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
+import {
+  ConfigurationRefusedError,
+  type PublishedConfiguration,
+  publishConfiguration,
+  readPublished,
+} from '../../store/configuration/published-configuration.ts';
+import type { Store } from '../../store/store.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import { parseJson } from '../ingest/entity-reading.ts';
+import type { Services } from '../services.ts';
+import { askedFlag, askedText } from './asked.ts';
+import { issueLine } from './issue-line.ts';
+import { dryRunJobId, rebuildJobId } from './job-id.ts';
+
+export function getConfiguration({ store }: Services): Handler {
+  return async (call) => {
+    const { alias } = call.manager.tenant;
+    const published = await publishedOf(store);
+    const own = documentsOfTenant(published.documents, alias);
+    const shown = documentsOfTenant(withoutSecrets(published.documents), alias);
+    const appliedAtMs = published.appliedAtMs.get(alias);
+    return jsonAnswer(200, {
+      digest: documentsDigest(own),
+      appliedAt: appliedAtMs === undefined ? null : new Date(appliedAtMs).toISOString(),
+      documents: Object.fromEntries([...shown].map(([path, text]) => [path, readableText(path, text)])),
+    });
+  };
+}
+
+const tooLarge = new ProblemError(problems.configurationTooLarge);
+
+export function putConfiguration({ store }: Services): Handler {
+  // A configuration takes processor time to be checked: others wait for it, and for each other.
+  const oneAtATime = new Semaphore(1);
+  return async (call) => {
+    const expected = askedText(call, 'expected');
+    const mayRemove = askedFlag(call, 'removals');
+    const isDryRun = askedFlag(call, 'dryRun');
+    const own = documentsIn(parseJson(await call.body.bytes(configurationBodyBytesMax, tooLarge)));
+    const release = await oneAtATime.acquire();
+    try {
+      return jsonAnswer(
+        200,
+        await replace(store, call.manager.tenant.alias, own, { expected, mayRemove, isDryRun }),
+      );
+    } finally {
+      release();
+    }
+  };
+}
+
+interface PutOptions {
+  /** Digest that the tenant's documents must have still; null: any. */
+  readonly expected: string | null;
+  readonly mayRemove: boolean;
+  /** Nothing becomes active: a job tells what would change. */
+  readonly isDryRun: boolean;
+}
+
+async function replace(
+  store: Store,
+  tenant: string,
+  own: ConfigDocuments,
+  { expected, mayRemove, isDryRun }: PutOptions,
+): Promise<object> {
+  const published = await publishedOf(store);
+  const before = documentsOfTenant(published.documents, tenant);
+  const former = documentsDigest(before);
+  if (expected !== null && expected !== former) throw new ProblemError(problems.configurationChanged(former));
+  const compiled = await compiledDocuments(tenant, withSecretsOf(before, own));
+  const replaced = withDocumentsOfTenant(published.documents, tenant, compiled);
+  const documents = hashKeys(withAskedLookups(replaced, published.documents));
+  const configuration = soundConfiguration(documents, tenant);
+  const digest = documentsDigest(documentsOfTenant(documents, tenant));
+  if (isDryRun) {
+    const token = await beginDryRun(store, documents, { tenant, generation: published.generation });
+    return { digest, job: dryRunJobId(token) };
+  }
+  if (!mayRemove) await refuseLosses(store, published, configuration);
+  const generation = await publish(store, documents, configuration, published.generation);
+  return { digest, job: rebuildJobId(generation) };
+}
+
+/** @returns the documents, with what was there for each secret that is `kept` */
+function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
+  const file = 'tenant.json';
+  const text = own.get(file);
+  return text === undefined ? own : new Map(own).set(file, withKeptSecrets(text, before.get(file)));
+}
+
+async function publish(
+  store: Store,
+  documents: ConfigDocuments,
+  configuration: Configuration,
+  after: number,
+): Promise<number> {
+  try {
+    return await publishConfiguration(store, documents, configuration, { after });
+  } catch (error) {
+    if (!(error instanceof ConfigurationRefusedError)) throw error;
+    throw new ProblemError(problems.configurationRefused(error.message));
+  }
+}
+
+/** Documents of a tenant with the programs of its schemas in JavaScript. @throws ProblemError 422 with every mistake */
+async function compiledDocuments(tenant: string, own: ConfigDocuments): Promise<ConfigDocuments> {
+  const { documents, issues } = await compileCode(withDocumentsOfTenant(new Map(), tenant, own));
+  if (issues.length > 0) throw mistakes(issues, tenant);
+  return inFolder(documents, tenant);
+}
+
+function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError {
+  const shown = issues.slice(0, configurationMistakesMax);
+  return new ProblemError(problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant))));
+}
+
+/**
+ * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
+ * another tenant. The others became active once, and stay as they are.
+ * @throws ProblemError 422 with every mistake
+ */
+function soundConfiguration(documents: ConfigDocuments, tenant: string): Configuration {
+  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
+  const alone = loadConfiguration(own);
+  if (!alone.ok) throw mistakes(alone.issues, tenant);
+  if (!alone.configuration.tenants.has(tenant)) {
+    throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
+  }
+  const loaded = loadConfiguration(documents, 'stored');
+  if (loaded.ok) return loaded.configuration;
+  // Documents that are sound alone can only disagree with those of others about keys.
+  throw new ProblemError(
+    problems.configurationInvalid(['tenant.json: one of its API keys is taken: make another one']),
+  );
+}
+
+/** @throws ProblemError 409 with the plan */
+async function refuseLosses(
+  store: Store,
+  { documents }: PublishedConfiguration,
+  after: Configuration,
+): Promise<void> {
+  const before = loadConfiguration(documents, 'stored');
+  if (!before.ok) return;
+  const losses = await lossesBetween(store, before.configuration, after);
+  if (losses.length > 0) throw new ProblemError(problems.removalsNeedConsent(lossLines(losses)));
+}
+
+async function publishedOf(store: Store): Promise<PublishedConfiguration> {
+  const published = await readPublished(store);
+  // A key was known, so there is one.
+  if (published === null) throw new ProblemError(problems.unavailable);
+  return published;
+}
+
+/** @throws ProblemError 422 */
+function documentsIn(body: Json | undefined): Map<string, string> {
+  const documents = isJsonObject(body) ? getOwn(body, 'documents') : undefined;
+  if (!isJsonObject(documents)) {
+    throw new ProblemError(
+      problems.configurationInvalid(['the body must be {"documents": {path: text}} in JSON']),
+    );
+  }
+  const own = new Map<string, string>();
+  const mistakes: string[] = [];
+  for (const [path, text] of Object.entries(documents)) {
+    if (typeof text === 'string') own.set(path, text);
+    else mistakes.push(`${path}: must be the text of the document`);
+  }
+  if (mistakes.length > 0) {
+    throw new ProblemError(problems.configurationInvalid(mistakes.slice(0, configurationMistakesMax)));
+  }
+  return own;
+}
+
+const indent = 2;
+
+/** Stored JSON has no white space; people get some back. */
+function readableText(path: string, text: string): string {
+  if (!path.endsWith('.json')) return text;
+  return `${JSON.stringify(JSON.parse(text), null, indent)}\n`;
+}

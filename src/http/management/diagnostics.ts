@@ -1,0 +1,42 @@
+/** `GET /management/v1/diagnostics`: what is valid but probably not meant so (docs/reference/management.md "Diagnostics"). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
+import { type DiagnosePlace, diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
+import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { askedPage } from './paging.ts';
+
+export function managementDiagnostics({ store, configuration }: Services): Handler {
+  // A page builds what its entities make: others wait for it, and for each other.
+  const oneAtATime = new Semaphore(1);
+  return async (call) => {
+    const { first, after } = askedPage(call);
+    const place = after === null ? null : placeOf(after);
+    const { tenant } = call.manager;
+    const release = await oneAtATime.acquire();
+    try {
+      const current = configuration.current;
+      const page = await diagnosePage({ store, configuration: current, tenant, after: place, first });
+      return jsonAnswer(200, {
+        diagnostics: page.diagnostics.map(shownDiagnostic),
+        next: page.next === null ? null : textOf(page.next),
+      });
+    } finally {
+      release();
+    }
+  };
+}
+
+function textOf({ sourceId, originId }: DiagnosePlace): string {
+  return `${sourceId}/${originId}`;
+}
+
+/** @throws ProblemError `parameterInvalid` */
+function placeOf(text: string): DiagnosePlace {
+  const slash = text.indexOf('/');
+  if (slash < 1)
+    throw new ProblemError(problems.parameterInvalid('after', 'is none that this endpoint gave'));
+  return { sourceId: text.slice(0, slash), originId: text.slice(slash + 1) };
+}

@@ -1,0 +1,134 @@
+/** `GET /management/v1/explain/url`: why a URL is answered as it is (docs/reference/management.md). */
+
+import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
+import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
+import { type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
+import { pathInForm, type UrlForm } from '../../config/urls/url-form.ts';
+import { stampText } from '../../contract/entity.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { formatViewId } from '../../contract/ids.ts';
+import { explainedClaimsMax, listedClaimsMax, urlCodePointsMax } from '../../contract/limits.ts';
+import { hasMoreCodePoints } from '../../lib/code-points.ts';
+import { quote } from '../../lib/quote.ts';
+import type { Claim } from '../../store/claims/claim-records.ts';
+import { readClaimFields, readServed } from '../../store/claims/read-claims.ts';
+import { claimField } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import { jsonAnswer } from '../answer.ts';
+import { claimOnUrl } from '../delivery/served-claim.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { askedClient, askedEnvironment, requiredText } from './asked.ts';
+
+export function explainUrl({ store, configuration }: Services): Handler {
+  return async (call) => {
+    const environment = askedEnvironment(call);
+    const client = askedClient(call, configuration.current, environment);
+    const text = requiredText(call, 'url');
+    if (hasMoreCodePoints(text, urlCodePointsMax)) throw new ProblemError(problems.urlTooLong);
+    const url = normalizeUrl(text);
+    if (url === null) throw new ProblemError(problems.urlInvalid);
+    const { read } = configuration.layouts.urlFormsOf(client.tenant.alias);
+    return jsonAnswer(200, await explain(store, client, url, read));
+  };
+}
+
+interface Step {
+  readonly step: string;
+  readonly result: string;
+}
+
+async function explain(
+  store: Store,
+  client: ClientPrincipal,
+  url: NormalUrl,
+  urlForms: readonly UrlForm[],
+): Promise<object> {
+  const { tenant, environment, domains } = client;
+  const scope = { tenant: tenant.alias, environmentId: environment.id };
+  const fields = urlForms.map((form) => claimField.url(url.path, form));
+  const [records, lists] = await Promise.all([
+    readServed(store, scope, fields),
+    readClaimFields(store, scope, fields, explainedClaimsMax),
+  ]);
+  const claims = lists.flat();
+  const served = await claimOnUrl(store, scope, url, domains, fields, records);
+  return {
+    steps: [...hostSteps(url, client), pathStep(url, urlForms), claimsStep(claims), answerStep(served)],
+    claims: claims.slice(0, listedClaimsMax).map((claim) => ({
+      viewId: formatViewId({ environmentId: environment.id, ...claim.view }),
+      url: claim.display,
+      kind: claim.kind,
+      since: stampText(claim.sinceStamp),
+      served: isSame(claim, served),
+      because: reasonOf(claim, served, url, domains),
+    })),
+    answer: served === null ? 404 : served.kind === 'page' ? 200 : 301,
+  };
+}
+
+function hostSteps({ host }: NormalUrl, { name, domains }: ClientPrincipal): Step[] {
+  const domain = domainOf(domains, host);
+  const asked = host === null ? 'none: the URL is relative' : host;
+  const noDomain = `none of the client ${quote(name)} has it, so nothing is served`;
+  return [
+    { step: 'host', result: asked },
+    {
+      step: 'domain',
+      result: domain === null ? noDomain : `${domain.alias} (${domain.hostnames.join(', ')})`,
+    },
+  ];
+}
+
+function pathStep({ path }: NormalUrl, urlForms: readonly UrlForm[]): Step {
+  const compared = urlForms.map((form) => pathInForm(path, form));
+  return { step: 'path', result: [...new Set(compared)].join(' or ') };
+}
+
+function claimsStep(claims: readonly Claim[]): Step {
+  const many = claims.length >= explainedClaimsMax ? `at least ${claims.length}` : String(claims.length);
+  const counted = claims.length === 1 ? '1 view claims' : `${many} views claim`;
+  return { step: 'claims', result: `${claims.length === 0 ? 'no view claims' : counted} this path` };
+}
+
+function answerStep(served: Claim | null): Step {
+  if (served === null) return { step: 'answer', result: '404: no claim answers here' };
+  const { originId, alias } = served.view;
+  return {
+    step: 'answer',
+    result:
+      served.kind === 'page'
+        ? `200: the view ${alias} of ${originId}`
+        : `301: a redirect of the view ${alias} of ${originId} to ${served.redirect ?? ''}`,
+  };
+}
+
+function isSame(claim: Claim, served: Claim | null): boolean {
+  if (served === null) return false;
+  const { view, host, kind, display } = claim;
+  return (
+    view.sourceId === served.view.sourceId &&
+    view.originId === served.view.originId &&
+    view.alias === served.view.alias &&
+    host === served.host &&
+    kind === served.kind &&
+    display === served.display
+  );
+}
+
+/** Why a claim is served or not, in the order in which claims are compared. */
+function reasonOf(claim: Claim, served: Claim | null, url: NormalUrl, domains: readonly Domain[]): string {
+  if (!routeAnswers(claim.host, url.host, domains)) {
+    return claim.host === null
+      ? 'it does not answer: the asked host is in no domain of the client'
+      : `it does not answer: its host ${claim.host} is not in the domain of the asked host`;
+  }
+  if (served === null) return 'it does not answer';
+  if (isSame(claim, served)) return 'it is the first of the claims that answer';
+  if (claim.kind !== served.kind) return 'a page comes before a redirect';
+  if (claim.host === null && served.host !== null)
+    return 'a claim on the host comes before one on every host';
+  return served.sinceStamp === claim.sinceStamp
+    ? 'a claim of the same time comes first by its schema alias'
+    : 'a later claim comes first';
+}

@@ -1,0 +1,36 @@
+/** `GET /management/v1/explain/view`: why a view is as it is (docs/reference/management.md "A view"). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { parseViewId } from '../../contract/ids.ts';
+import { quote } from '../../lib/quote.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
+import { explainView } from '../../trial/explain/explain-view.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { requiredText, throwNothing } from './asked.ts';
+
+export function explainViewById({ store, configuration }: Services): Handler {
+  // An explanation builds views: others wait for it, and for each other.
+  const oneAtATime = new Semaphore(1);
+  return async (call) => {
+    const id = requiredText(call, 'id');
+    const view = parseViewId(id);
+    if (view === null) throw new ProblemError(problems.parameterInvalid('id', 'is not the id of a view'));
+    const { tenant } = call.manager;
+    const environment =
+      tenant.environments.find((one) => one.id === view.environmentId) ??
+      throwNothing(`There is no environment ${quote(view.environmentId)}`);
+    const release = await oneAtATime.acquire();
+    try {
+      const explained = await explainView(store, {
+        configuration: configuration.current,
+        tenant,
+        environment,
+        view,
+      });
+      return typeof explained === 'string' ? throwNothing(explained) : jsonAnswer(200, explained);
+    } finally {
+      release();
+    }
+  };
+}

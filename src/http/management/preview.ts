@@ -1,0 +1,154 @@
+/** `POST /management/v1/preview`: what a schema makes of an entity, stored or not (docs/reference/management.md "Preview"). */
+import type { Environment, Source, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { configurationMistakesMax, previewBodyBytesMax, previewsWaitingMax } from '../../contract/limits.ts';
+import { previewBodyShape } from '../../contract/shapes-management.ts';
+import { quote } from '../../lib/quote.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { readPublished } from '../../store/configuration/published-configuration.ts';
+import { readEntities } from '../../store/entities/entities.ts';
+import type { Store } from '../../store/store.ts';
+import { preview } from '../../trial/preview/preview.ts';
+import {
+  type PreviewedTenant,
+  type SchemaText,
+  SchemaTextError,
+  storedSchema,
+  withSchemaText,
+} from '../../trial/preview/previewed-schema.ts';
+import { ScanTooLongError } from '../../trial/scanned-candidates.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import { parseJson, readSourceEntity } from '../ingest/entity-reading.ts';
+import { mistakesOf } from '../routing/validate.ts';
+import type { Services } from '../services.ts';
+import { environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
+import { issueLine } from './issue-line.ts';
+
+const tooLarge = new ProblemError(problems.previewTooLarge);
+
+export function managementPreview({ store }: Services): Handler {
+  // A preview takes processor time and scans: it waits for others, so that readers hardly notice any number of them.
+  const oneAtATime = new Semaphore(1);
+  let waiting = 0;
+  return async (call) => {
+    const body = bodyOf(parseJson(await call.body.bytes(previewBodyBytesMax, tooLarge)));
+    if (waiting >= previewsWaitingMax) throw new ProblemError(problems.unavailable);
+    waiting += 1;
+    const release = await oneAtATime.acquire();
+    try {
+      return jsonAnswer(200, await previewed(store, call, body));
+    } finally {
+      release();
+      waiting -= 1;
+    }
+  };
+}
+
+async function previewed(store: Store, call: Call, body: JsonObject): Promise<object> {
+  const { tenant } = call.manager;
+  const environment = environmentNamed(tenant, textOf(body, 'environment'));
+  const source = sourceOf(tenant, groupNamed(tenant, textOf(body, 'sourceGroup')), environment);
+  const asked = await schemaOf(store, tenant, getOwn(body, 'schema') ?? null);
+  const entity = await entityOf(store, tenant, source, body);
+  const sandbox = new Sandbox();
+  try {
+    return await preview(store, { ...asked, ...placeIn(asked.tenant, environment, source), entity }, sandbox);
+  } catch (error) {
+    if (error instanceof ScanTooLongError)
+      throw new ProblemError(problems.previewInvalid([capitalized(error.message)]));
+    throw error;
+  } finally {
+    sandbox.close();
+  }
+}
+
+/** The environment and the source, as the tenant with the schema has them: they are the same. */
+function placeIn(
+  { environments, sources }: Tenant,
+  environment: Environment,
+  source: Source,
+): { environment: Environment; source: Source } {
+  return {
+    environment: environments.find(({ id }) => id === environment.id) ?? environment,
+    source: sources.get(source.id) ?? source,
+  };
+}
+
+async function schemaOf(store: Store, tenant: Tenant, schema: Json): Promise<PreviewedTenant> {
+  if (typeof schema === 'string') {
+    const stored = storedSchema(tenant, schema) ?? throwNothing(`There is no schema ${quote(schema)}`);
+    return { tenant, previewed: stored };
+  }
+  const published = await readPublished(store);
+  if (published === null) throw new ProblemError(problems.unavailable);
+  try {
+    return await withSchemaText(published.documents, tenant.alias, schemaText(schema));
+  } catch (error) {
+    if (!(error instanceof SchemaTextError)) throw error;
+    const shown = error.issues.slice(0, configurationMistakesMax);
+    throw new ProblemError(
+      problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant.alias))),
+    );
+  }
+}
+
+/** The body was compared with its shape. */
+function schemaText(schema: Json): SchemaText {
+  const object = isJsonObject(schema) ? schema : {};
+  const alias = textOf(object, 'alias');
+  const language = textOf(object, 'language');
+  return {
+    kind: textOf(object, 'kind') === 'index' ? 'index' : 'full',
+    language: language === 'js' || language === 'ts' ? language : 'json',
+    text: textOf(object, 'text') ?? '',
+    ...(alias === null ? {} : { alias }),
+  };
+}
+
+async function entityOf(
+  store: Store,
+  tenant: Tenant,
+  { id: sourceId, sourceGroup }: Source,
+  body: JsonObject,
+): Promise<StoredEntity> {
+  const given = getOwn(body, 'entity') ?? null;
+  const originId = textOf(body, 'originId');
+  if (isJsonObject(given)) return unsavedEntity(sourceId, { originId: originId ?? 'preview', ...given });
+  const [entity] = originId === null ? [] : await readEntities(store, tenant.alias, [{ sourceId, originId }]);
+  return entity ?? throwNothing(`The source group ${sourceGroup} has no entity ${quote(originId ?? '')}`);
+}
+
+function unsavedEntity(sourceId: string, given: JsonObject): StoredEntity {
+  const reading = readSourceEntity(given);
+  if (reading.kind === 'invalid') {
+    throw new ProblemError(problems.previewInvalid(reading.mistakes.map(({ text }) => `entity: ${text}`)));
+  }
+  const stamp = Date.now() * 1000;
+  return { ...reading.entity, sourceId, stamp, bornStamp: stamp, urlStamp: stamp };
+}
+
+/** @throws ProblemError 422 with every mistake */
+function bodyOf(body: Json | undefined): JsonObject {
+  if (body === undefined || !isJsonObject(body)) {
+    throw new ProblemError(problems.previewInvalid(['The body must be an object in JSON']));
+  }
+  const mistakes = mistakesOf(previewBodyShape, body, configurationMistakesMax).map(({ text }) => text);
+  const hasEntity = (getOwn(body, 'entity') ?? null) !== null || textOf(body, 'originId') !== null;
+  if (!hasEntity) mistakes.push('entity or originId must be there');
+  if (mistakes.length > 0) throw new ProblemError(problems.previewInvalid(mistakes));
+  return body;
+}
+
+function textOf(object: JsonObject, name: string): string | null {
+  const value = getOwn(object, name);
+  return typeof value === 'string' ? value : null;
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

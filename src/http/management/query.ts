@@ -1,0 +1,52 @@
+/**
+ * `POST /management/v1/query`: a query over any index of an environment, answered as to a client that may ask everything
+ * (docs/reference/management.md "Queries").
+ */
+import type { ClientPrincipal, Environment, Tenant } from '../../config/configuration.ts';
+import { everyIndex } from '../../config/tenant/index-patterns.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { smallBodyBytesMax } from '../../contract/limits.ts';
+import { UnavailableError } from '../../query/query-service.ts';
+import { jsonType } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import { targetedRequest } from '../query/query-requests.ts';
+import { textWithViews } from '../query/rows-with-views.ts';
+import type { Services } from '../services.ts';
+import { askedEnvironment } from './asked.ts';
+
+const tooLarge = new ProblemError(problems.bodyTooLarge);
+
+export function managementQuery(services: Services): Handler {
+  return async (call) => {
+    const client = clientOf(call.manager.tenant, askedEnvironment(call));
+    const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+    const request = targetedRequest(bytes.toString('latin1'));
+    if (services.query === null) throw new UnavailableError('this front has no query service');
+    const [outcome] = await services.query.run(client, [request], { minVersion: null });
+    if (outcome === undefined) throw new Error('the query service gave no outcome');
+    if (!outcome.ok) throw new ProblemError(mistakes(outcome.errors, outcome.status));
+    const { result } = outcome;
+    const body = result.kind === 'text' ? result.text : await textWithViews(services, client, result);
+    return { status: 200, body, contentType: jsonType };
+  };
+}
+
+function mistakes(errors: readonly string[], status: 400 | 403 | 404) {
+  return status === 403 ? problems.indexForbidden : problems.queryInvalid(errors, status);
+}
+
+/** Stands for the manager where an environment client is expected. */
+function clientOf(tenant: Tenant, environment: Environment): ClientPrincipal {
+  return {
+    kind: 'client',
+    tenant,
+    environment,
+    name: '',
+    domains: tenant.domains,
+    scopes: new Set(['delivery', 'query', 'source']),
+    origins: null,
+    indexes: everyIndex,
+    cacheControl: null,
+    cacheTags: null,
+  };
+}

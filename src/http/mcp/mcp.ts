@@ -1,0 +1,69 @@
+/**
+ * `POST /mcp`: the Model Context Protocol, stateless (docs/reference/mcp.md). Each request is answered by a server of its
+ * own, and always with one JSON text: nothing that a tool does lasts.
+ */
+import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { smallBodyBytesMax } from '../../contract/limits.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import type { Call } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import type { RouteName } from '../routing/route-definition.ts';
+import { ToolServer } from './tool-server.ts';
+
+const tooLarge = new ProblemError(problems.bodyTooLarge);
+
+/** @param handlers of the endpoints that tools stand for */
+export function mcp(handlers: Readonly<Record<Exclude<RouteName, 'mcp'>, Handler>>): Handler {
+  return async (call) => {
+    const body = await call.body.bytes(smallBodyBytesMax, tooLarge);
+    const tools = new ToolServer(readerOf(call), handlers);
+    return await answerOf(await answered(requestOf(call, body), tools));
+  };
+}
+
+/** The answer to a request of any revision of the protocol. @throws what a handler throws that is a bug of ours */
+async function answered(request: Request, tools: ToolServer): Promise<Response> {
+  // Few fronts are ever asked, and the package takes a moment to load.
+  const library = await import('@modelcontextprotocol/server');
+  const { isLegacyRequest, createMcpHandler, WebStandardStreamableHTTPServerTransport: Transport } = library;
+  const response = (await isLegacyRequest(request))
+    ? await answeredBefore2026(new Transport({ enableJsonResponse: true }))
+    : await createMcpHandler(() => tools.server(library), { legacy: 'reject', maxSubscriptions: 0 }).fetch(
+        request,
+      );
+  tools.throwBug();
+  return response;
+
+  async function answeredBefore2026(transport: InstanceType<typeof Transport>): Promise<Response> {
+    await tools.server(library).connect(transport);
+    return await transport.handleRequest(request);
+  }
+}
+
+const forwarded = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
+
+function requestOf(call: Call, body: Buffer<ArrayBuffer>): Request {
+  // As everywhere, a body is JSON whatever its client calls it.
+  const headers = new Headers({
+    Accept: 'application/json, text/event-stream',
+    'Content-Type': 'application/json',
+  });
+  for (const name of forwarded) {
+    const value = call.header(name);
+    if (value !== '') headers.set(name, value);
+  }
+  // The address means nothing: the server reads the message alone.
+  return new Request('http://localhost/mcp', { method: 'POST', headers, body });
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const body = Buffer.from(await response.arrayBuffer());
+  const contentType = body.length === 0 ? '' : (response.headers.get('content-type') ?? jsonType);
+  return { status: response.status, body, contentType };
+}
+
+function readerOf({ principal }: Call): ClientPrincipal | ManagementPrincipal {
+  if (principal?.kind === 'client' || principal?.kind === 'management') return principal;
+  throw new Error('the route has no reader');
+}

@@ -1,0 +1,74 @@
+/** Answers `tools/list` and `tools/call` with the handlers of the endpoints. */
+import type { CallToolResult, Server } from '@modelcontextprotocol/server';
+import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
+import { platformVersion } from '../../config/settings/platform-version.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import type { Answer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import { problemOf } from '../routing/failure.ts';
+import { problemAnswer } from '../routing/problem-answer.ts';
+import type { RouteName } from '../routing/route-definition.ts';
+import { routeTable } from '../routing/route-table.ts';
+import { callOf } from './tool-call.ts';
+import { type Tool, toolsOf } from './tools.ts';
+
+export class ToolServer {
+  readonly #principal: ClientPrincipal | ManagementPrincipal;
+  readonly #handlers: Readonly<Partial<Record<RouteName, Handler>>>;
+  #bug: { readonly error: unknown } | null = null;
+
+  constructor(
+    principal: ClientPrincipal | ManagementPrincipal,
+    handlers: Readonly<Partial<Record<RouteName, Handler>>>,
+  ) {
+    this.#principal = principal;
+    this.#handlers = handlers;
+  }
+
+  /** @param library the package, which is loaded late */
+  server(library: typeof import('@modelcontextprotocol/server')): Server {
+    const { Server, ProtocolError, ProtocolErrorCode } = library;
+    const about = { name: 'millrace', version: platformVersion };
+    const server = new Server(about, { capabilities: { tools: {} } });
+    const tools = toolsOf(this.#principal);
+    server.setRequestHandler('tools/list', () => ({
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema: { ...inputSchema, type: 'object' as const },
+        annotations: { readOnlyHint: true },
+      })),
+    }));
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      const tool = tools.find(({ name }) => name === params.name);
+      if (tool !== undefined) return await this.#result(tool, params.arguments ?? {});
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`);
+    });
+    return server;
+  }
+
+  /** Throws what a handler threw that is a bug of ours, for the log. */
+  throwBug(): void {
+    if (this.#bug !== null) throw this.#bug.error;
+  }
+
+  async #result(tool: Tool, given: unknown): Promise<CallToolResult> {
+    const { status, body } = await this.#answer(tool, given as Json);
+    const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+    return { content: [{ type: 'text', text }], ...(status >= 400 && { isError: true }) };
+  }
+
+  /** What the endpoint answers, refusals too. */
+  async #answer({ endpoint, requestOf }: Tool, given: Json): Promise<Answer> {
+    const handler = this.#handlers[endpoint];
+    const definition = routeTable.find(({ name }) => name === endpoint);
+    if (handler === undefined || definition === undefined) throw new Error(`no endpoint ${endpoint}`);
+    try {
+      return await handler(callOf(this.#principal, requestOf(isJsonObject(given) ? given : {})));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.status === 500) this.#bug = { error };
+      return problemAnswer(definition.problems, problem);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The tools that a key may use (docs/reference/mcp.md). Each is an endpoint of the route table in other words: what it
+ * answers, and what it refuses, is what the endpoint does.
+ */
+import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
+import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
+import { urlCodePointsMax } from '../../contract/limits.ts';
+import { previewBodyShape } from '../../contract/shapes-management.ts';
+import { queryBodyShape } from '../../contract/shapes-query.ts';
+import type { IndexSchema } from '../../schemas/schema.ts';
+import type { RouteName } from '../routing/route-definition.ts';
+import { plainSchema } from './plain-schema.ts';
+import type { EndpointRequest } from './tool-call.ts';
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: JsonObject;
+  /** Whose handler answers. */
+  readonly endpoint: RouteName;
+  requestOf(given: JsonObject): EndpointRequest;
+}
+
+export function toolsOf(principal: ClientPrincipal | ManagementPrincipal): readonly Tool[] {
+  return principal.kind === 'client' ? clientTools(principal) : managementTools(principal);
+}
+
+function clientTools({ scopes, tenant, indexes }: ClientPrincipal): readonly Tool[] {
+  const queried = scopes.has('query') ? [...tenant.indexes.values()] : [];
+  return [
+    ...(scopes.has('delivery') ? deliveryTools : []),
+    ...(scopes.has('routes') ? [listRoutes] : []),
+    ...queried.filter(({ alias }) => indexes.allowsIndex(alias)).map(queryTool),
+  ];
+}
+
+function managementTools({ scopes }: ManagementPrincipal): readonly Tool[] {
+  return scopes.has('read') ? [explainView, explainUrl, preview, diagnostics] : [];
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Arguments that are texts. @param texts name -> what it is @param required names that must be there */
+function textArguments(texts: Texts, required: readonly string[]): JsonObject {
+  const properties = Object.fromEntries(
+    Object.entries(texts).map(([name, description]) => [name, { type: 'string', description }]),
+  );
+  return { type: 'object', properties, required: [...required], additionalProperties: false };
+}
+
+/** The arguments that are there, under the names that the endpoint has for them. */
+function asQuery(given: JsonObject, names: Texts): EndpointRequest {
+  const entries = Object.entries(names).flatMap(([name, parameter]): [string, string][] => {
+    const value = getOwn(given, name);
+    return typeof value === 'string' ? [[parameter, value]] : [];
+  });
+  return { query: Object.fromEntries(entries) };
+}
+
+function delivery(name: 'url' | 'handle' | 'id', what: string, description: string): Tool {
+  return {
+    name: `deliver_by_${name}`,
+    description,
+    inputSchema: textArguments({ [name]: what }, [name]),
+    endpoint: 'deliver',
+    requestOf: (given) => asQuery(given, { [name]: name }),
+  };
+}
+
+const deliveryTools: readonly Tool[] = [
+  delivery(
+    'url',
+    `A path as /europe/france, or a whole URL, of at most ${urlCodePointsMax} characters`,
+    'The page on a URL: `route` is its view, `meta.status` 200, 301 (see `meta.redirect`) or 404.',
+  ),
+  delivery('handle', 'A handle', 'The view of a handle, in `views` under the handle.'),
+  delivery('id', 'A view id: gid://Environment/…/View/…', 'The view of an id, in `views` under the id.'),
+];
+
+const listRoutes: Tool = {
+  name: 'list_routes',
+  description: 'The URLs of all pages and redirects, in order, up to 500 at a time.',
+  inputSchema: textArguments(
+    { after: '`continuationToken` of the answer before; absent: from the first' },
+    [],
+  ),
+  endpoint: 'listRoutesV2',
+  requestOf: (given) => asQuery(given, { after: 'continuationToken' }),
+};
+
+function queryTool(index: IndexSchema): Tool {
+  return {
+    name: `query_${index.alias}`,
+    description: indexDescription(index),
+    inputSchema: plainSchema(queryBodyShape),
+    endpoint: 'queryIndex',
+    requestOf: (given) => ({ parameters: [index.alias], body: given }),
+  };
+}
+
+function indexDescription({ alias, fields, metadata }: IndexSchema): string {
+  const lines = [...fields].map(([name, type]) => {
+    const said = metadata.fields.get(name);
+    return `- ${name}: ${type}${said === undefined ? '' : `, ${textOf(said)}`}`;
+  });
+  const said = metadata.index === null ? [] : [textOf(metadata.index)];
+  return [`Searches and filters the index ${alias}.`, ...said, 'Fields:', ...lines].join('\n');
+}
+
+function textOf(said: Json): string {
+  return typeof said === 'string' ? said : JSON.stringify(said);
+}
+
+const explainView: Tool = {
+  name: 'explain_view',
+  description:
+    'Why a view is as it is: what it was made of, what it shows, who shows it, and what caused its last change.',
+  inputSchema: textArguments({ id: 'Id of the view: gid://Environment/…/View/…' }, ['id']),
+  endpoint: 'explainView',
+  requestOf: (given) => asQuery(given, { id: 'id' }),
+};
+
+const explainUrl: Tool = {
+  name: 'explain_url',
+  description: 'Why a URL is answered as it is: host, domain, the views that claim it, and which is served.',
+  inputSchema: textArguments(
+    {
+      url: 'As delivery takes it',
+      environment: 'Alias or id; may be left out where there is one',
+      client: 'Name of an environment client, whose domains decide; the first unless said',
+    },
+    ['url'],
+  ),
+  endpoint: 'explainUrl',
+  requestOf: (given) => asQuery(given, { url: 'url', environment: 'environment', client: 'client' }),
+};
+
+const preview: Tool = {
+  name: 'preview',
+  description: 'What a schema makes of an entity. Neither needs to be stored, and nothing is.',
+  inputSchema: plainSchema(previewBodyShape),
+  endpoint: 'managementPreview',
+  requestOf: (given) => ({ body: given }),
+};
+
+const diagnostics: Tool = {
+  name: 'diagnostics',
+  description:
+    'What is valid but probably not meant so, with the place in the schema and an entity it is found of.',
+  inputSchema: textArguments({ after: '`next` of the answer before; absent: from the first' }, []),
+  endpoint: 'managementDiagnostics',
+  requestOf: (given) => asQuery(given, { after: 'after' }),
+};

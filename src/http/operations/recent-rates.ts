@@ -1,0 +1,26 @@
+/** What all fronts answered in the last minutes, as this front heard it: the console's charts begin with it. */
+import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import type { InterfaceRates } from './request-rate.ts';
+
+export const recentRatesEveryMs = 5_000;
+/** Five minutes. */
+const samplesMax = 60;
+const interfaces = ['ingest', 'delivery', 'query'] as const;
+
+export class RecentRates {
+  readonly #samples: InterfaceRates[] = [];
+
+  /** Notes what the processes tell now; to be called every `recentRatesEveryMs`. */
+  add(processes: readonly Pick<ProcessBeat, 'rates'>[]): void {
+    const [ingest, delivery, query] = interfaces.map((name) =>
+      processes.reduce((sum, { rates }) => sum + (rates?.[name] ?? 0), 0),
+    );
+    this.#samples.push({ ingest: ingest ?? 0, delivery: delivery ?? 0, query: query ?? 0 });
+    if (this.#samples.length > samplesMax) this.#samples.shift();
+  }
+
+  /** The oldest first, the last one of just now. */
+  get samples(): readonly InterfaceRates[] {
+    return this.#samples;
+  }
+}

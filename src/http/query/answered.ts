@@ -1,0 +1,96 @@
+/** From the body of a query to its answer: a kept one, or one that is computed now. */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { smallBodyBytesMax } from '../../contract/limits.ts';
+import {
+  type GoodOutcome,
+  type QueryOutcome,
+  type QueryRequest,
+  UnavailableError,
+} from '../../query/query-service.ts';
+import { subjectKey } from '../../store/derived/subjects.ts';
+import type { Version } from '../../store/visibility/version.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
+import type { Call } from '../call.ts';
+import { FinishedAnswer } from '../delivery/finished-answer.ts';
+import { askedVersion } from '../delivery/min-version.ts';
+import type { Services } from '../services.ts';
+import { headLines, headOf } from '../uws/reply.ts';
+import { textWithViews } from './rows-with-views.ts';
+
+/** A query with a longer body is not likely to be asked again. */
+const keptBodyBytesMax = 4096;
+
+const tooLarge = new ProblemError(problems.bodyTooLarge);
+
+export interface SentQuery {
+  readonly call: Call;
+  /** One character for each byte. */
+  readonly body: string;
+  readonly minVersion: Version | null;
+}
+
+export interface QueryEndpoint {
+  readonly name: string;
+  /** @throws ProblemError 400, 403, 404; UnavailableError */
+  compute(services: Services, sent: SentQuery): Promise<ComputedAnswer>;
+}
+
+export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
+  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+  const minVersion = askedVersion(call, 400);
+  const body = bytes.toString('latin1');
+  const anew = () => endpoint.compute(services, { call, body, minVersion });
+  // A kept answer may be older than the version that is asked for.
+  const isKept = minVersion === null && body.length <= keptBodyBytesMax;
+  if (!isKept) return inItsForm((await anew()).answer);
+  const text = `${endpoint.name}/${call.parameters.join('/')}\n${body}`;
+  const key: AnswerKey = { kind: 'query', principal: call.client, text };
+  return inItsForm(services.cache.find(key) ?? (await services.cache.answerTo(key, anew)));
+}
+
+const head = headOf(200, headLines([['Content-Type', jsonType]]));
+
+function inItsForm({ body }: FinishedAnswer): Answer {
+  return { status: 200, body, contentType: jsonType, head };
+}
+
+export function run(
+  { query }: Services,
+  { call, minVersion }: SentQuery,
+  requests: readonly QueryRequest[],
+): Promise<QueryOutcome[]> {
+  if (query === null) throw new UnavailableError('this front has no query service');
+  return query.run(call.client, requests, { minVersion });
+}
+
+/** JSON text of the result. @throws ProblemError 400 when the views of its rows are too large */
+export function textOf(
+  services: Services,
+  { client }: Call,
+  { result }: GoodOutcome,
+): Buffer | Promise<Buffer> {
+  return result.kind === 'text' ? result.text : textWithViews(services, client, result);
+}
+
+export function computed(
+  { configuration }: Services,
+  outcomes: readonly QueryOutcome[],
+  text: Buffer,
+): ComputedAnswer {
+  return { answer: new FinishedAnswer(text), reads: () => readsOf(outcomes, configuration.current.digest) };
+}
+
+/**
+ * The subjects of the indexes that were asked; null for an answer that must not be kept. Rows with views depend on more
+ * than items, and a mistake may depend on fields that come. And a worker that does not follow a new configuration yet
+ * will follow it without a change of any item.
+ */
+function readsOf(outcomes: readonly QueryOutcome[], digest: string): readonly string[] | null {
+  const subjects: string[] = [];
+  for (const outcome of outcomes) {
+    if (!outcome.ok || outcome.result.kind !== 'text' || outcome.configuration !== digest) return null;
+    subjects.push(subjectKey(outcome.subject));
+  }
+  return subjects;
+}

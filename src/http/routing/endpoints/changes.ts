@@ -1,0 +1,65 @@
+/** The changes interface (docs/reference/http.md "Changes"). */
+import type { Json } from '../../../contract/json.ts';
+import { changesAnswerShape } from '../../../contract/shapes-read.ts';
+import { minVersion, type RouteDefinition } from '../route-definition.ts';
+
+const changeExample: Json = {
+  id: 'gid://Environment/e-1/Source/s-1/Entity/fr/View/country',
+  alias: 'country',
+  sourceGroup: 'geo',
+  originId: 'fr',
+  type: 'country',
+  action: 'set',
+  urls: ['/europe/france'],
+  handles: [],
+  redirects: [],
+  left: { urls: ['/france'], handles: [], redirects: [] },
+  tags: ['kq0S2bA7Yc0'],
+  version: 'v1-3~1f',
+  at: '2026-05-01T12:00:00.000Z',
+};
+
+export const changesEndpoint: RouteDefinition = {
+  name: 'changes',
+  method: 'get',
+  path: '/changes/v1',
+  tag: 'changes',
+  summary: 'Follow what changes in the environment',
+  access: { kind: 'client', scope: 'changes' },
+  problems: 'plain',
+  parameters: [
+    {
+      name: 'since',
+      in: 'query',
+      shape: { type: 'string' },
+      description: 'An offset that was given before, or `now`; absent: every view that is there',
+    },
+    {
+      name: 'live',
+      in: 'query',
+      shape: { type: 'string', enum: ['long-poll', 'sse'] },
+      description: 'Waits up to 30 s for a first change, or goes on as server-sent events',
+    },
+    {
+      name: 'expand',
+      in: 'query',
+      shape: { type: 'string', enum: ['shown'] },
+      description: 'Where else each view is delivered, because other views refer to it',
+    },
+  ],
+  headers: [
+    minVersion,
+    { name: 'Accept', prefixed: false, description: '`text/event-stream` is as `live=sse`' },
+    { name: 'Last-Event-ID', prefixed: false, description: 'As `since`, and before it' },
+  ],
+  answers: {
+    200: {
+      description: 'Up to 1,000 changes; with `live=sse` events `change` and `up-to-date`',
+      shape: changesAnswerShape,
+      example: { changes: [changeExample], offset: 'AbC', upToDate: true },
+    },
+  },
+  problemStatuses: [401, 403, 410, 422, 429, 500, 503],
+};
+
+export const changesEndpoints: readonly RouteDefinition[] = [changesEndpoint];

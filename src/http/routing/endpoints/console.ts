@@ -1,0 +1,41 @@
+/** The console (docs/guide/console.md): a page and its files, which ask for nothing themselves. */
+import type { RouteDefinition } from '../route-definition.ts';
+
+const serving = {
+  method: 'get',
+  tag: 'console',
+  access: { kind: 'open' },
+  problems: 'plain',
+  headers: [{ name: 'Accept-Encoding', prefixed: false, description: 'br and gzip are there' }],
+  problemStatuses: [404, 429, 500],
+} as const;
+
+export const consoleEndpoints: readonly RouteDefinition[] = [
+  {
+    ...serving,
+    name: 'console',
+    path: '/console',
+    summary: 'The console: a page for whoever runs a tenant',
+    parameters: [],
+    answers: { 200: { description: 'HTML', contentType: 'text/html; charset=utf-8' } },
+  },
+  {
+    ...serving,
+    name: 'consoleView',
+    path: '/console/{view}',
+    takesSlashes: true,
+    summary: 'A view of the console, or one of its files (`assets/…`)',
+    parameters: [
+      {
+        name: 'view',
+        in: 'path',
+        required: true,
+        shape: { type: 'string' },
+        description: 'May hold slashes',
+      },
+    ],
+    answers: {
+      200: { description: 'HTML; a file as its name says', contentType: 'text/html; charset=utf-8' },
+    },
+  },
+];

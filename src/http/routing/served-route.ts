@@ -1,0 +1,62 @@
+/** An endpoint of the route table as the server serves it. */
+import type { HttpRequest } from 'uWebSockets.js';
+import type { HeaderField } from '../answer.ts';
+import { type HeaderPlan, planHeaders } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import type { RecordedRoute } from '../operations/request-record.ts';
+import type { RouteTimes } from '../operations/request-times.ts';
+import { isForOtherOrigins } from './cross-origin.ts';
+import type { RouteDefinition } from './route-definition.ts';
+
+export interface ServedRoute {
+  readonly definition: RouteDefinition;
+  readonly handler: Handler;
+  readonly plan: HeaderPlan;
+  /** Path parameters as they came, percent-encoded. */
+  parametersOf(request: HttpRequest): readonly string[];
+  readonly recorded: RecordedRoute;
+  /** The route answers HEAD: as GET, but without the body. */
+  readonly isHead: boolean;
+  readonly isForOtherOrigins: boolean;
+  /** Of the request at hand: headers that its answer gets beside its own. */
+  readonly crossOrigin: readonly HeaderField[] | null;
+}
+
+export function servedRoute(
+  definition: RouteDefinition,
+  handler: Handler,
+  { times, headerPrefixes }: { readonly times: RouteTimes; readonly headerPrefixes: readonly string[] },
+): ServedRoute {
+  const { headers, path, method } = definition;
+  const plain = headers.filter(({ prefixed }) => !prefixed).map(({ name }) => name);
+  const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name);
+  return {
+    definition,
+    handler,
+    plan: planHeaders(plain, prefixed, headerPrefixes),
+    parametersOf: parameterReader(path.split('{').length - 1),
+    recorded: { path, method: method.toUpperCase(), times },
+    isHead: false,
+    isForOtherOrigins: isForOtherOrigins(definition.access),
+    crossOrigin: null,
+  };
+}
+
+/** The route for HEAD beside that for GET. */
+export function headRoute(route: ServedRoute): ServedRoute {
+  return { ...route, isHead: true, recorded: { ...route.recorded, method: 'HEAD' } };
+}
+
+/** The route whose only parameter takes the rest of the path, and the path in the form of uWebSockets.js. */
+export function restRoute(route: ServedRoute): { readonly route: ServedRoute; readonly pattern: string } {
+  const [before = ''] = route.definition.path.split('{');
+  const parametersOf = (request: HttpRequest) => [request.getUrl().slice(before.length)];
+  return { route: { ...route, parametersOf }, pattern: `${before}*` };
+}
+
+const none: readonly string[] = [];
+
+function parameterReader(count: number): ServedRoute['parametersOf'] {
+  if (count === 0) return () => none;
+  return (request) => Array.from({ length: count }, (_, at) => request.getParameter(at));
+}

@@ -1,0 +1,58 @@
+import { ProblemError, problems } from '../../contract/errors.ts';
+import type { FrontLimits } from '../../contract/front-limits.ts';
+import { unpackingAtOnceMax } from '../../contract/limits.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
+
+const sweepMs = 1000;
+
+/** A body that is coming. */
+export interface WatchedBody {
+  /** Called once a second. */
+  checkIdle(nowMs: number): void;
+}
+
+/** All bodies that one front is receiving or working on. */
+export class BodyIntake {
+  readonly #receiving = new SlotMap<WatchedBody>();
+  /** Pieces of compressed bodies that are unpacked at a time. */
+  readonly unpackingTurns = new Semaphore(unpackingAtOnceMax);
+  #heldBytes = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(readonly limits: Pick<FrontLimits, 'bodiesInFlightBytes' | 'bodyIdleMs'>) {}
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** @throws ProblemError `unavailable` when the budget is used up */
+  take(bytes: number): void {
+    if (this.#heldBytes + bytes > this.limits.bodiesInFlightBytes)
+      throw new ProblemError(problems.unavailable);
+    this.#heldBytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+
+  /** Watches a body that is coming. @returns its slot, for `unwatch` */
+  watch(body: WatchedBody): number {
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    return this.#receiving.add(body);
+  }
+
+  unwatch(place: number): void {
+    this.#receiving.remove(place);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    this.#receiving.each((body) => body.checkIdle(now));
+    // The timer stops here and not when the last body ends: between two small requests there is never a body.
+    if (this.#receiving.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}

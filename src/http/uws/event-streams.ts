@@ -1,0 +1,186 @@
+/**
+ * Answers that go on until somebody ends them: server-sent events. A connection holds no more than the piece that it could
+ * not take. What comes behind that waits with whoever makes it, and is counted. A client that leaves too much unread is
+ * cut off, and comes back with the last event that it has.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import { followerCommentMs, followerUnsentBytesMax } from '../../contract/limits.ts';
+import type { ProcessMetrics } from '../../lib/process-metrics.ts';
+import { SlotMap } from '../../lib/slot-map.ts';
+
+const sweepMs = 1000;
+const comment = Buffer.from(':\n\n');
+
+/** What the maker of events sees of a client. */
+export interface EventStream {
+  /** True when nothing more reaches the client. */
+  readonly isOver: boolean;
+  /** The connection has not taken what it was given. What more there is waits with its maker. */
+  readonly isBlocked: boolean;
+  /** Events that other streams may share. Not while the connection is blocked. */
+  send(piece: Uint8Array): void;
+  /** Notes that something more was not sent because the connection is blocked. */
+  heldBack(bytes: number): void;
+  /** Resolves when the client has taken what was sent, or is gone. */
+  taken(): Promise<void>;
+  end(): void;
+}
+
+/** Called when a stream begins. @returns called once when it is over, for whatever reason */
+export type OpenStream = (stream: EventStream) => () => void;
+
+export class EventStreams {
+  readonly #open = new SlotMap<OpenEventStream>();
+  readonly #cutOff;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(metrics: ProcessMetrics) {
+    this.#cutOff = metrics.counter(
+      'millrace_http_streams_cut_off_total',
+      'Event streams that were cut off because their clients did not read them',
+    );
+    metrics.gaugeOf('millrace_http_streams', 'Event streams that are open', () => this.#open.size);
+  }
+
+  /** Within a cork, behind the head of the answer. @param onEnd called when the answer is over and not aborted */
+  begin(res: HttpResponse, open: OpenStream, onEnd: () => void): OpenEventStream {
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    const stream = new OpenEventStream(this, res, onEnd);
+    res.write(comment);
+    if (this.#isClosed) setImmediate(() => stream.end());
+    else stream.opened(open(stream));
+    return stream;
+  }
+
+  enter(stream: OpenEventStream): number {
+    return this.#open.add(stream);
+  }
+
+  leave(place: number): void {
+    this.#open.remove(place);
+  }
+
+  noteCutOff(): void {
+    this.#cutOff.inc();
+  }
+
+  /** Ends all of them, and those that begin later. */
+  close(): void {
+    this.#isClosed = true;
+    this.endAll();
+  }
+
+  endAll(): void {
+    this.#open.each((stream) => stream.end());
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    this.#open.each((stream) => stream.check(nowMs));
+    if (this.#open.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+export class OpenEventStream implements EventStream {
+  #place: number | null;
+  #onOver: (() => void) | null = null;
+  #isBlocked = false;
+  /** What was not sent since the connection is blocked. */
+  #heldBackBytes = 0;
+  #quietSinceMs = performance.now();
+  #whenTaken: (() => void)[] | null = null;
+
+  constructor(
+    private readonly all: EventStreams,
+    private readonly res: HttpResponse,
+    private readonly onEnd: () => void,
+  ) {
+    this.#place = all.enter(this);
+    res.onWritable(() => {
+      this.#goOn();
+      return true;
+    });
+  }
+
+  opened(onOver: () => void): void {
+    if (this.isOver) onOver();
+    else this.#onOver = onOver;
+  }
+
+  get isOver(): boolean {
+    return this.#place === null;
+  }
+
+  get isBlocked(): boolean {
+    return this.#isBlocked;
+  }
+
+  send(piece: Uint8Array): void {
+    if (this.isOver) return;
+    this.#quietSinceMs = performance.now();
+    this.res.cork(() => {
+      this.#isBlocked = !this.res.write(piece);
+    });
+  }
+
+  heldBack(bytes: number): void {
+    if (this.isOver) return;
+    this.#heldBackBytes += bytes;
+    if (this.#heldBackBytes <= followerUnsentBytesMax) return;
+    this.all.noteCutOff();
+    this.res.close();
+  }
+
+  taken(): Promise<void> {
+    if (this.isOver || !this.#isBlocked) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenTaken ??= [];
+      this.#whenTaken.push(resolve);
+    });
+  }
+
+  end(): void {
+    if (this.isOver) return;
+    this.drop();
+    this.res.cork(() => this.res.end());
+    this.onEnd();
+  }
+
+  /** The connection is gone, or the answer over. */
+  drop(): void {
+    if (this.#place === null) return;
+    this.all.leave(this.#place);
+    this.#place = null;
+    this.#settleTaken();
+    this.#onOver?.();
+  }
+
+  /**
+   * Called once a second. A comment tells the client that the connection lives. To a client that does not read one is
+   * written each time: every try puts off the 10 s after which uWebSockets.js closes a connection by itself.
+   */
+  check(nowMs: number): void {
+    if (this.isOver) return;
+    if (!this.#isBlocked && nowMs - this.#quietSinceMs < followerCommentMs) return;
+    this.res.cork(() => this.#goOn());
+  }
+
+  /** Writes a comment: only a write tells whether the connection has taken what it was given. */
+  #goOn(): void {
+    if (this.isOver) return;
+    this.#quietSinceMs = performance.now();
+    this.#isBlocked = !this.res.write(comment);
+    if (this.#isBlocked) return;
+    this.#heldBackBytes = 0;
+    this.#settleTaken();
+  }
+
+  #settleTaken(): void {
+    const waiting = this.#whenTaken;
+    this.#whenTaken = null;
+    for (const resolve of waiting ?? []) resolve();
+  }
+}

@@ -1,0 +1,86 @@
+/** The queue of dry runs: one job for each. */
+import { JobQueue, type JobState } from '../../store/configuration/jobs-queue.ts';
+import type { Store } from '../../store/store.ts';
+import type { ConfigurationDiff } from '../../trial/dry-run/diff.ts';
+
+export const dryRunQueueName = 'dry-run';
+
+export interface DryRunTask {
+  /** Names its working data. */
+  readonly token: string;
+  /** Null: all tenants. */
+  readonly tenant: string | null;
+  /** Generation of the configuration that it is compared with. */
+  readonly generation: number;
+}
+
+/** Entities are passed by partition, source, type and originId, each in the order of texts. */
+export interface OutputsPlace {
+  readonly partition: number;
+  /** `<tenant>|<sourceId>` */
+  readonly source: string;
+  readonly type: string;
+  readonly originId: string;
+}
+
+export interface ContestsPlace {
+  readonly partition: number;
+  readonly after: string | null;
+}
+
+export interface DryRunProgress {
+  /** `outputs`: entity by entity; `claims`: URL by URL, handle by handle. */
+  readonly phase: 'outputs' | 'claims' | 'done';
+  /** Null: at the beginning. */
+  readonly outputs: OutputsPlace | null;
+  readonly claims: ContestsPlace;
+  /** Entities looked at, and entities that there are. */
+  readonly done: number;
+  readonly total: number;
+  readonly handleClaims: number;
+  readonly diff: ConfigurationDiff;
+  /** Why there is no answer, for people; null while there may be one. */
+  readonly failure: string | null;
+}
+
+export type DryRunJobs = JobQueue<DryRunTask, DryRunProgress>;
+
+/** The queue of dry runs; the caller closes it. */
+export function dryRunJobs(store: Store): DryRunJobs {
+  return new JobQueue(store, dryRunQueueName);
+}
+
+/** Adds the job of a dry run, whose documents are stored already. @throws StoreUnavailableError */
+export async function enqueueDryRun(queue: DryRunJobs, task: DryRunTask): Promise<void> {
+  await queue.add([{ id: dryRunId(task.token), task }]);
+}
+
+function dryRunId(token: string): string {
+  return `${dryRunQueueName}-${token}`;
+}
+
+/** How a dry run is. */
+export interface DryRunState {
+  readonly state: JobState;
+  readonly done: number;
+  readonly total: number;
+  /** Null before it is done. */
+  readonly diff: ConfigurationDiff | null;
+  /** Why there is no answer; null while there may be one. */
+  readonly failure: string | null;
+}
+
+/** Null when it is not known, or not any more. @throws StoreUnavailableError */
+export async function dryRunState(queue: DryRunJobs, token: string): Promise<DryRunState | null> {
+  const [status = null] = await queue.statuses([dryRunId(token)]);
+  if (status === null) return null;
+  const { state, progress } = status;
+  const failure = progress?.failure ?? (state === 'failed' ? status.failure : null);
+  return {
+    state: failure === null ? state : 'failed',
+    done: progress?.done ?? 0,
+    total: progress?.total ?? 0,
+    diff: state === 'done' && failure === null ? (progress?.diff ?? null) : null,
+    failure,
+  };
+}

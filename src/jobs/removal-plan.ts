@@ -1,0 +1,85 @@
+/** Finds what would go when a configuration becomes active, so that people are asked before. */
+
+import type { Configuration } from '../config/configuration.ts';
+import { counted } from '../config/documents/issue-text.ts';
+import { type Removal, removalsBetween } from '../config/documents/removals.ts';
+import { asTyped } from '../lib/typed-command.mjs';
+import { indexName } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import { entitiesOf, forEachMade } from './stored-counts.ts';
+
+/** Something that goes, and what is stored for it now. */
+export interface Loss {
+  readonly removal: Removal;
+  entities: number;
+  views: number;
+  items: number;
+}
+
+/** The removals that have data, the widest first. @throws StoreUnavailableError */
+export async function lossesBetween(
+  store: Store,
+  before: Configuration,
+  after: Configuration,
+): Promise<readonly Loss[]> {
+  const losses = removalsBetween(before, after, indexName).map(
+    (removal): Loss => ({ removal, entities: 0, views: 0, items: 0 }),
+  );
+  for (const loss of losses) {
+    for (const sourceId of loss.removal.sourceIds) {
+      loss.entities += await entitiesOf(store, { tenant: loss.removal.tenant, sourceId });
+    }
+  }
+  for (const tenant of new Set(losses.map(({ removal }) => removal.tenant))) {
+    const ofTenant = losses.filter(({ removal }) => removal.tenant === tenant);
+    for (const sourceId of before.tenants.get(tenant)?.sources.keys() ?? []) {
+      await forEachMade(store, { tenant, sourceId }, (thing) => {
+        const loss = ofTenant.find(({ removal }) => removal.takes({ sourceId, ...thing }));
+        if (loss === undefined) return;
+        if (thing.kind === 'view') loss.views += 1;
+        else loss.items += 1;
+      });
+    }
+  }
+  return losses.filter(({ entities, views, items }) => entities + views + items > 0);
+}
+
+/** Text for people, with a line for each loss. */
+export function lossesText(losses: readonly Loss[]): string {
+  const lines = lossLines(losses).map((line) => `  ${line}`);
+  const isUnreachable = losses.some(({ entities }) => entities > 0);
+  return [
+    'This configuration no longer has:',
+    ...lines,
+    'Their views, routes and index items go at once.',
+    ...(isUnreachable
+      ? [asTyped('Their entities stay stored, out of reach, until npm run purge removes them.')]
+      : []),
+  ].join('\n');
+}
+
+/** A text for each loss: `schema page of tenant acme: 3 views`. */
+export function lossLines(losses: readonly Loss[]): string[] {
+  return losses.map((loss) => `${nameOf(loss.removal)}: ${amountsOf(loss)}`);
+}
+
+/** Text on one line: `tenant acme (12 entities, 12 views), schema page of tenant acme (3 views)`. */
+export function lossesLine(losses: readonly Loss[]): string {
+  return losses.map((loss) => `${nameOf(loss.removal)} (${amountsOf(loss)})`).join(', ');
+}
+
+function nameOf({ tenant, kind, name }: Removal): string {
+  return kind === 'tenant' ? `tenant ${tenant}` : `${kind} ${name} of tenant ${tenant}`;
+}
+
+function amountsOf({ entities, views, items }: Loss): string {
+  const amounts = [
+    [entities, 'entity', 'entities'],
+    [views, 'view', 'views'],
+    [items, 'index item', 'index items'],
+  ] as const;
+  return amounts
+    .filter(([count]) => count > 0)
+    .map(([count, singular, plural]) => counted(count, singular, plural))
+    .join(', ');
+}

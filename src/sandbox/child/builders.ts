@@ -1,0 +1,166 @@
+/** The builders that code puts into its results or waits for: lookups and references. */
+import { lookupsPerBuildMax } from '../../contract/limits.ts';
+import type { LookupRequest } from '../../schemas/code/call.ts';
+import { lookupText, parseFilter } from '../../schemas/code/code-lookup.ts';
+import type { Run } from './run.ts';
+
+type Draft = { -readonly [Key in keyof LookupRequest]: LookupRequest[Key] };
+
+/** Something in a result that stands for what only the process outside knows. */
+export type Placeholder =
+  | { readonly kind: 'reference'; readonly alias: string; readonly selection: Selection }
+  | { readonly kind: 'partial'; readonly alias: string; readonly input: unknown };
+
+export interface Selection {
+  readonly request: Draft;
+  what:
+    | { readonly kind: 'nothing' }
+    /** Null ids give null. */
+    | { readonly kind: 'one'; readonly originId: string | null }
+    | { readonly kind: 'some'; readonly originIds: readonly (string | null)[] }
+    | { readonly kind: 'found' };
+  isFirst: boolean;
+}
+
+const placeholders = new WeakMap<object, Placeholder>();
+
+export function placeholderOf(value: object): Placeholder | undefined {
+  return placeholders.get(value);
+}
+
+export function placeholder(content: Placeholder, methods: object = {}): object {
+  // Frozen, so that a result cannot be changed behind it.
+  const made = harden(methods);
+  placeholders.set(made, content);
+  return made;
+}
+
+/** An origin id as code may write it; null for what names no entity. */
+export function originIdOf(id: unknown, where: string): string | null {
+  if (id === null || id === undefined || id === '') return null;
+  if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') return String(id);
+  throw new TypeError(`${where} takes an originId: a text, a number or null`);
+}
+
+function originIdsOf(ids: unknown, where: string): (string | null)[] {
+  if (ids === null || ids === undefined) return [];
+  if (!Array.isArray(ids)) throw new TypeError(`${where} takes a list of originIds`);
+  return ids.map((id) => originIdOf(id, where));
+}
+
+export function textOf(value: unknown, where: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new TypeError(`${where} takes a text`);
+}
+
+/** @throws SyntaxMistake where code wrote it, so that its line is known */
+function filterOf(filter: unknown, where: string): string {
+  const text = textOf(filter, where);
+  parseFilter(text);
+  return text;
+}
+
+const emptyRequest: LookupRequest = {
+  filter: null,
+  childrenOf: null,
+  sourceGroup: null,
+  limit: null,
+  orderBy: null,
+};
+
+/** `limit`, `orderBy` and `sourceGroup`, which narrow a request; each gives `self()` back. */
+function narrowing(request: Draft, self: () => object): Record<string, (value: unknown) => object> {
+  return {
+    limit(count) {
+      if (typeof count !== 'number' || !(count >= 0)) throw new TypeError('limit takes a number, 0 or more');
+      request.limit = Math.min(Math.floor(count), Number.MAX_SAFE_INTEGER);
+      return self();
+    },
+    orderBy(order) {
+      const { propertyName, direction } = (order ?? {}) as { propertyName?: unknown; direction?: unknown };
+      if (direction !== undefined && direction !== 'asc' && direction !== 'desc') {
+        throw new TypeError("orderBy takes { propertyName, direction: 'asc' | 'desc' }");
+      }
+      const name = textOf(propertyName, 'orderBy({ propertyName })');
+      request.orderBy = { propertyName: name, direction: direction ?? 'asc' };
+      return self();
+    },
+    sourceGroup(alias) {
+      request.sourceGroup = textOf(alias, 'sourceGroup(alias)');
+      return self();
+    },
+  };
+}
+
+/** `context.lookup(filter, options)`. */
+export function lookupBuilder(run: Run, filter: unknown, options: unknown): object {
+  const request: Draft = { ...emptyRequest, filter: filterOf(filter, 'lookup(filter)') };
+  const withoutProperties =
+    (options as { excludeProperties?: unknown } | undefined)?.excludeProperties === true;
+  const answer = () => answerOf(run, request, withoutProperties);
+  const builder: object = harden({
+    ...narrowing(request, () => builder),
+    toPromise: answer,
+    // biome-ignore lint/suspicious/noThenProperty: a lookup may be awaited as it is.
+    then: (onFulfilled: () => unknown, onRejected: () => unknown) => answer().then(onFulfilled, onRejected),
+  });
+  return builder;
+}
+
+/** A promise that never settles while the lookup has no answer: the build is then done again with one. */
+function answerOf(run: Run, request: LookupRequest, withoutProperties: boolean): Promise<unknown> {
+  const text = lookupText(request);
+  const found = run.answers[text];
+  if (!Array.isArray(found)) {
+    if (run.asks.size + run.answered >= lookupsPerBuildMax) {
+      throw new RangeError(`the schema asks for more than ${lookupsPerBuildMax} lookups`);
+    }
+    run.asks.set(text, { ...request });
+    return new Promise(() => {});
+  }
+  const entities = found.map((entity) => {
+    const seen: object = { ...(entity as object) };
+    if (withoutProperties) delete (seen as { properties?: unknown }).properties;
+    run.entities.add(seen);
+    return seen;
+  });
+  return Promise.resolve(entities);
+}
+
+/** `context.reference(alias)`. */
+export function referenceBuilder(run: Run, alias: unknown): object | null {
+  if (alias === null || alias === undefined || alias === '') return null;
+  const name = textOf(alias, 'reference(alias)');
+  const own = run.entity;
+  const selection: Selection = { request: { ...emptyRequest }, what: { kind: 'nothing' }, isFirst: false };
+  const { request } = selection;
+  const select = (what: Selection['what']) => {
+    selection.what = what;
+    return builder;
+  };
+  const builder: object = placeholder(
+    { kind: 'reference', alias: name, selection },
+    {
+      ...narrowing(request, () => builder),
+      byOriginId: (id: unknown) => select({ kind: 'one', originId: originIdOf(id, 'byOriginId(id)') }),
+      byOriginIds: (ids: unknown) =>
+        select({ kind: 'some', originIds: originIdsOf(ids, 'byOriginIds([…])') }),
+      children(filter: unknown) {
+        request.childrenOf = own?.originId ?? null;
+        if (filter !== undefined && filter !== null) request.filter = filterOf(filter, 'children(filter)');
+        return select(own === null ? { kind: 'some', originIds: [] } : { kind: 'found' });
+      },
+      filter(filter: unknown) {
+        request.filter = filterOf(filter, 'filter(filter)');
+        return select({ kind: 'found' });
+      },
+      parent: () => select({ kind: 'one', originId: own?.originParentId || null }),
+      self: () => select({ kind: 'one', originId: own?.originId ?? null }),
+      first() {
+        selection.isFirst = true;
+        return builder;
+      },
+    },
+  );
+  return builder;
+}

@@ -1,0 +1,141 @@
+/** Does calls: runs the functions of a schema until nothing is left that could still run, and says what came of it. */
+import type { Json } from '../../contract/json.ts';
+import type { CodeDestination, CodeReply, CodeValue } from '../../schemas/code/call.ts';
+import type { DescribeReply, SentCall, ToSandbox } from '../protocol.ts';
+import { actionsContext, propertiesContext, routesContext, triggersContext } from './context.ts';
+import { failureOf, failureWithout } from './failure.ts';
+import type { Module, Programs } from './programs.ts';
+import { settledValue } from './result.ts';
+import { type CodeEntity, Run } from './run.ts';
+
+/** Functions of the module that are called when it has them, in this order. */
+const membersOf = ['triggers', 'routes', 'properties', 'actions'] as const;
+
+const neverSettles =
+  'a promise of the schema never settles: there is nothing left that it could wait for (it may only wait for lookups)';
+const emptyValue: CodeValue = { texts: ['null'], holes: [] };
+
+/** Runs until the queue of jobs is empty: timers and input are none of code's. */
+const drained = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** @param cpuMs milliseconds of processor time that the call took until now */
+export async function build(
+  programs: Programs,
+  call: SentCall,
+  log: (run: Run) => void,
+  cpuMs: () => number,
+): Promise<CodeReply> {
+  const run = runOf(programs, call);
+  log(run);
+  let settled: { readonly value: CodeValue } | { readonly thrown: unknown } | null = null;
+  execute(programs, call, run).then(
+    (value) => {
+      settled = { value };
+    },
+    (thrown: unknown) => {
+      settled = { thrown };
+    },
+  );
+  await drained();
+  const { findings, log: lines } = run;
+  const rest = { findings, log: lines };
+  const outcome = settled as { readonly value: CodeValue } | { readonly thrown: unknown } | null;
+  if (outcome !== null && 'thrown' in outcome) {
+    return { kind: 'failed', failure: failureOf(outcome.thrown), ...rest };
+  }
+  if (run.asks.size > 0) return { kind: 'asks', lookups: [...run.asks.values()], cpuMs: cpuMs(), ...rest };
+  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles), ...rest };
+  const { urls, handles, actions } = run;
+  return {
+    kind: 'made',
+    value: outcome.value,
+    urls,
+    handles,
+    actions,
+    destinations: destinationsOf(run),
+    ...rest,
+  };
+}
+
+function runOf(programs: Programs, { task, input, answers }: SentCall): Run {
+  const modules = new Map<string, Module>();
+  const moduleOf = (alias: string) => {
+    const known = modules.get(alias);
+    if (known !== undefined) return known;
+    if (!programs.has('partial', alias)) return null;
+    const module = programs.start('partial', alias);
+    modules.set(alias, module);
+    return module;
+  };
+  const entity = task === 'partial' ? null : (input as unknown as CodeEntity);
+  return new Run(task, entity, answers, moduleOf);
+}
+
+async function execute(programs: Programs, call: SentCall, run: Run): Promise<CodeValue> {
+  const { task, alias, input } = call;
+  const module = programs.start(task === 'actions' ? 'full' : task, alias);
+  const { routes, properties, actions } = module;
+  if (task === 'full' && routes !== undefined) await invoke(module, routes, [input, routesContext(run)]);
+  const value =
+    task === 'actions' || (task === 'full' && properties === undefined)
+      ? emptyValue
+      : await settledValue(invoke(module, properties, [input, propertiesContext(run)]), run);
+  if (task !== 'partial' && task !== 'actions' && !value.texts[0]?.startsWith('{')) {
+    throw new TypeError('properties must return an object');
+  }
+  if ((task === 'full' || task === 'actions') && actions !== undefined) {
+    await invoke(module, actions, [input, actionsContext(run)]);
+    for (const destination of run.destinations) await settleOptions(destination, run);
+  }
+  return value;
+}
+
+/** Their options are JSON once the build has settled. */
+function destinationsOf({ destinations }: Run): CodeDestination[] {
+  return destinations.map(({ alias, options }) => ({ alias, options: options as Json }));
+}
+
+/** Options are what they are when `actions` has ended. */
+async function settleOptions(destination: { options: unknown }, run: Run): Promise<void> {
+  const { texts, holes } = await settledValue(destination.options, run);
+  if (holes.length > 0) throw new TypeError('the options of a destination cannot hold references');
+  destination.options = JSON.parse(texts.join(''));
+}
+
+function invoke(module: Module, member: unknown, given: readonly unknown[]): unknown {
+  if (typeof member !== 'function') throw new TypeError('properties must be a function');
+  return Reflect.apply(member, module, given);
+}
+
+/** What a program says without any entity. */
+export async function describe(
+  programs: Programs,
+  { program, alias }: Extract<ToSandbox, { kind: 'describe' }>,
+): Promise<DescribeReply> {
+  const triggers: [string, readonly string[]][] = [];
+  const run = new Run(program, null, {}, () => null);
+  let reply: DescribeReply = { kind: 'failed', failure: failureWithout(neverSettles) };
+  const work = async (): Promise<DescribeReply> => {
+    const module = programs.start(program, alias);
+    const members = membersOf.filter((name) => typeof module[name] === 'function');
+    if (program !== 'partial') {
+      const add = (group: string, types: readonly string[]) => triggers.push([group, types]);
+      if (typeof module.triggers !== 'function')
+        throw new TypeError('there is no function triggers(context)');
+      await invoke(module, module.triggers, [triggersContext(add)]);
+    }
+    const { texts } = await settledValue(module.index, run);
+    const index: Json = JSON.parse(texts.join('null'));
+    return { kind: 'described', description: { members, triggers, index } };
+  };
+  work().then(
+    (done) => {
+      reply = done;
+    },
+    (thrown: unknown) => {
+      reply = { kind: 'failed', failure: failureOf(thrown) };
+    },
+  );
+  await drained();
+  return reply;
+}

@@ -1,0 +1,54 @@
+/** What a failure of code is told by: its message and where in the program it was. Code may throw anything. */
+import type { CodeFailure } from '../../schemas/code/call.ts';
+import { stackOf } from './intrinsics.ts';
+
+const messageCharactersMax = 500;
+const frame = /\bschema:((?:full|partial|index)\/[A-Za-z0-9_-]+):(\d+):(\d+)/;
+/** Our own line before the program's first. */
+const linesBefore = 1;
+
+/** Messages of the engine and of the locked realm that say too little. */
+const plainer: readonly (readonly [RegExp, string])[] = [
+  [/^secure mode Calling %SharedDate%\.now\(\) throws/, 'Date.now() is a clock'],
+  [
+    /^secure mode Calling new %SharedDate%\(\) with no arguments throws/,
+    'new Date() without arguments is a clock',
+  ],
+  [/^secure mode Calling %SharedDate% constructor as a function throws/, 'Date() is a clock'],
+  [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is chance'],
+];
+
+export function failureOf(thrown: unknown): CodeFailure {
+  const place = placeOf(thrown);
+  return {
+    message: messageOf(thrown).slice(0, messageCharactersMax),
+    program: place?.[1] ?? null,
+    line: place === null ? 0 : Number(place[2]) - linesBefore,
+    column: place === null ? 0 : Number(place[3]),
+  };
+}
+
+/** A failure that no line of code stands for. */
+export function failureWithout(message: string): CodeFailure {
+  return { message, program: null, line: 0, column: 0 };
+}
+
+function placeOf(thrown: unknown): RegExpExecArray | null {
+  try {
+    return thrown instanceof Error ? frame.exec(stackOf(thrown)) : null;
+  } catch {
+    return null;
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return `threw ${typeof thrown === 'string' ? thrown : typeof thrown}`;
+    const text = String(thrown.message) || thrown.name;
+    const known = plainer.find(([pattern]) => pattern.test(text));
+    if (known === undefined) return text;
+    return `${known[1]}, and schemas have none: a view is a function of its data`;
+  } catch {
+    return 'threw something that cannot be read';
+  }
+}

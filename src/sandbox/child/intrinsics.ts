@@ -1,0 +1,107 @@
+/**
+ * Locks the realm: nothing that code can reach can be changed, nor leads out. Clocks and chance say that they are none. This
+ * must be the first import of what runs code, and everything else must be loaded before it.
+ */
+import 'ses';
+
+const noClock = 'is a clock, and schemas have none: a view is a function of its data';
+
+function refuseMissingDate(date: unknown): void {
+  if (date === undefined) throw new TypeError(`Intl.DateTimeFormat without a date ${noClock}`);
+}
+
+/** `format()` and `formatToParts()` without a date mean now. */
+function requireDates(): void {
+  const { prototype } = Intl.DateTimeFormat;
+  const format = Object.getOwnPropertyDescriptor(prototype, 'format')?.get;
+  const { formatToParts } = prototype;
+  Object.defineProperty(prototype, 'format', {
+    configurable: true,
+    get(this: Intl.DateTimeFormat) {
+      const bound: (date: Date) => string = format?.call(this);
+      return harden((date: Date) => {
+        refuseMissingDate(date);
+        return bound(date);
+      });
+    },
+  });
+  prototype.formatToParts = function (this: Intl.DateTimeFormat, date) {
+    refuseMissingDate(date);
+    return formatToParts.call(this, date);
+  };
+}
+
+/** A thing whose every member throws. */
+function refusing(name: string, reason: string): object {
+  const refuse = () => {
+    throw new TypeError(`${name} ${reason}`);
+  };
+  return new Proxy({}, { get: refuse, has: refuse });
+}
+
+function refusingFunction(name: string, reason: string): () => never {
+  return () => {
+    throw new TypeError(`${name} ${reason}`);
+  };
+}
+
+/** Globals of code that belong to the language, but not to a function of data. */
+const withoutTimeAndChance: Readonly<Record<string, unknown>> = {
+  performance: refusing('performance', noClock),
+  crypto: refusing('crypto', 'is chance, and schemas have none: a view is a function of its data'),
+  ...Object.fromEntries(
+    ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame'].map((name) => [
+      name,
+      refusingFunction(name, 'is a timer, and schemas have none: a view is a function of its data'),
+    ]),
+  ),
+  fetch: refusingFunction('fetch', 'is the network, and schemas have none: use context.lookup'),
+};
+
+/** Takes memory that no limit of the engine counts, or makes code of texts. */
+const withheld = [
+  ...['ArrayBuffer', 'DataView', 'TextEncoder', 'TextDecoder', 'Compartment', 'lockdown', 'harden'],
+  ...['Int8', 'Int16', 'Int32', 'Uint8', 'Uint8Clamped', 'Uint16', 'Uint32', 'BigInt64', 'BigUint64'].map(
+    (name) => `${name}Array`,
+  ),
+];
+
+export function lockRealm(): void {
+  requireDates();
+  lockdown({
+    errorTaming: 'safe',
+    // The process says which locale and time zone are meant when code names none.
+    localeTaming: 'unsafe',
+    consoleTaming: 'unsafe',
+    overrideTaming: 'moderate',
+    domainTaming: 'unsafe',
+    reporting: 'none',
+  });
+  harden(withoutTimeAndChance);
+  harden(Intl);
+}
+
+/** A compartment for the programs of one tenant. @param console what `console` is in it */
+export function tenantCompartment(console: object): Compartment {
+  const compartment = new Compartment();
+  const { globalThis: globals } = compartment;
+  for (const name of withheld) delete globals[name];
+  const refuse = (name: string) =>
+    Object.assign(refusingFunction(name, 'makes code of a text, which schemas cannot'), {
+      prototype: Function.prototype,
+    });
+  Object.assign(globals, withoutTimeAndChance, {
+    Intl,
+    console,
+    eval: refuse('eval'),
+    Function: refuse('Function'),
+  });
+  harden(globals);
+  return compartment;
+}
+
+/** The stack of an error, which code itself does not see. */
+export function stackOf(error: Error): string {
+  const { getStackString } = globalThis as { getStackString?: (error: Error) => string };
+  return getStackString?.(error) ?? '';
+}

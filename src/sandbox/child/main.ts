@@ -1,0 +1,118 @@
+/**
+ * The process in which the code of tenants runs. It reads calls from its standard input and answers on its standard output,
+ * and reads nothing more until a message is answered. Whoever started it watches its time and memory, and ends it.
+ */
+import { readSync, writeSync } from 'node:fs';
+import type { FromSandbox, ToSandbox } from '../protocol.ts';
+import { build, describe } from './builds.ts';
+import { lockRealm } from './intrinsics.ts';
+import { ProgramSets } from './programs.ts';
+import type { Run } from './run.ts';
+
+const input = 0;
+const output = 1;
+/** So many characters of answers are sent together. */
+const sentCharacters = 64 * 1024;
+const logLinesMax = 200;
+const logCharactersMax = 1_000;
+
+lockRealm();
+// A promise that nobody waits for says nothing about the result.
+process.on('unhandledRejection', () => {});
+
+let current: Run | null = null;
+const note = (...given: unknown[]) => {
+  if (current !== null && current.log.length < logLinesMax) current.log.push(given.map(shown).join(' '));
+};
+const names = [
+  'debug',
+  'error',
+  'info',
+  'log',
+  'trace',
+  'warn',
+  'dir',
+  'table',
+  'group',
+  'groupEnd',
+  'assert',
+];
+const sets = new ProgramSets(harden(Object.fromEntries(names.map((name) => [name, note]))));
+
+function shown(value: unknown): string {
+  try {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+    return text.slice(0, logCharactersMax);
+  } catch {
+    return typeof value;
+  }
+}
+
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+let waiting = '';
+
+function answer(reply: FromSandbox): void {
+  waiting += `${JSON.stringify(reply)}\n`;
+  if (waiting.length >= sentCharacters) send();
+}
+
+function send(): void {
+  const bytes = Buffer.from(waiting);
+  waiting = '';
+  for (let at = 0; at < bytes.length; ) at += writeSync(output, bytes, at);
+}
+
+/** Lines of the standard input; ends when it is closed. */
+function* lines(): Generator<string> {
+  const chunk = Buffer.alloc(1 << 18);
+  let parts: Buffer[] = [];
+  for (;;) {
+    const length = readSync(input, chunk);
+    if (length === 0) return;
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0 && end < length; end = chunk.indexOf(10, from)) {
+      const line = Buffer.concat([...parts, chunk.subarray(from, end)]).toString();
+      parts = [];
+      from = end + 1;
+      yield line;
+    }
+    if (from < length) parts.push(Buffer.from(chunk.subarray(from, length)));
+  }
+}
+
+/** @param beganUs processor time before the message was read: of a large one, reading it takes time, too */
+async function take(message: ToSandbox, beganUs: number): Promise<void> {
+  let callBeganUs = beganUs;
+  switch (message.kind) {
+    case 'open':
+      return sets.open(message.id, message.programs);
+    case 'close':
+      return sets.close(message.id);
+    case 'describe':
+      return answer(await describe(sets.get(message.id), message));
+    case 'run':
+      for (const call of message.calls) {
+        if (call.isTold) send();
+        const cpuMs = () => (cpuUs() - callBeganUs) / 1_000;
+        const log = (run: Run) => {
+          current = run;
+        };
+        const reply = await build(sets.get(message.id), call, log, cpuMs);
+        current = null;
+        callBeganUs = cpuUs();
+        answer(reply);
+      }
+  }
+}
+
+answer({ kind: 'ready' });
+send();
+for (const line of lines()) {
+  const beganUs = cpuUs();
+  await take(JSON.parse(line), beganUs);
+  send();
+}

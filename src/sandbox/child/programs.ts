@@ -1,0 +1,65 @@
+/** The programs of tenants, each tenant's in a compartment of its own. */
+import type { ProgramKind } from '../../schemas/code/call.ts';
+import { programName } from '../../schemas/code/call.ts';
+import { tenantCompartment } from './intrinsics.ts';
+
+/** The default export of a program. Its author may have put anything there. */
+export type Module = Readonly<Record<string, unknown>>;
+
+/** Runs the program from its first line, so that its module variables begin anew. */
+type Factory = (globals: object) => unknown;
+
+export class ProgramSets {
+  readonly #sets = new Map<string, Programs>();
+
+  /** @param console what `console` is in every program */
+  constructor(private readonly console: object) {}
+
+  open(id: string, programs: readonly (readonly [name: string, code: string])[]): void {
+    this.#sets.set(id, new Programs(new Map(programs), tenantCompartment(this.console)));
+  }
+
+  close(id: string): void {
+    this.#sets.delete(id);
+  }
+
+  get(id: string): Programs {
+    const set = this.#sets.get(id);
+    if (set === undefined) throw new Error(`the programs ${id} are not open`);
+    return set;
+  }
+}
+
+export class Programs {
+  readonly #factories = new Map<string, Factory>();
+
+  constructor(
+    private readonly codes: ReadonlyMap<string, string>,
+    private readonly compartment: Compartment,
+  ) {}
+
+  has(kind: ProgramKind, alias: string): boolean {
+    return this.codes.has(programName(kind, alias));
+  }
+
+  /** The program's default export, made anew. @throws whatever the program throws */
+  start(kind: ProgramKind, alias: string): Module {
+    const module = this.#factory(programName(kind, alias))(Object.create(this.compartment.globalThis));
+    if (typeof module === 'object' && module !== null) return module as Module;
+    throw new TypeError(
+      'the default export must be an object: export default { properties(entity, context) { … } }',
+    );
+  }
+
+  #factory(name: string): Factory {
+    const known = this.#factories.get(name);
+    if (known !== undefined) return known;
+    const code = this.codes.get(name);
+    if (code === undefined) throw new Error(`there is no program ${name}`);
+    // The first line is ours, so that the lines of the program are counted from the second.
+    const text = `(function (globalThis) { "use strict";\n${code}\n})\n//# sourceURL=schema:${name}`;
+    const factory: Factory = this.compartment.evaluate(text);
+    this.#factories.set(name, factory);
+    return factory;
+  }
+}

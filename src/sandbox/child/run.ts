@@ -1,0 +1,45 @@
+/** One build in the sandbox: what it was given, and what it has asked for and said so far. */
+import type { Json } from '../../contract/json.ts';
+import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
+import type { CodeAction, CodeReply, LookupRequest, ProgramKind } from '../../schemas/code/call.ts';
+import type { Module } from './programs.ts';
+
+/** An entity as code sees it. */
+export interface CodeEntity {
+  readonly originId: string;
+  readonly originParentId: string | null;
+}
+
+export class Run {
+  readonly urls: { url: string; redirects: readonly string[] | null }[] = [];
+  readonly handles: string[] = [];
+  readonly actions: { -readonly [Key in keyof CodeAction]: CodeAction[Key] }[] = [];
+  /** Their options may hold anything until `actions` has ended. */
+  readonly destinations: { alias: string; options: unknown }[] = [];
+  readonly findings: CodeReply['findings'][number][] = [];
+  readonly log: string[] = [];
+  /** Lookups without an answer, by their texts. */
+  readonly asks = new Map<string, LookupRequest>();
+  /** Number of lookups that have an answer. */
+  readonly answered: number;
+  /** Objects that are source entities. */
+  readonly entities = new WeakSet<object>();
+
+  /**
+   * @param entity the source entity; null for a partial that is built alone
+   * @param moduleOf the program of a partial, its module variables as at the beginning; null: there is none in code
+   */
+  constructor(
+    readonly task: ProgramKind | 'actions',
+    readonly entity: CodeEntity | null,
+    readonly answers: Readonly<Record<string, Json>>,
+    readonly moduleOf: (alias: string) => Module | null,
+  ) {
+    this.answered = Object.keys(answers).length;
+    if (entity !== null) this.entities.add(entity);
+  }
+
+  report(kind: 'partialUnknown' | 'limitReached', message: string): void {
+    if (this.findings.length < diagnosticsPerBuildMax) this.findings.push({ kind, message });
+  }
+}

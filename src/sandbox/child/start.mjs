@@ -1,0 +1,11 @@
+/** Starts the sandbox's own process, given the id of its owner: TypeScript is loaded before the realm is locked. */
+import { Worker } from 'node:worker_threads';
+import '../../typescript/loader.mjs';
+
+new Worker(new URL('./owner-watch.mjs', import.meta.url), {
+  workerData: { owner: Number(process.argv[2]) },
+  execArgv: [],
+  resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+}).unref();
+
+await import('./main.ts');

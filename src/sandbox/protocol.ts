@@ -1,0 +1,46 @@
+/**
+ * Between a process and its sandbox: lines of JSON. The sandbox does one call after the other and answers each with one
+ * line, in their order.
+ */
+import type { Json } from '../contract/json.ts';
+import type { CodeCall, CodeFailure, CodeReply, ProgramKind } from '../schemas/code/call.ts';
+
+export type ToSandbox =
+  /** Makes the programs of a tenant known; `id` as in the calls. */
+  | {
+      readonly kind: 'open';
+      readonly id: string;
+      readonly programs: readonly (readonly [name: string, code: string])[];
+    }
+  | { readonly kind: 'close'; readonly id: string }
+  /** Calls of one set: each has its input and its answers as JSON values of its own. */
+  | { readonly kind: 'run'; readonly id: string; readonly calls: readonly SentCall[] }
+  | {
+      readonly kind: 'describe';
+      readonly id: string;
+      readonly program: ProgramKind;
+      readonly alias: string;
+    };
+
+export interface SentCall extends Pick<CodeCall, 'task' | 'alias'> {
+  readonly input: Json;
+  readonly answers: Readonly<Record<string, Json>>;
+  /** What was done before it is answered before it begins: if it never ends, it is known to be the one. */
+  readonly isTold?: true;
+}
+
+/** What a program says of itself, without any entity. */
+export interface Description {
+  /** Functions that it has. */
+  readonly members: readonly string[];
+  /** Source group -> entity types, as `triggers` names them; several for one group add up. */
+  readonly triggers: readonly (readonly [sourceGroup: string, types: readonly string[]])[];
+  /** What `index` is; null where there is none. */
+  readonly index: Json;
+}
+
+export type DescribeReply =
+  | { readonly kind: 'described'; readonly description: Description }
+  | { readonly kind: 'failed'; readonly failure: CodeFailure };
+
+export type FromSandbox = { readonly kind: 'ready' } | CodeReply | DescribeReply;

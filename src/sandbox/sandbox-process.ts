@@ -1,0 +1,117 @@
+/** One process of a sandbox: lines go in, lines come out; it is watched while it has something to do, and may be ended. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { codeBuildCpuMs, codeHeapMebibytes } from '../contract/limits.ts';
+import { processorTimeMs } from './processor-time.ts';
+import type { FromSandbox, ToSandbox } from './protocol.ts';
+
+const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
+const watchMs = 50;
+/** Where the system does not tell processor time, a build may take so many times as long by the clock. */
+const clockFactor = 5;
+const errorCharactersKept = 2_000;
+
+/** Why a process ended by itself or was ended. */
+export type EndReason = 'time' | 'memory' | 'closed' | 'unknown';
+
+export interface SandboxProcessEvents {
+  answered(reply: FromSandbox): void;
+  ended(reason: EndReason, detail: string): void;
+}
+
+export class SandboxProcess {
+  readonly #child: ChildProcess;
+  /** Programs that it knows. */
+  readonly open = new Set<string>();
+  #unread: Buffer[] = [];
+  #isEnded = false;
+  #endReason: EndReason | null = null;
+  #errors = '';
+  /** Answers so far, and processor time and clock when the last of them was seen by the watch. */
+  #answers = 0;
+  #watched = { answers: -1, cpuMs: 0, clockMs: 0 };
+  #watch: NodeJS.Timeout | null = null;
+
+  constructor(private readonly events: SandboxProcessEvents) {
+    this.#child = spawn(
+      process.execPath,
+      [
+        `--max-old-space-size=${codeHeapMebibytes}`,
+        '--max-semi-space-size=4',
+        '--no-warnings',
+        script,
+        String(process.pid),
+      ],
+      // Nothing of this process's surroundings is there: no keys of stores, no locale, no time zone of the machine.
+      { stdio: ['pipe', 'pipe', 'pipe'], env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', PATH: '' }, cwd: '/' },
+    );
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
+    });
+    // Writes to a process that is gone fail; its end says so.
+    this.#child.stdin?.on('error', () => {});
+    this.#child.on('error', (error) => this.#end(error.message));
+    this.#child.on('close', (code, signal) => this.#end(`exit code ${code ?? signal}`));
+    // A process that waits for work must not keep this one from ending.
+    this.#child.unref();
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+      (stream as { unref?(): void } | null)?.unref?.();
+    }
+  }
+
+  send(message: ToSandbox | string): void {
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    this.#child.stdin?.write(`${text}\n`);
+  }
+
+  /** Counts the processor time of what it does from now on, and keeps this process going meanwhile. */
+  startWatch(): void {
+    this.#watched = { answers: -1, cpuMs: 0, clockMs: 0 };
+    this.#watch ??= setInterval(() => this.#look(), watchMs);
+  }
+
+  stopWatch(): void {
+    if (this.#watch !== null) clearInterval(this.#watch);
+    this.#watch = null;
+  }
+
+  end(reason: EndReason): void {
+    this.#endReason ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  #look(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    const clockMs = performance.now();
+    const cpuMs = processorTimeMs(pid) ?? clockMs / clockFactor;
+    if (this.#watched.answers !== this.#answers) {
+      this.#watched = { answers: this.#answers, cpuMs, clockMs };
+    } else if (cpuMs - this.#watched.cpuMs > codeBuildCpuMs) {
+      this.end('time');
+    }
+  }
+
+  #read(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      const line = Buffer.concat([...this.#unread, chunk.subarray(from, end)]).toString();
+      this.#unread = [];
+      from = end + 1;
+      this.#answers += 1;
+      if (!this.#isEnded) this.events.answered(JSON.parse(line));
+    }
+    if (from < chunk.length) this.#unread.push(chunk.subarray(from));
+  }
+
+  #end(detail: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.stopWatch();
+    const isMemory = /heap|memory/i.test(this.#errors);
+    const reason = this.#endReason ?? (isMemory ? 'memory' : 'unknown');
+    this.events.ended(reason, `${detail} ${this.#errors.split('\n')[0] ?? ''}`.trim());
+  }
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
+import { quote } from '../../lib/quote.ts';
+import type { FilterNode } from '../filter/node.ts';
+import { FilterParser } from '../filter/parser.ts';
+import { isEntityField } from '../language/entity-value.ts';
+import { refuseLongText } from '../language/expression.ts';
+import { Reader } from '../language/reader.ts';
+import { CompiledLookup, type Order } from '../lookup/compiled-lookup.ts';
+import { propertyPaths } from '../lookup/property-paths.ts';
+import { QueryValues } from '../lookup/query-values.ts';
+import type { LookupRequest } from './call.ts';
+
+/** Filters hold values of entities, so there may be any number of them. */
+const compiledKept = 2_000;
+
+const compiled = new BoundedCache<string, CompiledLookup>({ entriesMax: compiledKept });
+
+/** The name of a request within a build: equal requests have equal texts. */
+export function lookupText(request: LookupRequest): string {
+  const { filter, childrenOf, sourceGroup, limit, orderBy } = request;
+  return JSON.stringify([filter, childrenOf, sourceGroup, limit, orderBy?.propertyName, orderBy?.direction]);
+}
+
+/** A lookup that code asked for, as the lookups of JSON schemas are. @throws SyntaxMistake in its filter */
+export function codeLookup(request: LookupRequest): CompiledLookup {
+  return compiled.getOrMake(lookupText(request), () => compile(request));
+}
+
+function compile(request: LookupRequest): CompiledLookup {
+  const { filter, childrenOf, sourceGroup, limit, orderBy } = request;
+  const values = new QueryValues();
+  const conditions = [
+    ...(childrenOf === null ? [] : [isChildOf(childrenOf, values)]),
+    ...(filter === null ? [] : [parseFilter(filter, values)]),
+  ];
+  const [only, ...others] = conditions;
+  return new CompiledLookup({
+    place: `lookup(${quote((filter ?? 'children').slice(0, 200))})`,
+    digest: createHash('sha256').update(lookupText(request)).digest('hex').slice(0, 32),
+    sourceGroup,
+    condition: only !== undefined && others.length === 0 ? only : { kind: 'and', nodes: conditions },
+    written: filter ?? `originParentId eq ${quote(childrenOf ?? '')}`,
+    order: orderBy === null ? null : orderOf(orderBy),
+    values,
+    top: limit === null ? null : () => limit,
+  });
+}
+
+/** @throws SyntaxMistake */
+export function parseFilter(filter: string, values = new QueryValues()): FilterNode {
+  refuseLongText(filter);
+  return new FilterParser(new Reader(filter), null, values).parseWhole();
+}
+
+function isChildOf(originId: string, values: QueryValues): FilterNode {
+  const path = { variable: null, steps: ['originParentId'] };
+  return { kind: 'compare', path, operator: 'eq', operand: values.addConstant(originId) };
+}
+
+function orderOf({ propertyName, direction }: NonNullable<LookupRequest['orderBy']>): Order {
+  const isOwnField = isEntityField(propertyName) || propertyName === 'updatedAt';
+  return { paths: isOwnField ? [[propertyName]] : propertyPaths(propertyName), sort: direction };
+}

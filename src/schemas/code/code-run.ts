@@ -1,0 +1,122 @@
+/** Runs code for a build: once for each round of lookups that it waits for, since it begins anew with their results. */
+
+import type { StoredEntity } from '../../contract/entity.ts';
+import { stampText } from '../../contract/entity.ts';
+import { formatEntityId } from '../../contract/ids.ts';
+import { codeAnswersCharactersMax, codeLookupRoundsMax } from '../../contract/limits.ts';
+import type { Build } from '../build/build.ts';
+import { Frame } from '../language/scope.ts';
+import type { CodeCall, CodeReply, LookupRequest } from './call.ts';
+import { codeLookup, lookupText } from './code-lookup.ts';
+import { type CodeProgram, failurePlace, type ProgramsByName } from './program.ts';
+
+export type MadeReply = Extract<CodeReply, { kind: 'made' }>;
+
+const entityTexts = new WeakMap<StoredEntity, string>();
+
+/** JSON text of an entity as code sees it (docs/guide/writing-schemas.md "The entity"). */
+export function codeEntityText(entity: StoredEntity): string {
+  const known = entityTexts.get(entity);
+  if (known !== undefined) return known;
+  const { sourceId, originId, type, url, originParentId, redirects, properties, stamp } = entity;
+  const text = JSON.stringify({
+    sourceId: `gid://Source/${sourceId}`,
+    id: formatEntityId(entity),
+    type,
+    originId,
+    originParentId,
+    url,
+    updatedAt: stampText(stamp),
+    redirects,
+    properties,
+  });
+  entityTexts.set(entity, text);
+  return text;
+}
+
+/** The code of a tenant as builds run it. */
+export class CodeRunner {
+  constructor(
+    private readonly set: CodeCall['set'],
+    private readonly programs: ProgramsByName,
+  ) {}
+
+  /**
+   * What the code makes of `input`. Null while a lookup or the code itself has not answered, and when it failed: the build
+   * knows which.
+   * @param input JSON text @param name tells it from other runs of the same build
+   */
+  run(
+    build: Build,
+    program: CodeProgram,
+    task: CodeCall['task'],
+    input: string,
+    name: string,
+  ): MadeReply | null {
+    const answers = new Map<string, string>();
+    let spentMs = 0;
+    for (let round = 0; round < codeLookupRoundsMax; round += 1) {
+      const beforeMs = spentMs;
+      const call = () => ({
+        ...{ set: this.set, task, alias: program.alias, input },
+        ...{ answers: new Map(answers), spentMs: beforeMs },
+      });
+      const reply = build.code(`${name} ${round}`, call);
+      if (reply === undefined) return null;
+      if (reply.kind === 'made') return this.#made(build, program, reply);
+      if (reply.kind === 'failed') {
+        const place = failurePlace(this.programs, reply.failure, program);
+        build.fail({ message: reply.failure.message, place, retryInMs: reply.retryInMs ?? null });
+        return null;
+      }
+      spentMs += reply.cpuMs;
+      if (!this.#answer(build, program, reply.lookups, answers)) return null;
+      if (charactersOf(answers) > codeAnswersCharactersMax) {
+        const message = `the lookups of the schema give more than ${codeAnswersCharactersMax} characters`;
+        build.fail({ message, place: program.file, retryInMs: null });
+        return null;
+      }
+    }
+    const message = `the schema waits for more than ${codeLookupRoundsMax} lookups one after the other`;
+    build.fail({ message, place: program.file, retryInMs: null });
+    return null;
+  }
+
+  #made(build: Build, { file }: CodeProgram, reply: MadeReply): MadeReply {
+    for (const { kind, message } of reply.findings) build.report({ kind, place: file, message });
+    return reply;
+  }
+
+  /** @returns false while a lookup has no result yet */
+  #answer(
+    build: Build,
+    program: CodeProgram,
+    lookups: readonly LookupRequest[],
+    answers: Map<string, string>,
+  ): boolean {
+    let isWhole = true;
+    for (const request of lookups) {
+      const found = lookupOf(build, request, program);
+      if (found === null) isWhole = false;
+      else answers.set(lookupText(request), `[${found.map(codeEntityText).join(',')}]`);
+    }
+    return isWhole;
+  }
+}
+
+function charactersOf(answers: ReadonlyMap<string, string>): number {
+  let characters = 0;
+  for (const text of answers.values()) characters += text.length;
+  return characters;
+}
+
+/** The entities that a lookup of code gives; null while they are not known. */
+export function lookupOf(
+  build: Build,
+  request: LookupRequest,
+  { file }: CodeProgram,
+): readonly StoredEntity[] | null {
+  const frame = new Frame(build, build.root);
+  const query = codeLookup(request).query(frame);
+  return build.result({ ...query, place: `${file} ${query.place}` });
+}

@@ -1,0 +1,161 @@
+/** Schemas in JavaScript as the rooms above see all schemas (docs/design/code-schemas.md). */
+import { createHash } from 'node:crypto';
+import { Cursor } from '../../contract/config-cursor.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { actionsPerBuildMax } from '../../contract/limits.ts';
+import { Build, rootFrame } from '../build/build.ts';
+import type { BuildInput } from '../build/input.ts';
+import { BodyWriter, ItemWriter } from '../build/view-body.ts';
+import { Needs } from '../definition/definition.ts';
+import { type PartialDraft, type Partials, reachedBy } from '../definition/digest.ts';
+import { readIndexFields } from '../definition/index-fields.ts';
+import { readIndexMetadata } from '../definition/index-metadata.ts';
+import { readIndexTexts } from '../definition/index-texts.ts';
+import { usableUrl } from '../definition/route-claims.ts';
+import type { Triggers } from '../definition/triggers.ts';
+import type { FullSchema, IndexSchema, ResolvedAction, ResolvedDestination, ViewClaims } from '../schema.ts';
+import { type ProgramSet, programName } from './call.ts';
+import { codeLookup } from './code-lookup.ts';
+import { CodeRunner, codeEntityText, type MadeReply } from './code-run.ts';
+import { writeCodeValue } from './code-value.ts';
+import { type CodeProgram, programsByName } from './program.ts';
+
+/** All programs of a tenant. */
+export class TenantCode {
+  readonly runner: CodeRunner;
+
+  constructor(readonly programs: readonly CodeProgram[]) {
+    const named = programsByName(programs);
+    this.runner = new CodeRunner(setOf(programs), named);
+  }
+
+  ofKind(kind: CodeProgram['kind']): CodeProgram[] {
+    return this.programs.filter((program) => program.kind === kind);
+  }
+}
+
+function setOf(programs: readonly CodeProgram[]): ProgramSet {
+  const codes = programs.map(({ kind, alias, code }) => [programName(kind, alias), code] as const);
+  const id = createHash('sha256').update(JSON.stringify(codes)).digest('hex').slice(0, 32);
+  return { id, programs: new Map(codes) };
+}
+
+export function codePartial(program: CodeProgram, { runner }: TenantCode): PartialDraft {
+  return {
+    json: [program.code],
+    needs: needsOf(program),
+    definition: {
+      mayRefer: true,
+      write: ({ build, self }, body) => {
+        const input = JSON.stringify(self);
+        const made = runner.run(build, program, 'partial', input, `partial ${program.alias} ${input}`);
+        if (made === null) body.value('null');
+        else writeCodeValue(build, made.value, body, program);
+      },
+    },
+  };
+}
+
+export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, partials: Partials): FullSchema {
+  const { alias, members } = program;
+  const made = (build: Build) =>
+    runner.run(build, program, 'full', codeEntityText(build.input.entity), `full ${alias}`);
+  const hasActions = members.includes('actions');
+  return {
+    alias,
+    triggers: triggersOf(program),
+    ...reachedBy([program.code], needsOf(program), partials),
+    claimsUrl: false,
+    makesView: members.includes('properties'),
+    claims: (input) => claimsOf(made(new Build(input))),
+    actions: hasActions ? (input) => resolvedActions(input, runner, program) : () => [],
+    destinations: hasActions ? (input) => destinationsOf(made(new Build(input))) : () => [],
+    build: (input) => {
+      const { build } = rootFrame(input);
+      const body = new BodyWriter(build);
+      const reply = made(build);
+      if (reply !== null) writeCodeValue(build, reply.value, body, program);
+      return { body: body.finish(), ...build.outcome() };
+    },
+  };
+}
+
+export function codeIndexSchema(
+  program: CodeProgram,
+  { runner }: TenantCode,
+  partials: Partials,
+): IndexSchema {
+  const { alias, file, index } = program;
+  // Mistakes in it were told when the program was compiled.
+  const at = new Cursor(file, '$.index', index, { mistakes: [], warnings: [] });
+  return {
+    alias,
+    triggers: triggersOf(program),
+    ...reachedBy([program.code, index], needsOf(program), partials),
+    fields: readIndexFields(at),
+    texts: readIndexTexts(at),
+    metadata: readIndexMetadata(at),
+    build: (input) => {
+      const { build } = rootFrame(input);
+      const body = new ItemWriter(build);
+      const reply = runner.run(build, program, 'index', codeEntityText(input.entity), `index ${alias}`);
+      if (reply !== null) writeCodeValue(build, reply.value, body, program);
+      const fields: JsonObject = reply === null ? {} : JSON.parse(body.finish().texts.join(''));
+      return { fields, ...build.outcome() };
+    },
+  };
+}
+
+function triggersOf({ triggers }: CodeProgram): Triggers {
+  const merged = new Map<string, Set<string>>();
+  for (const [group, types] of triggers) {
+    const known = merged.get(group) ?? new Set<string>();
+    for (const type of types) known.add(type);
+    merged.set(group, known);
+  }
+  return merged;
+}
+
+function needsOf({ partials, lookups }: CodeProgram): Needs {
+  const needs = new Needs();
+  needs.anyPartial = partials === null;
+  for (const alias of partials ?? []) needs.partials.add(alias);
+  for (const lookup of lookups) needs.lookupPlans.push(codeLookup(lookup).plan);
+  return needs;
+}
+
+function claimsOf(reply: MadeReply | null): ViewClaims {
+  if (reply === null) return { url: null, handles: [], areUnknown: true };
+  const urls = reply.urls.flatMap(({ url, redirects }) => {
+    const usable = usableUrl(url);
+    return usable === null ? [] : [{ url: usable, redirects }];
+  });
+  const [first, ...others] = urls;
+  const handles = [...new Set(reply.handles)];
+  if (first === undefined) return { url: null, handles };
+  // One URL and nothing said of redirects: then those of the entity lead to it.
+  if (others.length === 0 && first.redirects === null) return { url: first.url, handles };
+  const pages = urls.map(({ url, redirects }) => ({ url, redirects: redirects ?? [] }));
+  return { url: first.url, handles, pages };
+}
+
+function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodeProgram): ResolvedAction[] {
+  const entity = codeEntityText(input.entity);
+  const reply = runner.run(new Build(input), program, 'actions', entity, `actions ${program.alias}`);
+  return (reply?.actions ?? []).slice(0, actionsPerBuildMax).flatMap(({ alias, sourceGroup, originId }) => {
+    const sourceId = sourceGroup === null ? input.entity.sourceId : input.resolveSource(sourceGroup);
+    return sourceId === null || originId === null ? [] : [{ alias, sourceId, originId }];
+  });
+}
+
+function destinationsOf(reply: MadeReply | null): ResolvedDestination[] {
+  // The last that is said of a webhook counts.
+  const byAlias = new Map(reply?.destinations.map(({ alias, options }) => [alias, options]));
+  return [...byAlias].map(([alias, options]) => ({ alias, options: optionsOf(options) }));
+}
+
+function optionsOf(options: unknown): JsonObject {
+  return typeof options === 'object' && options !== null && !Array.isArray(options)
+    ? (options as JsonObject)
+    : {};
+}

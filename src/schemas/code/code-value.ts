@@ -1,0 +1,74 @@
+import type { Json } from '../../contract/json.ts';
+import type { Build } from '../build/build.ts';
+import type { BodyWriter } from '../build/view-body.ts';
+import { EntityValue } from '../language/entity-value.ts';
+import { Frame } from '../language/scope.ts';
+import { writePartial } from '../property/partial.ts';
+import { meantByOriginId } from '../property/reference.ts';
+import type { CodeValue, Hole } from './call.ts';
+import { lookupOf } from './code-run.ts';
+import type { CodeProgram } from './program.ts';
+
+/** Writes what code made, with what belongs into its holes. */
+export function writeCodeValue(
+  build: Build,
+  { texts, holes }: CodeValue,
+  body: BodyWriter,
+  program: CodeProgram,
+): void {
+  texts.forEach((text, index) => {
+    body.mark(text);
+    const hole = holes[index];
+    if (hole === undefined) return;
+    body.enter(hole.path);
+    writeHole(build, hole, body, program);
+    body.leave();
+  });
+}
+
+function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): void {
+  switch (hole.kind) {
+    case 'reference':
+      body.reference(meantByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));
+      return;
+    case 'references':
+      writeReferences(build, hole, body, program);
+      return;
+    case 'partial': {
+      const frame = new Frame(build, build.root);
+      writePartial(frame, hole.alias, () => inputOf(hole), `${program.file} $${hole.path}`, body);
+    }
+  }
+}
+
+function inputOf({ input, isEntity }: Extract<Hole, { kind: 'partial' }>): Json {
+  const value: Json = JSON.parse(input);
+  // JSON schemas may call the properties of an entity `p`.
+  return isEntity ? Object.assign(Object.create(EntityValue.prototype), value) : value;
+}
+
+function writeReferences(
+  build: Build,
+  { alias, lookup, isFirst }: Extract<Hole, { kind: 'references' }>,
+  body: BodyWriter,
+  program: CodeProgram,
+): void {
+  const found = lookupOf(build, lookup, program) ?? [];
+  const { environmentId } = build.input;
+  const write = ({ sourceId, originId }: { sourceId: string; originId: string }) =>
+    body.reference({ target: { environmentId, sourceId, originId, alias }, viewId: null });
+  const [first] = found;
+  if (isFirst) {
+    if (first === undefined) body.value('null');
+    else write(first);
+    return;
+  }
+  body.mark('[');
+  found.forEach((entity, index) => {
+    if (index > 0) body.mark(',');
+    body.enter(`[${index}]`);
+    write(entity);
+    body.leave();
+  });
+  body.mark(']');
+}

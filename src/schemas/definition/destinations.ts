@@ -1,0 +1,58 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { quote } from '../../lib/quote.ts';
+import { compileField } from '../language/expression-field.ts';
+import type { Evaluate, Frame, Scope } from '../language/scope.ts';
+import type { ResolvedDestination } from '../schema.ts';
+
+type Resolve = (frame: Frame) => ResolvedDestination[];
+
+/**
+ * `destinations: [{alias, options?}]` (docs/reference/mapping-language.md "Destinations"): webhooks that the views are
+ * meant for, and what to tell them. Every text in `options` is an expression.
+ */
+export function compileDestinations(at: Cursor, scope: Scope): Resolve {
+  const items = at.items('a list of destinations', 'Write [{"alias": "search"}].');
+  const seen = new Set<string>();
+  const destinations = items.flatMap((item) => compileDestination(item, scope, seen) ?? []);
+  return (frame) => destinations.map(({ alias, options }) => ({ alias, options: options(frame) }));
+}
+
+function compileDestination(at: Cursor, scope: Scope, seen: Set<string>) {
+  if (at.object(['alias', 'options']) === null) return null;
+  const options = compileOptions(at.member('options'), scope);
+  const alias = at.member('alias').filledText();
+  if (alias === null) return null;
+  if (seen.has(alias)) {
+    at.member('alias').issue(
+      `the destination ${quote(alias)} is given twice`,
+      'Keep one of them, with the options of both.',
+    );
+  }
+  seen.add(alias);
+  return { alias, options };
+}
+
+function compileOptions(at: Cursor, scope: Scope): (frame: Frame) => JsonObject {
+  if (at.isAbsent || at.anyObject('Write {"objectId": "{originId}"}.') === null) return () => ({});
+  return compileMembers(at, scope);
+}
+
+function compileMembers(at: Cursor, scope: Scope): (frame: Frame) => JsonObject {
+  const members = at.names().map((name) => [name, compileValue(at.member(name), scope)] as const);
+  return (frame) => {
+    const values: JsonObject = {};
+    for (const [name, evaluate] of members) setOwn(values, name, evaluate(frame));
+    return values;
+  };
+}
+
+/** Any JSON, with expressions wherever a text stands. */
+function compileValue(at: Cursor, scope: Scope): Evaluate {
+  if (Array.isArray(at.json)) {
+    const items = at.items().map((item) => compileValue(item, scope));
+    return (frame): Json => items.map((evaluate) => evaluate(frame));
+  }
+  const isExpression = !isJsonObject(at.json) || Object.hasOwn(at.json, '$exp');
+  return isExpression ? compileField(at, scope).value : compileMembers(at, scope);
+}

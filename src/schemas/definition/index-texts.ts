@@ -1,0 +1,116 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { searchCodePointsMax, synonymEntriesMax, synonymTextsMax } from '../../contract/limits.ts';
+import { countCodePoints } from '../../lib/code-points.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
+import { type Language, languages } from './languages.ts';
+
+/** How the words of a text field are read. */
+export interface TextRules {
+  readonly language: Language | null;
+  readonly foldAccents: boolean;
+}
+
+/** Each text of `from` also finds each of `to`. */
+export interface Synonym {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
+/** What an index schema says about the words of its texts. */
+export interface IndexTexts {
+  /** Of the fields that say something. */
+  readonly rules: ReadonlyMap<string, TextRules>;
+  readonly synonyms: readonly Synonym[];
+}
+
+/** An index whose texts are taken as they are. */
+export const plainTexts: IndexTexts = { rules: new Map(), synonyms: [] };
+
+/** True when an index of one has the same words as an index of the other. */
+export function sameTexts(a: IndexTexts, b: IndexTexts): boolean {
+  const text = ({ rules, synonyms }: IndexTexts) => JSON.stringify([[...rules].sort(), synonyms]);
+  return a === b || text(a) === text(b);
+}
+
+/**
+ * `language` and `foldAccents` of each field in `index.fields`, and `index.synonyms`
+ * (docs/reference/indexes-and-queries.md "Words of a field"). The types of the fields are read by `readIndexFields`.
+ */
+export function readIndexTexts(at: Cursor): IndexTexts {
+  const rules = new Map<string, TextRules>();
+  const fields = at.member('fields');
+  for (const name of fields.names()) {
+    const field = fields.member(name);
+    const read = { language: readLanguage(field.member('language')), foldAccents: readFold(field) };
+    refuseOtherTypes(field);
+    if (read.language !== null || read.foldAccents) rules.set(name, read);
+  }
+  return { rules, synonyms: readSynonyms(at.member('synonyms')) };
+}
+
+function readLanguage(at: Cursor): Language | null {
+  if (at.isAbsent) return null;
+  const text = at.text(`Write one of ${languages.join(', ')}.`);
+  if (text === null) return null;
+  const known = languages.find((language) => language === text);
+  if (known === undefined) {
+    at.issue(`there is no language ${JSON.stringify(text)}`, adviceForUnknown(text, languages));
+  }
+  return known ?? null;
+}
+
+function readFold(field: Cursor): boolean {
+  return field.member('foldAccents').optionalBoolean(false);
+}
+
+function refuseOtherTypes(field: Cursor): void {
+  const { json: type } = field.member('type');
+  if (type === 'text' || type === 'text[]' || type === undefined) return;
+  for (const name of ['language', 'foldAccents']) {
+    const at = field.member(name);
+    if (!at.isAbsent)
+      at.issue(`${name} needs a field of type text or text[]`, 'Remove it, or change the type.');
+  }
+}
+
+function readSynonyms(at: Cursor): Synonym[] {
+  const entries = at.items('a list of synonyms', 'Write [["tv", "television"]].');
+  if (entries.length > synonymEntriesMax) {
+    at.issue(`${entries.length} entries; at most ${synonymEntriesMax} are allowed`, 'Leave some out.');
+    return [];
+  }
+  return entries.map(readSynonym);
+}
+
+const advice = 'Write ["tv", "television"] or {"from": "tv", "to": ["television"]}.';
+
+function readSynonym(at: Cursor): Synonym {
+  if (Array.isArray(at.json)) {
+    const texts = readTexts(at);
+    return { from: texts, to: texts };
+  }
+  if (at.object(['from', 'to']) === null) return { from: [], to: [] };
+  return { from: readText(at.member('from')), to: readTexts(at.member('to')) };
+}
+
+function readTexts(at: Cursor): string[] {
+  if (at.isAbsent) at.mustBe('a list of texts', advice);
+  const texts = at.items('a list of texts', advice);
+  if (Array.isArray(at.json) && texts.length === 0) at.issue('has no texts', advice);
+  if (texts.length > synonymTextsMax) {
+    at.issue(`${texts.length} texts; at most ${synonymTextsMax} are allowed`, 'Use several entries.');
+    return [];
+  }
+  return texts.flatMap(readText);
+}
+
+function readText(at: Cursor): string[] {
+  const text = at.text(advice);
+  if (text === null) return [];
+  if (!/[\p{L}\p{M}\p{Nd}]/u.test(text.normalize('NFKC')))
+    at.issue('has no words', 'Write one word or more.');
+  if (countCodePoints(text) > searchCodePointsMax) {
+    at.issue(`has more than ${searchCodePointsMax} characters`, 'No search is longer.');
+  }
+  return [text];
+}

@@ -1,0 +1,93 @@
+/**
+ * Values of conditions that clients send as text: numbers, booleans and lists (docs/reference/indexes-and-queries.md
+ * "Values as text"). Whatever the writing, the query is the same afterwards, and so are its tokens.
+ */
+import type { Json } from '../../contract/json.ts';
+import { parseJsonNumber } from '../../lib/json-number.ts';
+import { parseWhole } from '../columns/number-point.ts';
+import type { FieldTraits, ValueKind } from '../fields/field-type.ts';
+import { type Mistakes, quote } from './mistakes.ts';
+
+/**
+ * The different items of a text with commas between them, without the blanks around the commas. A body has room for half
+ * a million items, and an item that comes again asks nothing more.
+ */
+export function itemsOfText(text: string): string[] {
+  const items = new Set<string>();
+  for (let from = 0; from <= text.length; ) {
+    const comma = text.indexOf(',', from);
+    const to = comma < 0 ? text.length : comma;
+    items.add(withoutBlanks(text.slice(from, to), from > 0, comma >= 0));
+    from = to + 1;
+  }
+  return [...items];
+}
+
+/** A pattern for the blanks would take quadratic time on a long run of them. */
+function withoutBlanks(item: string, atStart: boolean, atEnd: boolean): string {
+  const begun = atStart && !isPlain(item.charCodeAt(0)) ? item.trimStart() : item;
+  return atEnd && !isPlain(begun.charCodeAt(begun.length - 1)) ? begun.trimEnd() : begun;
+}
+
+/** True for a character that is certainly no blank; most are. */
+function isPlain(unit: number): boolean {
+  return unit > 0x20 && unit < 0x7f;
+}
+
+/**
+ * The value as the field's kind writes it. A value that is no text stays as it is.
+ * @returns null with a mistake for a text that writes no value of the kind
+ */
+export function valueOfText(traits: FieldTraits, value: Json, place: string, mistakes: Mistakes): Json {
+  if (!readsText(traits)) return value;
+  if (!Array.isArray(value)) return scalarOf(traits.kind, value, place, mistakes);
+  if (!value.some((item) => typeof item === 'string')) return value;
+  const read: Json[] = [];
+  let wrong = 0;
+  for (const [at, item] of value.entries()) {
+    const one = readScalar(traits.kind, item);
+    if (one !== undefined) read.push(one);
+    else if (wrong < listMistakesMax) {
+      wrong += 1;
+      tell(traits.kind, item, `${place}[${at}]`, mistakes);
+    }
+  }
+  return read;
+}
+
+/** Mistakes told about one list; more of them say nothing new. */
+const listMistakesMax = 100;
+
+const numberKinds: ReadonlySet<ValueKind> = new Set(['integer', 'long', 'float', 'double']);
+
+function readsText({ kind }: FieldTraits): boolean {
+  return kind === 'boolean' || numberKinds.has(kind);
+}
+
+function scalarOf(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): Json {
+  const read = readScalar(kind, value);
+  if (read === undefined) tell(kind, value, place, mistakes);
+  return read ?? null;
+}
+
+/** Undefined for a text that writes no value of the kind. */
+function readScalar(kind: ValueKind, value: Json): Json | undefined {
+  if (typeof value !== 'string') return value;
+  return (kind === 'boolean' ? booleanOf(value) : numberOf(kind, value)) ?? undefined;
+}
+
+function tell(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): void {
+  mistakes.add(place, `must be ${kind === 'boolean' ? 'true or false' : 'a number'}, not ${quote(value)}`);
+}
+
+function booleanOf(text: string): boolean | null {
+  return text === 'true' ? true : text === 'false' ? false : null;
+}
+
+/** A long beyond the whole numbers of a double stays a text, so that it keeps its digits. */
+function numberOf(kind: ValueKind, text: string): Json {
+  const whole = kind === 'long' ? parseWhole(text.trim()) : null;
+  if (whole === null) return parseJsonNumber(text);
+  const number = Number(whole);
+  return Number.isSafeInteger(number) ? number : String(whole);
+}

@@ -1,0 +1,68 @@
+import { pace } from '../pace.ts';
+import type { Order, PlaceValue } from '../sort/order.ts';
+import type { PlacesReader } from './geo-column.ts';
+import { type DistanceTo, distanceFrom, type GeoPoint } from './geo-point.ts';
+
+/** The cost of a distance, in units of the pace. */
+const unitsPerDistance = 25;
+
+/** Sorting by the distance from a place, of a list that of its nearest. */
+export class NearOrder implements Order {
+  readonly isExact = true;
+  readonly isDescending: boolean;
+  readonly #sign: number;
+  readonly #distanceTo: DistanceTo;
+  readonly #places: PlacesReader;
+
+  constructor(origin: GeoPoint, isDescending: boolean, places: PlacesReader) {
+    this.isDescending = isDescending;
+    this.#sign = isDescending ? -1 : 1;
+    this.#distanceTo = distanceFrom(origin);
+    this.#places = places;
+  }
+
+  key(doc: number): number {
+    const distance = this.#nearest(doc);
+    return distance === Infinity ? Infinity : this.#sign * distance;
+  }
+
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    let at = from;
+    while (at < end) {
+      into[at] = this.key(docs[at] ?? 0);
+      at += 1;
+      if (pace.units >= pace.unitsPerLook) break;
+    }
+    return at;
+  }
+
+  compare(): number {
+    return 0;
+  }
+
+  /** The distance in metres. */
+  value(doc: number): PlaceValue {
+    const distance = this.#nearest(doc);
+    return distance === Infinity ? null : distance;
+  }
+
+  keyOf(value: PlaceValue): number {
+    return value === null ? Infinity : this.#sign * Number(value);
+  }
+
+  compareTo(): number {
+    return 0;
+  }
+
+  /** Infinite for a doc without a place. */
+  #nearest(doc: number): number {
+    const { items } = this.#places;
+    const end = this.#places.endOf(doc);
+    let nearest = Infinity;
+    for (let at = this.#places.startOf(doc); at < end; at += 2) {
+      nearest = Math.min(nearest, this.#distanceTo(items[at] ?? 0, items[at + 1] ?? 0));
+      pace.units += unitsPerDistance;
+    }
+    return nearest;
+  }
+}

@@ -1,0 +1,87 @@
+/** Places on the earth (docs/reference/indexes-and-queries.md "Places"). */
+import type { Json } from '../../contract/json.ts';
+import { getOwn, isJsonObject } from '../../contract/json.ts';
+
+/** In degrees: latitude from -90 to 90, longitude from -180 to 180. */
+export interface GeoPoint {
+  readonly lat: number;
+  readonly lon: number;
+}
+
+export const latitudeMax = 90;
+export const longitudeMax = 180;
+
+/** The mean radius of the earth, as the IUGG has it. */
+const earthRadiusMetres = 6_371_008.8;
+const radiansPerDegree = Math.PI / 180;
+
+/** True for a number of degrees from -max to max. */
+export function isDegrees(value: Json, max: number): value is number {
+  return typeof value === 'number' && value >= -max && value <= max;
+}
+
+/** The place of a value as it was sent: `{lat, lon}` or `[lon, lat]` and nothing else. Null when it is none. */
+export function geoPointOf(value: Json): GeoPoint | null {
+  const [lat = null, lon = null] = coordinatesOf(value);
+  return isDegrees(lat, latitudeMax) && isDegrees(lon, longitudeMax) ? { lat, lon } : null;
+}
+
+function coordinatesOf(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value.length === 2 ? value.toReversed() : [];
+  if (!isJsonObject(value) || Object.keys(value).length !== 2) return [];
+  return [getOwn(value, 'lat') ?? null, getOwn(value, 'lon') ?? null];
+}
+
+/** The distance of a place, in metres. */
+export type DistanceTo = (lat: number, lon: number) => number;
+
+/** Distances from a place on a sphere, by the haversine formula. A place has one distance, however it is written. */
+export function distanceFrom(from: GeoPoint): DistanceTo {
+  const cosine = latitudeCosine(from.lat);
+  const fromLon = oneMeridian(from.lon);
+  return (lat, lon) => {
+    const north = Math.sin(((lat - from.lat) * radiansPerDegree) / 2);
+    const east = Math.sin(((oneMeridian(lon) - fromLon) * radiansPerDegree) / 2);
+    const share = north * north + cosine * latitudeCosine(lat) * east * east;
+    return 2 * earthRadiusMetres * Math.asin(Math.min(1, Math.sqrt(share)));
+  };
+}
+
+/** A pole is one place, whatever its longitude, which the cosine of a rounded right angle would let through. */
+function latitudeCosine(lat: number): number {
+  return Math.abs(lat) === latitudeMax ? 0 : Math.cos(lat * radiansPerDegree);
+}
+
+/** -180 and 180 degrees are one meridian. */
+function oneMeridian(lon: number): number {
+  return lon === -longitudeMax ? longitudeMax : lon;
+}
+
+/** Says whether a place is within something. */
+export type GeoTest = (lat: number, lon: number) => boolean;
+
+/** Rounding of distances never reaches this far. */
+const slackMetres = 1;
+
+/** Places at most so far away. Most are told by their latitude alone, because nothing is nearer than its parallel. */
+export function withinDistance(from: GeoPoint, metres: number): GeoTest {
+  const distanceTo = distanceFrom(from);
+  const band = (metres + slackMetres) / (earthRadiusMetres * radiansPerDegree);
+  return (lat, lon) => Math.abs(lat - from.lat) <= band && distanceTo(lat, lon) <= metres;
+}
+
+/** Degrees. A box whose west is over its east goes over the date line. */
+export interface GeoBox {
+  readonly north: number;
+  readonly south: number;
+  readonly east: number;
+  readonly west: number;
+}
+
+/** Places in a box, its edges within. -180 and 180 are one meridian. */
+export function withinBox({ north, south, east, west }: GeoBox): GeoTest {
+  const isBetween: (lon: number) => boolean =
+    west <= east ? (lon) => lon >= west && lon <= east : (lon) => lon >= west || lon <= east;
+  return (lat, lon) =>
+    lat >= south && lat <= north && (isBetween(lon) || (Math.abs(lon) === longitudeMax && isBetween(-lon)));
+}

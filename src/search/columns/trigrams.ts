@@ -1,0 +1,139 @@
+import { pace } from '../pace.ts';
+
+/** The values of a dictionary by the groups of three characters in them, so that few need to be read for a pattern. */
+
+const gram = 3;
+/** Texts from this length on are candidates of every pattern: they would take more room than they save time. */
+const longUnitsMin = 1024;
+const bucketsMin = 256;
+const bucketsMax = 65_536;
+/** A block is the number of the next one, and seven codes. */
+const blockSize = 8;
+const blockCodes = blockSize - 1;
+/** The cost of a group, in units of the pace. */
+const unitsPerGram = 5;
+
+/**
+ * Groups are put into buckets by a hash, without their case. So a bucket has all codes with a group, and others: whoever
+ * asks must compare the values themselves. Codes are never taken out.
+ */
+export class Trigrams {
+  /** Codes from here on are not in it yet. */
+  builtTo = 0;
+  readonly #mask: number;
+  /** Newest block of each bucket, and how many codes a bucket has. */
+  readonly #heads: Uint32Array;
+  readonly #counts: Uint32Array;
+  /** Block 0 is the end of each bucket. */
+  #blocks = new Uint32Array(bucketsMin * blockSize);
+  #blockCount = 1;
+  readonly #long: number[] = [];
+  #codeCount = 0;
+
+  /** @param valueCount number of values that will be in it, roughly */
+  constructor(valueCount: number) {
+    let buckets = bucketsMin;
+    while (buckets < valueCount && buckets < bucketsMax) buckets *= 2;
+    this.#mask = buckets - 1;
+    this.#heads = new Uint32Array(buckets);
+    this.#counts = new Uint32Array(buckets);
+  }
+
+  /** Codes that were added, those of values that are gone included. */
+  get codeCount(): number {
+    return this.#codeCount;
+  }
+
+  get bytes(): number {
+    return this.#blocks.byteLength + 8 * this.#heads.length + 8 * this.#long.length;
+  }
+
+  add(code: number, value: string): void {
+    this.#codeCount += 1;
+    if (value.length >= longUnitsMin) {
+      this.#long.push(code);
+      return;
+    }
+    const text = withoutCase(value);
+    for (let at = 0; at + gram <= text.length; at += 1) this.#put(this.#bucketOf(text, at), code);
+    pace.units += unitsPerGram * text.length;
+  }
+
+  /**
+   * The codes of all values that can have each of the parts, and of others; a code may come twice. Null when these would
+   * be most values, or no part is long enough.
+   */
+  candidates(parts: readonly string[]): number[] | null {
+    const bucket = this.#rarest(parts);
+    const count = bucket === null ? 0 : (this.#counts[bucket] ?? 0) + this.#long.length;
+    if (bucket === null || count * 2 > this.#codeCount) return null;
+    const codes = [...this.#long];
+    let block = this.#heads[bucket] ?? 0;
+    let inBlock = ((this.#counts[bucket] ?? 0) - 1) % blockCodes;
+    while (block !== 0) {
+      const start = block * blockSize;
+      for (let at = 0; at <= inBlock; at += 1) codes.push(this.#blocks[start + 1 + at] ?? 0);
+      block = this.#blocks[start] ?? 0;
+      inBlock = blockCodes - 1;
+    }
+    pace.units += codes.length;
+    return codes;
+  }
+
+  /** The bucket with the fewest codes of all groups in the parts. */
+  #rarest(parts: readonly string[]): number | null {
+    let rarest: number | null = null;
+    for (const part of parts) {
+      const text = withoutCase(part);
+      for (let at = 0; at + gram <= text.length; at += 1) {
+        const bucket = this.#bucketOf(text, at);
+        if (rarest === null || (this.#counts[bucket] ?? 0) < (this.#counts[rarest] ?? 0)) rarest = bucket;
+      }
+      pace.units += unitsPerGram * text.length;
+    }
+    return rarest;
+  }
+
+  #put(bucket: number, code: number): void {
+    const count = this.#counts[bucket] ?? 0;
+    const inBlock = count % blockCodes;
+    const head = this.#heads[bucket] ?? 0;
+    if (count > 0) {
+      // The groups of a value come one after the other.
+      const last = head * blockSize + 1 + ((count - 1) % blockCodes);
+      if (this.#blocks[last] === code) return;
+    }
+    const block = inBlock === 0 ? this.#newBlock(head) : head;
+    this.#heads[bucket] = block;
+    this.#blocks[block * blockSize + 1 + inBlock] = code;
+    this.#counts[bucket] = count + 1;
+  }
+
+  #newBlock(next: number): number {
+    const block = this.#blockCount;
+    this.#blockCount += 1;
+    if ((block + 1) * blockSize > this.#blocks.length) {
+      const blocks = new Uint32Array(this.#blocks.length * 2);
+      blocks.set(this.#blocks);
+      this.#blocks = blocks;
+    }
+    this.#blocks[block * blockSize] = next;
+    return block;
+  }
+
+  #bucketOf(text: string, at: number): number {
+    const a = Math.imul(text.charCodeAt(at), 0x9e3779b1);
+    const b = Math.imul(text.charCodeAt(at + 1), 0x85ebca6b);
+    const c = Math.imul(text.charCodeAt(at + 2), 0xc2b2ae35);
+    const hash = a ^ (b >>> 7) ^ (b << 9) ^ (c >>> 13);
+    return (hash ^ (hash >>> 15)) & this.#mask;
+  }
+}
+
+/**
+ * A text without its case, letter by letter: the lower case of a part of a text is a part of it. Of all letters, sigma alone
+ * has a lower case that depends on its neighbours.
+ */
+function withoutCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ');
+}

@@ -1,0 +1,72 @@
+/** Groups of a facet by days, weeks, months or years (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
+import type { FacetInterval } from '../../contract/facet-intervals.ts';
+import { facetIntervalsMax } from '../../contract/limits.ts';
+import { pace } from '../pace.ts';
+import type { FacetGroup } from '../shard-answer.ts';
+import { earliestMs, isoOf } from './date-result.ts';
+import type { NumberTally } from './number-tally.ts';
+
+/** The beginning of an interval, in milliseconds since 1970, and the number of docs in it. */
+export type IntervalCount = readonly [startMs: number, count: number];
+
+const dayMs = 86_400_000;
+/** 1970-01-01 was a Thursday, three days behind a Monday. */
+const mondayOffsetDays = 3;
+/** The cost of reading the calendar, in units of the pace. */
+const calendarUnits = 40;
+
+/** The beginning of the interval that a time is in, in UTC; weeks begin on Monday. */
+function startOf(interval: FacetInterval, epochMs: number): number {
+  const day = Math.floor(epochMs / dayMs);
+  if (interval === 'day') return day * dayMs;
+  if (interval === 'week') {
+    const weekday = (((day + mondayOffsetDays) % 7) + 7) % 7;
+    return Math.max(earliestMs, (day - weekday) * dayMs);
+  }
+  const date = new Date(day * dayMs);
+  pace.units += calendarUnits;
+  const startMs = interval === 'month' ? date.setUTCDate(1) : date.setUTCMonth(0, 1);
+  return Number.isNaN(startMs) ? earliestMs : startMs;
+}
+
+/** Counts docs by interval. */
+export class IntervalTally implements NumberTally {
+  readonly #interval: FacetInterval;
+  readonly #counts = new Map<number, number>();
+  /** The interval of the item before, of the doc under way. */
+  #startMs = Number.NaN;
+
+  constructor(interval: FacetInterval) {
+    this.#interval = interval;
+  }
+
+  add(approx: number): void {
+    const startMs = startOf(this.#interval, approx);
+    // A doc's items ascend, so equal intervals follow one another.
+    if (startMs === this.#startMs) return;
+    this.#startMs = startMs;
+    this.#counts.set(startMs, (this.#counts.get(startMs) ?? 0) + 1);
+  }
+
+  endDoc(): void {
+    this.#startMs = Number.NaN;
+  }
+
+  /** The latest intervals, in the order of time. Those of all shards are among them. */
+  get latest(): IntervalCount[] {
+    return latestOf(this.#counts);
+  }
+}
+
+function latestOf(counts: ReadonlyMap<number, number>): IntervalCount[] {
+  return [...counts].sort(([a], [b]) => a - b).slice(-facetIntervalsMax);
+}
+
+/** The groups of all shards. @param parts each the latest intervals of a shard */
+export function intervalGroups(parts: readonly (readonly IntervalCount[])[]): FacetGroup[] {
+  const counts = new Map<number, number>();
+  for (const part of parts) {
+    for (const [startMs, count] of part) counts.set(startMs, (counts.get(startMs) ?? 0) + count);
+  }
+  return latestOf(counts).map(([startMs, count]) => ({ value: isoOf(startMs), count }));
+}

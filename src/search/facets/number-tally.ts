@@ -1,0 +1,65 @@
+import type { Column } from '../columns/column.ts';
+import { NumberColumn } from '../columns/number-column.ts';
+import { NumberListColumn } from '../columns/number-list-column.ts';
+import { pace, type Steps } from '../pace.ts';
+
+/** The numbers or dates of a field, by doc. */
+export interface NumberItems {
+  countAt(doc: number): number;
+  /** @param at below `countAt`; a list's items ascend */
+  approxAt(doc: number, at: number): number;
+  residualAt(doc: number, at: number): number;
+}
+
+/** Counts numbers; see `NumberPoint`. */
+export interface NumberTally {
+  /** Takes an item of the doc under way. A doc's items ascend. */
+  add(approx: number, residual: number): void;
+  /** All items of the doc are taken. */
+  endDoc(): void;
+}
+
+/** The numbers of a column; null for a column of something else. */
+export function numbersOf(column: Column | undefined): NumberItems | null {
+  return column instanceof NumberColumn || column instanceof NumberListColumn ? column : null;
+}
+
+/** The cost of an item for each tally, in units of the pace. */
+const unitsPerItem = 15;
+
+/** Gives the numbers of the first `count` docs to each of the tallies. */
+export function* tallyNumbers(
+  items: NumberItems,
+  docs: Int32Array,
+  count: number,
+  tallies: readonly NumberTally[],
+): Steps<void> {
+  for (let at = 0; at < count; ) {
+    at = tallySome(items, docs, at, count, tallies);
+    if (pace.isOver()) yield;
+  }
+}
+
+/** @returns how far it got */
+function tallySome(
+  items: NumberItems,
+  docs: Int32Array,
+  from: number,
+  end: number,
+  tallies: readonly NumberTally[],
+): number {
+  let at = from;
+  while (at < end && pace.units < pace.unitsPerLook) {
+    const doc = docs[at] ?? 0;
+    const count = items.countAt(doc);
+    pace.units += 1 + unitsPerItem * count * tallies.length;
+    for (const tally of tallies) {
+      for (let item = 0; item < count; item += 1) {
+        tally.add(items.approxAt(doc, item), items.residualAt(doc, item));
+      }
+      if (count > 0) tally.endDoc();
+    }
+    at += 1;
+  }
+  return at;
+}

@@ -1,0 +1,92 @@
+import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
+import { queryPageUnitsMax } from '../../contract/limits.ts';
+import type { Analyzer } from '../analysis/analyzer.ts';
+import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
+import { pace, type Steps } from '../pace.ts';
+import { askedWords } from '../text/asked-word.ts';
+import { markedText } from './marked-text.ts';
+import { matchesIn } from './matches.ts';
+import type { MatchPlace } from './passage.ts';
+import { WordMatcher } from './word-matcher.ts';
+
+/** The member of a row that has its highlights. */
+export const highlightsName = '_highlights';
+
+/** The cost of reading a byte of JSON text, in units of the pace. */
+const unitsPerByte = 5;
+
+/**
+ * Adds `_highlights` to the fields of items (docs/reference/indexes-and-queries.md "Highlights"). It looks at the words of
+ * the items alone, so it needs no index, and gives the same wherever an item is.
+ */
+export class Highlighter {
+  readonly #highlight: CheckedHighlight;
+  readonly #matchers: ReadonlyMap<string, WordMatcher>;
+  #unitsLeft = queryPageUnitsMax;
+
+  private constructor(highlight: CheckedHighlight, matchers: ReadonlyMap<string, WordMatcher>) {
+    this.#highlight = highlight;
+    this.#matchers = matchers;
+  }
+
+  /** The highlighter of a query; null when it asks for no highlights. @param analyzerOf how the words of a field are read */
+  static of(
+    { search, highlight }: CheckedQuery,
+    analyzerOf: (field: string) => Analyzer,
+  ): Highlighter | null {
+    if (search === null || highlight === null) return null;
+    const matchers = highlight.fields.map((field) => {
+      const analyzer = analyzerOf(field);
+      return [field, new WordMatcher(askedWords(search, analyzer), analyzer)] as const;
+    });
+    return new Highlighter(highlight, new Map(matchers));
+  }
+
+  /** More was written than a page may have. What was written last is then cut short. */
+  get isExceeded(): boolean {
+    return this.#unitsLeft < 0;
+  }
+
+  /** JSON text of an item's fields, with the highlights as another member. */
+  *highlighted(fieldsBytes: Buffer): Steps<Buffer> {
+    const text = fieldsBytes.toString();
+    pace.units += unitsPerByte * fieldsBytes.length;
+    const fields = JSON.parse(text) as JsonObject;
+    const members: string[] = [];
+    for (const [field, matcher] of this.#matchers) {
+      const marked = yield* this.#marked(getOwn(fields, field) ?? null, matcher);
+      if (marked !== null) members.push(`${JSON.stringify(field)}:${JSON.stringify(marked)}`);
+    }
+    // Clients name the fields of auto-indexed types.
+    const isTaken = Object.hasOwn(fields, highlightsName);
+    if (isTaken) delete fields[highlightsName];
+    const own = isTaken ? JSON.stringify(fields) : text;
+    const head = own === '{}' ? '{' : `${own.slice(0, -1)},`;
+    return Buffer.from(`${head}"${highlightsName}":{${members.join()}}}`);
+  }
+
+  /** The value with its marks: all texts of a list. Null when no word matches. */
+  *#marked(value: Json, matcher: WordMatcher): Steps<Json> {
+    const texts = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string');
+    const matches: MatchPlace[][] = [];
+    for (const text of texts) matches.push(yield* matchesIn(text, matcher));
+    if (matches.every(({ length }) => length === 0)) return null;
+    const marked: string[] = [];
+    for (const [at, text] of texts.entries()) {
+      if (this.isExceeded) break;
+      const one = markedText(text, this.#fitting(matches[at] ?? []), this.#highlight);
+      this.#unitsLeft -= one.length;
+      marked.push(one);
+      pace.units += one.length;
+      if (pace.isOver()) yield;
+    }
+    return Array.isArray(value) ? marked : (marked[0] ?? null);
+  }
+
+  /** No more matches than a page has room for, whose marks may be long. */
+  #fitting(matches: MatchPlace[]): MatchPlace[] {
+    const { before, after } = this.#highlight;
+    const count = Math.ceil(queryPageUnitsMax / (before.length + after.length + 1));
+    return matches.length <= count ? matches : matches.slice(0, count);
+  }
+}

@@ -1,0 +1,98 @@
+import type { Analyzer } from '../analysis/analyzer.ts';
+import { foldAccents } from '../analysis/fold.ts';
+import { isPhrase, PhraseFinder } from '../analysis/phrase-finder.ts';
+import type { AskedWord } from '../text/asked-word.ts';
+import { EditDistance } from '../text/edit-distance.ts';
+import { hasMoreBits, letterMask } from '../text/letter-mask.ts';
+import { beginningEdits, stemEdits, synonymEdits } from '../text/score.ts';
+
+/** A word that matches words of a search. */
+export interface WordMatch {
+  /** Which words of the search, by their places in it. */
+  readonly asked: readonly number[];
+  /** Edits of the closest of these matches; see `score.ts`. */
+  readonly edits: number;
+}
+
+interface Asked extends AskedWord {
+  readonly mask: number;
+  readonly distance: EditDistance;
+}
+
+/** Tells which words a search finds, one by one, without an index. It remembers what it told. */
+export class WordMatcher {
+  readonly #analyzer: Analyzer;
+  readonly #asked: readonly Asked[];
+  readonly #known = new Map<string, WordMatch | null>();
+  /** Finds the synonyms of several words; null when there are none. */
+  readonly phrases: PhraseFinder | null;
+
+  constructor(asked: readonly AskedWord[], analyzer: Analyzer) {
+    const phrases = asked.flatMap(({ synonyms }) => [...synonyms].filter(isPhrase));
+    this.phrases = phrases.length === 0 ? null : new PhraseFinder(new Set(phrases));
+    this.#analyzer = analyzer;
+    this.#asked = asked.map((one) => {
+      const distance = new EditDistance();
+      distance.setWord(one.word);
+      return { ...one, mask: letterMask(one.word), distance };
+    });
+  }
+
+  /** A word of a text as the field writes it; empty for none. */
+  word(word: string): string {
+    return this.#analyzer.word(word);
+  }
+
+  /** How a word matches the search; null when it does not. @param word as the field writes it, or a phrase of `phrases` */
+  match(word: string): WordMatch | null {
+    const known = this.#known.get(word);
+    if (known !== undefined) return known;
+    const match = this.#compare(word);
+    this.#known.set(word, match);
+    return match;
+  }
+
+  #compare(word: string): WordMatch | null {
+    const mask = letterMask(word);
+    const places: number[] = [];
+    let least = Number.POSITIVE_INFINITY;
+    // The words of a phrase are compared one by one too.
+    const isOne = !isPhrase(word);
+    for (const [at, asked] of this.#asked.entries()) {
+      const edits = this.#meant(asked, word) ?? (isOne ? editsTo(asked, word, mask) : null);
+      if (edits === null) continue;
+      places.push(at);
+      least = Math.min(least, edits);
+    }
+    return places.length === 0 ? null : { asked: places, edits: least };
+  }
+
+  /** As `matchingTerms` counts the word itself, synonyms and stems; null for other words. */
+  #meant({ word, synonyms, stem }: Asked, other: string): number | null {
+    if (word === other) return 0;
+    if (synonyms.has(other)) return synonymEdits;
+    if (stem === null || !mayShareStem(word, other)) return null;
+    return this.#analyzer.stem?.(other) === stem ? stemEdits : null;
+  }
+}
+
+/** Stemmers change the end of a word and accents, so other words need not be stemmed, which takes long. */
+function mayShareStem(word: string, other: string): boolean {
+  return !isPhrase(other) && foldAccents(word.charAt(0)).charAt(0) === foldAccents(other.charAt(0)).charAt(0);
+}
+
+/** As `matchingTerms` counts words that are spelt alike; null for others. */
+function editsTo(
+  { bound, isBeginning, mask, distance }: Asked,
+  other: string,
+  otherMask: number,
+): number | null {
+  if (hasMoreBits(mask & ~otherMask, bound)) return null;
+  if (bound > 0 && !hasMoreBits(otherMask & ~mask, bound)) {
+    const edits = distance.within(other, bound);
+    if (edits <= bound) return edits;
+  }
+  if (!isBeginning) return null;
+  const edits = distance.beginningWithin(other, bound);
+  return edits <= bound ? beginningEdits + edits : null;
+}

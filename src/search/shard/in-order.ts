@@ -1,0 +1,80 @@
+/** Pages of queries that ask for numbers of one field in their order: no doc but those of the page is looked at. */
+import type { FilterOperator } from '../../contract/filter-operators.ts';
+import type { CheckedQuery, FilterNode } from '../checked-query.ts';
+import { NumberColumn } from '../columns/number-column.ts';
+import type { PositiveOperator } from '../filter/condition.ts';
+import { pace, type Steps } from '../pace.ts';
+import type { Stretch } from '../sort/sorted-docs.ts';
+import { noScore } from '../text/score.ts';
+import type { Hits } from './hits.ts';
+import type { Tables } from './tables.ts';
+
+const everything: Stretch = { low: -Infinity, high: Infinity };
+const boundOperators: ReadonlySet<FilterOperator> = new Set<FilterOperator>([
+  'equals',
+  'greaterThan',
+  'greaterThanOrEquals',
+  'lessThan',
+  'lessThanOrEquals',
+]);
+
+/** Enough of the docs that match for a page, and how many match. */
+export interface HitsInOrder {
+  readonly total: number;
+  readonly hits: Hits;
+}
+
+/**
+ * The docs of the page of a query that has no more than bounds on a number, and sorts by it first.
+ * @returns null for another query, and where docs without the number are on the page
+ */
+export function* hitsInOrder(query: CheckedQuery, tables: Tables): Steps<HitsInOrder | null> {
+  const { filter, search, facets, distinct, sort, after, offset, pageSize } = query;
+  const [key] = sort;
+  if (search !== null || distinct || facets.length > 0 || key === undefined || key.near !== undefined) {
+    return null;
+  }
+  const column = tables.column(key.field);
+  if (!(column instanceof NumberColumn) || key.field === '_score') return null;
+  const stretch = filter === null ? everything : yield* stretchOf(filter, key.field, column);
+  const place = after === null ? null : (after.values[0] ?? null);
+  if (stretch === null || (after !== null && place === null)) return null;
+  pace.enter('sort');
+  const ordered = yield* column.inOrder();
+  if (ordered === null) return null;
+  const isDescending = key.order === 'desc';
+  const placeKey = place === null ? null : column.order(isDescending).keyOf(place);
+  const walk = {
+    isDescending,
+    limit: pageSize === 0 ? 0 : offset + pageSize,
+    after: placeKey === null ? null : isDescending ? -placeKey : placeKey,
+  };
+  const { docs, isAll } = yield* ordered.first(stretch, walk);
+  const count = ordered.count(stretch);
+  const total = filter === null ? tables.docs.size : count;
+  if (isAll && total > count) return null;
+  const found = { docs, count: docs.length, searched: null, touched: docs, touchedCount: 0 };
+  return { total, hits: { ...found, scoreOf: noScore } };
+}
+
+/** The numbers that a filter of bounds on one field leaves; null for another filter. */
+function* stretchOf(node: FilterNode, field: string, column: NumberColumn): Steps<Stretch | null> {
+  if (node.kind === 'condition') {
+    const { operator, value, caseInsensitive } = node;
+    if (node.field !== field || !isBound(operator)) return null;
+    return yield* column.stretchOf({ operator, value, caseInsensitive });
+  }
+  if (node.kind === 'or' || node.nodes.length === 0) return null;
+  let { low, high } = everything;
+  for (const member of node.nodes) {
+    const stretch = yield* stretchOf(member, field, column);
+    if (stretch === null) return null;
+    low = Math.max(low, stretch.low);
+    high = Math.min(high, stretch.high);
+  }
+  return { low, high };
+}
+
+function isBound(operator: FilterOperator): operator is PositiveOperator {
+  return boundOperators.has(operator);
+}

@@ -1,0 +1,43 @@
+import type { Stem } from '../analysis/stemmers.ts';
+import { pace } from '../pace.ts';
+
+/** The cost of finding the stem of a term, in units of the pace. */
+const unitsPerStem = 1000;
+/** Roughly what a stem takes, with the list of its terms. */
+const bytesPerStem = 200;
+
+/** The terms of a dictionary by their stems. */
+export class StemTerms {
+  readonly #stem: Stem;
+  readonly #terms = new Map<string, string[]>();
+
+  constructor(stem: Stem) {
+    this.#stem = stem;
+  }
+
+  get bytes(): number {
+    return this.#terms.size * bytesPerStem;
+  }
+
+  /** Adds a term. The caller must add it only once. */
+  add(term: string): void {
+    pace.units += unitsPerStem;
+    const stem = this.#stem(term);
+    if (stem === null) return;
+    const terms = this.#terms.get(stem);
+    if (terms === undefined) this.#terms.set(stem, [term]);
+    else terms.push(term);
+  }
+
+  remove(term: string): void {
+    const stem = this.#stem(term);
+    if (stem === null) return;
+    const left = this.of(stem).filter((other) => other !== term);
+    if (left.length === 0) this.#terms.delete(stem);
+    else this.#terms.set(stem, left);
+  }
+
+  of(stem: string): readonly string[] {
+    return this.#terms.get(stem) ?? [];
+  }
+}

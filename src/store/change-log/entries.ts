@@ -1,0 +1,166 @@
+/** Reads the change log of one environment (docs/design/changes.md "Reading"). */
+import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys } from '../keys.ts';
+import { answerOf } from '../redis/errors.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import { readLogNames } from './names.ts';
+import { decodeRemoved, type RemovedView } from './told-views.ts';
+import { type LoggedView, logField, loggedView, logMember, logName } from './views.ts';
+
+type Reply = [
+  isWhole: number,
+  horizon: Buffer,
+  last: Buffer,
+  announced: Buffer,
+  ofLog: Buffer[],
+  ofTraces: Buffer[],
+];
+
+const readScript = new Script<Reply>('change-log/read', 5);
+
+/** What an entry is about: a view, or a claim field whose redirects a page on every host hides, or hides no more. */
+export type LogSubject =
+  | { readonly kind: 'view'; readonly view: LoggedView }
+  | { readonly kind: 'field'; readonly field: string };
+
+export interface LogEntry {
+  readonly partition: number;
+  readonly sequence: number;
+  /** From `traces`. */
+  readonly isTrace: boolean;
+  readonly subject: LogSubject;
+}
+
+/** What one partition has behind a position. */
+export interface LogPortion {
+  readonly partition: number;
+  /** False while the views of a store from before are put into the log. */
+  readonly isWhole: boolean;
+  /** Sequence up to which traces are forgotten. */
+  readonly horizon: number;
+  /** Last sequence of the partition when this was read; of any environment. */
+  readonly last: number;
+  /** Number of the last announcement of the partition when this was read. */
+  readonly announced: number;
+  /** In the order of sequences. */
+  readonly entries: readonly LogEntry[];
+  /** There is nothing behind these entries. */
+  readonly isAll: boolean;
+}
+
+export interface LogPosition {
+  readonly partition: number;
+  /** Entries of `log` count behind it. */
+  readonly position: number;
+  /** Entries of `traces` count behind it. */
+  readonly tracesFrom: number;
+  /** The last sequence that counts. */
+  readonly until: number;
+}
+
+const fieldMark = 'f';
+
+export class LogReader {
+  /** `logName` by number, of each partition. */
+  readonly #names = new Map<number, ReadonlyMap<number, string>>();
+  /** That each partition had when it was last read. */
+  readonly #horizons = new Map<number, number>();
+
+  constructor(
+    private readonly store: Store,
+    readonly scope: EnvironmentScope,
+  ) {}
+
+  /** @param limit of the entries of each partition, twice: of its log and of its traces. @throws StoreUnavailableError */
+  async read(positions: readonly LogPosition[], limit: number): Promise<LogPortion[]> {
+    return await Promise.all(positions.map((position) => this.#readPartition(position, limit)));
+  }
+
+  async #readPartition(
+    { partition, position, tracesFrom, until }: LogPosition,
+    limit: number,
+  ): Promise<LogPortion> {
+    const { tenant, environmentId } = this.scope;
+    const tag = this.store.partitions.tag(partition);
+    const [isWhole, horizon, last, announced, ofLog, ofTraces] = await readScript.run(
+      this.store.client,
+      [
+        keys.log(tag, tenant, environmentId),
+        keys.traces(tag, tenant, environmentId),
+        keys.logs(tag),
+        keys.clock(tag),
+        keys.owner(tag),
+      ],
+      [position, tracesFrom, limit, logField(this.scope), until],
+    );
+    this.#noteHorizon(partition, Number(horizon));
+    const stored = [
+      ...pairsOf(ofLog).map((pair) => ({ ...pair, isTrace: false })),
+      ...pairsOf(ofTraces).map((pair) => ({ ...pair, isTrace: true })),
+    ];
+    // What lies behind the end of a list that was cut is not known yet.
+    const known = Math.min(endOf(ofLog, limit), endOf(ofTraces, limit));
+    const within = stored.filter(({ sequence }) => sequence <= known).sort((a, b) => a.sequence - b.sequence);
+    const entries: LogEntry[] = [];
+    for (const { member, sequence, isTrace } of within) {
+      const subject = await this.#subjectOf(partition, member);
+      if (subject !== null) entries.push({ partition, sequence, isTrace, subject });
+    }
+    return {
+      partition,
+      isWhole: isWhole === 1,
+      horizon: Number(horizon),
+      last: Number(last),
+      announced: Number(announced),
+      entries,
+      isAll: known === Number.POSITIVE_INFINITY,
+    };
+  }
+
+  /** Numbers are given anew only behind a later horizon (`change-log/forget.ts`). */
+  #noteHorizon(partition: number, horizon: number): void {
+    if (this.#horizons.get(partition) !== horizon) this.#names.delete(partition);
+    this.#horizons.set(partition, horizon);
+  }
+
+  async #subjectOf(partition: number, member: string): Promise<LogSubject | null> {
+    if (member.startsWith(fieldMark)) return { kind: 'field', field: member.slice(fieldMark.length) };
+    const known = this.#names.get(partition);
+    const view = known === undefined ? null : loggedView(member, known);
+    if (view !== null) return { kind: 'view', view };
+    const read = loggedView(member, await this.#readNames(partition));
+    return read === null ? null : { kind: 'view', view: read };
+  }
+
+  async #readNames(partition: number): Promise<ReadonlyMap<number, string>> {
+    const names = await readLogNames(this.store, this.store.partitions.tag(partition), this.scope);
+    this.#names.set(partition, names);
+    return names;
+  }
+
+  /** What removed views of one partition were, in the order asked; null where none is known. @throws StoreUnavailableError */
+  async readRemoved(partition: number, views: readonly LoggedView[]): Promise<(RemovedView | null)[]> {
+    const { tenant, environmentId } = this.scope;
+    const names = await this.#readNames(partition);
+    const numbers = new Map([...names].map(([number, name]) => [name, number]));
+    const members = views.map(({ sourceId, alias, originId }) =>
+      logMember(numbers.get(logName(sourceId, alias)) ?? -1, originId),
+    );
+    const key = keys.removed(this.store.partitions.tag(partition), tenant, environmentId);
+    const stored = await answerOf(this.store.client.hmgetBuffer(key, ...members));
+    return stored.map((removed) => removed && decodeRemoved(removed));
+  }
+}
+
+function pairsOf(list: readonly Buffer[]): { member: string; sequence: number }[] {
+  return Array.from({ length: list.length / 2 }, (_, at) => ({
+    member: String(list[at * 2]),
+    sequence: Number(list[at * 2 + 1]),
+  }));
+}
+
+/** The last sequence that a list tells of: all of them when it was not cut. */
+function endOf(list: readonly Buffer[], limit: number): number {
+  return list.length < limit * 2 ? Number.POSITIVE_INFINITY : Number(list.at(-1));
+}

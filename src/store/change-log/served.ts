@@ -1,0 +1,127 @@
+/** Which claims of views are served, and which were until lately (docs/design/changes.md "The log"). */
+import { groupBy } from '../../lib/group-by.ts';
+import type { Claim } from '../claims/claim-records.ts';
+import { competingClaimField, readFirstOfHosts, scanFirstOfHosts } from '../claims/competing-claims.ts';
+import { claimTag, readServed } from '../claims/read-claims.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys } from '../keys.ts';
+import { answerOf } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+import type { FormerClaim } from './told-views.ts';
+import type { LoggedView } from './views.ts';
+
+/** A claim that a view makes, or made. */
+export interface ClaimOfView extends FormerClaim {
+  readonly view: LoggedView;
+  /** Since when it has been made, in microseconds; null when it was given up. */
+  readonly sinceStamp: number | null;
+}
+
+export type ServiceState = 'served' | 'left' | 'never';
+
+/** @param keptSince what ended before it, in microseconds, counts as never. @throws StoreUnavailableError */
+export async function readService(
+  store: Store,
+  scope: EnvironmentScope,
+  claims: readonly ClaimOfView[],
+  keptSince: number,
+): Promise<ServiceState[]> {
+  const isServed = await readIsServed(store, scope, claims);
+  const asked = claims.filter((_, at) => !isServed[at]);
+  const ended = await readEnds(store, scope, asked);
+  return claims.map((claim, at) =>
+    isServed[at] ? 'served' : (ended.get(claim) ?? 0) > keptSince ? 'left' : 'never',
+  );
+}
+
+async function readIsServed(
+  store: Store,
+  scope: EnvironmentScope,
+  claims: readonly ClaimOfView[],
+): Promise<boolean[]> {
+  const fields = [...new Set(claims.filter(isMade).map(({ field }) => field))];
+  const records = await readServed(store, scope, fields);
+  const recordOf = new Map(fields.map((field, at) => [field, records[at]]));
+  return await Promise.all(
+    claims.map(async (claim) => {
+      const record = recordOf.get(claim.field);
+      if (!isMade(claim) || record === undefined) return false;
+      if (record.claims.some((served) => isSame(served, claim))) return true;
+      return record.hasMore && (await isServedBeyond(store, scope, claim));
+    }),
+  );
+}
+
+function isMade({ sinceStamp }: ClaimOfView): boolean {
+  return sinceStamp !== null;
+}
+
+/** Of a claim on a host that the record of its field has no room for. */
+async function isServedBeyond(store: Store, scope: EnvironmentScope, claim: ClaimOfView): Promise<boolean> {
+  const { field, host, kind } = claim;
+  const [first = null, everywhere = null] = await readFirstOfHosts(store, scope, [
+    { field, host },
+    { field, host: null },
+  ]);
+  const isHidden = kind === 'redirect' && everywhere?.kind === 'page';
+  return first !== null && isSame(first, claim) && !isHidden;
+}
+
+function isSame(served: Claim, { host, kind, view }: ClaimOfView): boolean {
+  return (
+    served.host === host &&
+    served.kind === kind &&
+    served.view.originId === view.originId &&
+    served.view.alias === view.alias &&
+    served.view.sourceId === view.sourceId
+  );
+}
+
+/** Member of `keys.left` that says since when redirects on hosts are hidden on a field. */
+function hidingMember(field: string): string {
+  return `h${field}`;
+}
+
+/** When claims ended to be served, in microseconds; those that were never served are absent. */
+async function readEnds(
+  store: Store,
+  scope: EnvironmentScope,
+  claims: readonly ClaimOfView[],
+): Promise<Map<ClaimOfView, number>> {
+  const ends = new Map<ClaimOfView, number>();
+  const { tenant, environmentId } = scope;
+  await Promise.all(
+    [...groupBy(claims, ({ field }) => claimTag(store, scope, field))].map(async ([tag, group]) => {
+      const members = group.flatMap((claim) => [
+        competingClaimField(claim.field, claim),
+        hidingMember(claim.field),
+      ]);
+      const scores = await answerOf(store.client.zmscore(keys.left(tag, tenant, environmentId), ...members));
+      group.forEach((claim, at) => {
+        const [ended, hidden] = [Number(scores[at * 2] ?? 0), Number(scores[at * 2 + 1] ?? 0)];
+        const isHidden = claim.kind === 'redirect' && claim.host !== null && wasMadeBefore(claim, hidden);
+        const end = isHidden ? Math.max(ended, hidden) : ended;
+        if (end > 0) ends.set(claim, end);
+      });
+    }),
+  );
+  return ends;
+}
+
+function wasMadeBefore({ sinceStamp }: ClaimOfView, stamp: number): boolean {
+  return sinceStamp !== null && sinceStamp < stamp;
+}
+
+/** The views of the redirects on hosts that are first on a field, hidden or not. @throws StoreUnavailableError */
+export async function readRedirectsOnHosts(
+  store: Store,
+  scope: EnvironmentScope,
+  field: string,
+): Promise<LoggedView[]> {
+  const [record] = await readServed(store, scope, [field]);
+  const found: Claim[] = [];
+  if (record?.isContested) {
+    for await (const claims of scanFirstOfHosts(store, scope, field)) found.push(...claims);
+  } else found.push(...(record?.claims ?? []));
+  return found.filter(({ kind, host }) => kind === 'redirect' && host !== null).map(({ view }) => view);
+}

@@ -1,0 +1,41 @@
+/** How the change log names environments and views (docs/design/changes.md "The log"). */
+import type { EntityRef } from '../../contract/ids.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+
+/** Field of `keys.logs`. */
+export function logField({ tenant, environmentId }: EnvironmentScope): string {
+  return `${tenant}|${environmentId}`;
+}
+
+/** The environment of a field of `keys.logs`; null for the mark of a whole log. */
+export function scopeOfLogField(field: string): EnvironmentScope | null {
+  const bar = field.indexOf('|');
+  return bar < 0 ? null : { tenant: field.slice(0, bar), environmentId: field.slice(bar + 1) };
+}
+
+/** Field of `keys.logs` that says that every view of the partition stands in its log. */
+export const wholeLogField = '';
+
+/** Field of `keys.logNames`. */
+export function logName(sourceId: string, alias: string): string {
+  return `${sourceId}:${alias}`;
+}
+
+/** A view of the change log. */
+export interface LoggedView extends EntityRef {
+  readonly alias: string;
+}
+
+/** @param names `logName` by number. Null when the number is not among them */
+export function loggedView(member: string, names: ReadonlyMap<number, string>): LoggedView | null {
+  const colon = member.indexOf(':');
+  const name = names.get(Number(member.slice(0, colon)));
+  if (name === undefined) return null;
+  const end = name.lastIndexOf(':');
+  return { sourceId: name.slice(0, end), alias: name.slice(end + 1), originId: member.slice(colon + 1) };
+}
+
+/** Member of `keys.log` and `keys.traces`. @param number of the view's `logName` */
+export function logMember(number: number, originId: string): string {
+  return `${number}:${originId}`;
+}

@@ -1,0 +1,167 @@
+/**
+ * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they lie in other slots: a
+ * referrer is put here before the commit, and taken away behind it. So none is missing, and one may be there too much after a
+ * crash: a reader looks into the referrer's processed record.
+ */
+import { groupBy } from '../../lib/group-by.ts';
+import { portions } from '../../lib/portions.ts';
+import { type LoggedView, logField } from '../change-log/views.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys, viewField } from '../keys.ts';
+import type { HashWrites } from '../partitions/hash-writes.ts';
+import type { Caller } from '../partitions/lease.ts';
+import { answerOf } from '../redis/errors.ts';
+import { packForLua } from '../redis/lua-list.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+const register = new OwnerScript<number>('derived/register', 1);
+const writesPerCall = 1000;
+/** Above this, referrers are scanned a portion at a time instead of listed in one reply. */
+const listedMax = 1000;
+
+/** A view as another one names it: without the source where both have the same. */
+export function referenceText({ sourceId }: Pick<LoggedView, 'sourceId'>, view: LoggedView): string {
+  return viewField(view.sourceId === sourceId ? '' : view.sourceId, view.alias, view.originId);
+}
+
+export function viewOfReference({ sourceId }: Pick<LoggedView, 'sourceId'>, text: string): LoggedView {
+  const first = text.indexOf(':');
+  const second = text.indexOf(':', first + 1);
+  return {
+    sourceId: first === 0 ? sourceId : text.slice(0, first),
+    alias: text.slice(first + 1, second),
+    originId: text.slice(second + 1),
+  };
+}
+
+/** Those that refer to one view from now on, and those that do no more. */
+interface ReferrerChange {
+  readonly scope: EnvironmentScope;
+  readonly target: LoggedView;
+  /** As `referenceText`. */
+  readonly added: string[];
+  readonly dropped: string[];
+}
+
+/** References that a batch begins and ends. */
+export class ReferenceChanges {
+  /** By the view that is referred to: what a batch makes refers to few views. */
+  readonly #byTarget = new Map<string, ReferrerChange>();
+  /** Number of references. */
+  count = 0;
+
+  /** @param text `referenceText` of the view that it refers to */
+  add(scope: EnvironmentScope, referrer: LoggedView, text: string): void {
+    const { added, target } = this.#changeOf(scope, referrer, text);
+    added.push(referenceText(target, referrer));
+  }
+
+  drop(scope: EnvironmentScope, referrer: LoggedView, text: string): void {
+    const { dropped, target } = this.#changeOf(scope, referrer, text);
+    dropped.push(referenceText(target, referrer));
+  }
+
+  #changeOf(scope: EnvironmentScope, referrer: LoggedView, text: string): ReferrerChange {
+    this.count += 1;
+    const key = `${logField(scope)}|${referrer.sourceId}|${text}`;
+    const known = this.#byTarget.get(key);
+    if (known !== undefined) return known;
+    const change = { scope, target: viewOfReference(referrer, text), added: [], dropped: [] };
+    this.#byTarget.set(key, change);
+    return change;
+  }
+
+  /** What a commit on one Redis writes of it. */
+  commitWith(writes: HashWrites, store: Store): void {
+    for (const { scope, target, added, dropped } of this.#byTarget.values()) {
+      const key = referrersKey(store, scope, target);
+      writes.put(key, added, true);
+      writes.put(key, dropped, false);
+    }
+  }
+
+  /** What goes before the commit in a cluster. */
+  get additions(): ReferrerWrite[] {
+    return this.#writes(({ added }) => added, 'add');
+  }
+
+  /** What goes behind the commit in a cluster. */
+  get removals(): ReferrerWrite[] {
+    return this.#writes(({ dropped }) => dropped, 'drop');
+  }
+
+  #writes(
+    pick: (change: ReferrerChange) => readonly string[],
+    action: ReferrerWrite['action'],
+  ): ReferrerWrite[] {
+    return [...this.#byTarget.values()].flatMap((change) => {
+      const { scope, target } = change;
+      return pick(change).map((member) => ({ action, scope, target, member }));
+    });
+  }
+}
+
+export interface ReferrerWrite {
+  readonly action: 'add' | 'drop';
+  readonly scope: EnvironmentScope;
+  readonly target: LoggedView;
+  /** The referrer, as `referenceText`. */
+  readonly member: string;
+}
+
+/** The set of a view's referrers, and what a referrer is in it. */
+export function referrersKey(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+  target: LoggedView,
+): string {
+  const { sourceId, originId, alias } = target;
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  return keys.referrers(tag, tenant, environmentId, viewField(sourceId, alias, originId));
+}
+
+/** Idempotent. @throws FencedError, StoreUnavailableError */
+export async function writeReferences(
+  store: Store,
+  caller: Caller,
+  writes: readonly ReferrerWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  const groups = groupBy(writes, ({ target }) => store.partitions.ofEntity(target.sourceId, target.originId));
+  await Promise.all(
+    [...groups].map(async ([partition, group]) => {
+      const tag = store.partitions.tag(partition);
+      caller.reached?.add(tag);
+      for (const portion of portions(group, writesPerCall)) {
+        const packed = portion.flatMap(({ action, scope, target, member }) => [
+          action,
+          referrersKey(store, scope, target),
+          member,
+        ]);
+        const words = [caller.partition, caller.epoch, packForLua(packed)];
+        await register.run(store.client, caller, [keys.fence(tag)], words);
+      }
+    }),
+  );
+}
+
+/** Those that are said to refer to a view, a portion at a time. @throws StoreUnavailableError */
+export async function* readReferrers(
+  store: Store,
+  scope: EnvironmentScope,
+  target: LoggedView,
+): AsyncGenerator<LoggedView[]> {
+  const key = referrersKey(store, scope, target);
+  const viewsOf = (members: readonly string[]) => members.map((member) => viewOfReference(target, member));
+  if ((await answerOf(store.client.scard(key))) <= listedMax) {
+    yield viewsOf(await answerOf(store.client.smembers(key)));
+    return;
+  }
+  let cursor = '0';
+  do {
+    const [next, members] = await answerOf(store.client.sscan(key, cursor, 'COUNT', listedMax));
+    cursor = next;
+    yield viewsOf(members);
+  } while (cursor !== '0');
+}

@@ -1,0 +1,116 @@
+/** The entities of a source by type, in the order of their originIds (docs/design/data.md): what lists of them are read from. */
+import { portions } from '../../lib/portions.ts';
+import { keys } from '../keys.ts';
+import { answerOf } from '../redis/errors.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+const forgetScript = new Script<0 | 1>('entities/forget-type', 2);
+const forgottenAtOnce = 100;
+
+interface DirectorySource {
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+/** Types of which a source has entities -> how many, in code-point order. @throws StoreUnavailableError */
+export async function countTypes(store: Store, source: DirectorySource): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  await Promise.all(
+    store.partitions.tags.map(async (tag) => {
+      for (const type of await typesIn(store, tag, source)) {
+        const count = await answerOf(
+          store.client.zcard(keys.directory(tag, source.tenant, source.sourceId, type)),
+        );
+        counts.set(type, (counts.get(type) ?? 0) + count);
+      }
+    }),
+  );
+  return new Map([...counts].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export interface DirectoryPage {
+  /** Null: all types. */
+  readonly type: string | null;
+  /** OriginId behind which the page begins; null: the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** OriginIds of processed entities in code-point order, at most `limit`. @throws StoreUnavailableError */
+export async function listOriginIds(
+  store: Store,
+  source: DirectorySource,
+  page: DirectoryPage,
+): Promise<string[]> {
+  const found = await Promise.all(
+    store.partitions.tags.map(async (tag) => {
+      const types = page.type === null ? await typesIn(store, tag, source) : [page.type];
+      return await Promise.all(types.map((type) => rangeOf(store, tag, { ...source, type }, page)));
+    }),
+  );
+  // Redis compares bytes, which for UTF-8 is the order of code points.
+  const ids = found.flat(2).map((id) => ({ id, bytes: Buffer.from(id) }));
+  ids.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+  return ids.slice(0, page.limit).map(({ id }) => id);
+}
+
+async function rangeOf(
+  store: Store,
+  tag: string,
+  { tenant, sourceId, type }: DirectorySource & { readonly type: string },
+  { after, limit }: DirectoryPage,
+): Promise<string[]> {
+  const from = after === null ? '-' : `(${after}`;
+  const key = keys.directory(tag, tenant, sourceId, type);
+  return await answerOf(store.client.zrangebylex(key, from, '+', 'LIMIT', 0, limit));
+}
+
+/** OriginIds of a type in one partition behind `after`, in code-point order. @throws StoreUnavailableError */
+export async function originIdsIn(
+  store: Store,
+  tag: string,
+  type: DirectorySource & { readonly type: string },
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  return await rangeOf(store, tag, type, { type: type.type, after, limit });
+}
+
+/** Entity types that a partition has, or once had, of a source. @throws StoreUnavailableError */
+export async function typesIn(
+  store: Store,
+  tag: string,
+  { tenant, sourceId }: DirectorySource,
+): Promise<string[]> {
+  return await answerOf(store.client.hkeys(keys.entityTypes(tag, tenant, sourceId)));
+}
+
+/** Forgets the types of which a partition has no entities of a source. @throws StoreUnavailableError */
+export async function forgetTypes(store: Store, tag: string, source: DirectorySource): Promise<void> {
+  const { tenant, sourceId } = source;
+  const typesKey = keys.entityTypes(tag, tenant, sourceId);
+  for (const types of portions(await typesIn(store, tag, source), forgottenAtOnce)) {
+    await Promise.all(
+      types.map((type) =>
+        forgetScript.run(store.client, [typesKey, keys.directory(tag, tenant, sourceId, type)], [type]),
+      ),
+    );
+  }
+}
+
+/** Which of the entities stand in the directory of their type, in the order asked. @throws StoreUnavailableError */
+export async function areListed(
+  store: Store,
+  tag: string,
+  entities: readonly (DirectorySource & { readonly originId: string; readonly type: string })[],
+): Promise<boolean[]> {
+  const scores = await answerOf(
+    Promise.all(
+      entities.map(({ tenant, sourceId, type, originId }) =>
+        store.client.zscore(keys.directory(tag, tenant, sourceId, type), originId),
+      ),
+    ),
+  );
+  return scores.map((score) => score !== null);
+}

@@ -1,0 +1,19 @@
+#!lua
+-- Notes that one partition has no claims of a tenant left in the form of URLs that is given up. Once that holds for all
+-- partitions, nobody looks for such claims any more.
+--
+-- KEYS  1 configuration   2 layouts
+-- ARGV  1 generation of the configuration   2 partition   3 number of partitions   4 field of the tenant
+--       5 state that it must be in   6 state that it comes to
+-- Returns  1 when it has come to that state, else 0
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[2], ARGV[4]) ~= ARGV[5] then return 0 end
+local moved = 'm' .. ARGV[4] .. '|'
+redis.call('HSET', KEYS[2], moved .. ARGV[2], ARGV[1])
+for partition = 0, tonumber(ARGV[3]) - 1 do
+  if redis.call('HGET', KEYS[2], moved .. partition) ~= ARGV[1] then return 0 end
+end
+for partition = 0, tonumber(ARGV[3]) - 1 do redis.call('HDEL', KEYS[2], moved .. partition) end
+redis.call('HSET', KEYS[2], ARGV[4], ARGV[6])
+redis.call('HINCRBY', KEYS[2], 'version', 1)
+return 1

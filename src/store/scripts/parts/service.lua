@@ -1,0 +1,130 @@
+-- Follows which claims are served before and after a call, and leaves traces of the views that won or lost one
+-- (docs/design/changes.md). Behind `parts/change-log.lua`. Claims are as in `parts/claims.lua`, packed.
+--
+-- A run's `trail` is {tag of the partition where its traces go, tenant, environment, tag of the partition of its claim fields}.
+
+local largestStamp = 9007199254740991
+
+local function sameClaim(a, b)
+  return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
+end
+
+-- Ranks sort as claims are served: a page before a redirect, then the latest first. Ids decide the rest, so that the number
+-- of partitions does not.
+local function rankOf(claim)
+  local age = string.format('%016.0f', largestStamp - tonumber(claim[3]))
+  return claim[2] .. age .. claim[5] .. '\0' .. claim[4] .. '\0' .. claim[6] .. '\0' .. (claim[1] or '')
+end
+
+-- Where a competing claim stands in the hash: the same field whatever its age.
+local function competingField(begin, rank)
+  return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
+end
+
+-- Changes of service by claims key, claim field and host, and the same in a list.
+local services, serviceList = {}, {}
+-- Packed claims that nobody had before this call: 1 if their commit tells of their view, else 2. Other packed claims whose
+-- views their commit tells of.
+local fresh, silent = {}, {}
+
+local function noteService(run, field, host, before, after)
+  local key = run.claimsKey .. '\0' .. field .. '\0' .. (host or '')
+  local known = services[key]
+  if known then
+    known.after = after
+    return
+  end
+  local service = { trail = run.trail, field = field, before = before and not fresh[before] and before, after = after }
+  services[key] = service
+  serviceList[#serviceList + 1] = service
+end
+
+-- Fields on which a page on every host hides the redirects on hosts, by claims key and field, and the same in a list.
+local hidings, hidingList = {}, {}
+
+-- There may be any number of such redirects: one trace stands for them all. It is read as a letter and the claim field.
+local function noteHiding(run, field, isHidden)
+  local key = run.claimsKey .. '\0' .. field
+  local known = hidings[key]
+  if known then
+    known.after = isHidden
+    return
+  end
+  local hiding = { trail = run.trail, field = field, before = not isHidden, after = isHidden }
+  hidings[key] = hiding
+  hidingList[#hidingList + 1] = hiding
+end
+
+-- Redirects that are first on their host no more, while a page hides them. Who reads the trace of the hiding later finds
+-- others first, so each has a trace of its own.
+local overtaken = {}
+
+local function noteOvertaken(run, packed)
+  overtaken[#overtaken + 1] = { trail = run.trail, packed = packed }
+end
+
+-- Gathers traces, each once for its key.
+local function leaveTrace(traces, trail, member)
+  local key = keyIn(trail[1], 'traces', trail[2], trail[3])
+  local ofKey = traces[key]
+  if not ofKey then
+    ofKey = { trail = trail, known = {}, members = {} }
+    traces[key] = ofKey
+  end
+  if ofKey.known[member] then return end
+  ofKey.known[member] = true
+  ofKey.members[#ofKey.members + 1] = member
+end
+
+local function leaveTraceOfView(traces, trail, packed, claim)
+  if silent[packed] or fresh[packed] == 1 then return end
+  leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[4] .. ':' .. claim[5]) .. claim[6])
+end
+
+-- What is served no more. It stands beside its claim field.
+local function leave(trail, endedAt, member)
+  redis.call('ZADD', keyIn(trail[4], 'left', trail[2], trail[3]), endedAt, member)
+  noteEnvironment(trail[4], trail[2], trail[3])
+end
+
+local function tellService(traces, endedAt, service)
+  local before, after, trail = service.before, service.after, service.trail
+  if before == after then return end
+  local was = before and cmsgpack.unpack(before)[1]
+  local is = after and cmsgpack.unpack(after)[1]
+  local isKept = was and is and sameClaim(was, is)
+  if was and not isKept then
+    leave(trail, endedAt, competingField(#service.field .. ':' .. service.field, rankOf(was)))
+    leaveTraceOfView(traces, trail, before, was)
+  end
+  if is and not (isKept and was[7] == is[7]) then leaveTraceOfView(traces, trail, after, is) end
+end
+
+-- Called behind all moves that go together.
+local function tellServices(clockKey)
+  if #serviceList == 0 and #overtaken == 0 then return end
+  local traces, count, endedAt = {}, 0, sequencesFrom(clockKey, 1)
+  for _, service in ipairs(serviceList) do tellService(traces, endedAt, service) end
+  for _, hiding in ipairs(hidingList) do
+    if hiding.before ~= hiding.after then
+      leaveTrace(traces, hiding.trail, 'f' .. hiding.field)
+      if hiding.after then leave(hiding.trail, endedAt, 'h' .. hiding.field) end
+    end
+  end
+  for _, lost in ipairs(overtaken) do
+    leaveTraceOfView(traces, lost.trail, lost.packed, cmsgpack.unpack(lost.packed)[1])
+  end
+  services, serviceList, hidings, hidingList, overtaken = {}, {}, {}, {}, {}
+  for _, ofKey in pairs(traces) do count = count + #ofKey.members end
+  if count == 0 then return end
+  local sequence = sequencesFrom(clockKey, count)
+  for key, ofKey in pairs(traces) do
+    local entries = {}
+    for at, member in ipairs(ofKey.members) do
+      entries[at * 2 - 1], entries[at * 2] = sequence, member
+      sequence = sequence + 1
+    end
+    noteEnvironment(ofKey.trail[1], ofKey.trail[2], ofKey.trail[3])
+    callEach('ZADD', key, entries)
+  end
+end

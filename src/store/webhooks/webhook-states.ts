@@ -1,0 +1,92 @@
+/**
+ * How each webhook stands: its cursor on the change log, and its last attempt. An entry is there from the call that makes a
+ * configuration with the webhook active until the call that makes one without it active.
+ */
+import { keys, platformTag } from '../keys.ts';
+import { answerOf } from '../redis/errors.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+const replaceScript = new Script<0 | 1>('webhooks/replace', 1);
+
+export interface WebhookState {
+  /** When it became part of the configuration, in microseconds since 1970. */
+  readonly begunAt: number;
+  /** Offset behind what was sent; absent: as the log was at `begunAt`. */
+  readonly offset?: string;
+  /** Offset behind the batch that is being sent; absent: none. */
+  readonly until?: string;
+  /** Job run that sends; absent: none did yet. */
+  readonly sender?: string;
+  readonly isDisabled?: true;
+  /** The last address was refused. */
+  readonly isRefused?: true;
+  /** Attempts of the batch that failed; absent: none. */
+  readonly failures?: number;
+  /** Of the last attempt; absent: nothing answered. */
+  readonly lastStatus?: number;
+  /** Milliseconds since 1970. */
+  readonly lastAttemptAt?: number;
+  /** Not tried before, in milliseconds since 1970; absent: as soon as there is something to send. */
+  readonly nextAttemptAt?: number;
+}
+
+/** The field of a webhook. One that goes to another environment is another one. */
+export function webhookField(
+  tenant: string,
+  { alias, environment }: { readonly alias: string; readonly environment: { readonly id: string } },
+): string {
+  return `${tenant}|${alias}|${environment.id}`;
+}
+
+/** A state with its stored text, which a later write must find. */
+export interface StoredState {
+  readonly field: string;
+  readonly text: string;
+  readonly state: WebhookState;
+}
+
+/** All entries by their fields. @throws StoreUnavailableError */
+export async function readWebhookStates(store: Store): Promise<ReadonlyMap<string, StoredState>> {
+  const stored = await answerOf(store.client.hgetall(keys.webhooks));
+  return new Map(Object.entries(stored).map(([field, text]) => [field, parsedState(field, text)]));
+}
+
+/** Null when the configuration does not have it. @throws StoreUnavailableError */
+export async function readWebhookState(store: Store, field: string): Promise<StoredState | null> {
+  const text = await answerOf(store.client.hget(keys.webhooks, field));
+  return text === null ? null : parsedState(field, text);
+}
+
+function parsedState(field: string, text: string): StoredState {
+  return { field, text, state: JSON.parse(text) as WebhookState };
+}
+
+/** Null when the entry is not what it was any more. @throws StoreUnavailableError */
+export async function replaceWebhookState(
+  store: Store,
+  { field, text }: StoredState,
+  state: WebhookState,
+): Promise<StoredState | null> {
+  const next = JSON.stringify(state);
+  if (next === text) return { field, text, state };
+  const isReplaced = await surviving(store.replication, [platformTag], () =>
+    replaceScript.run(store.client, [keys.webhooks], [field, text, next]),
+  );
+  return isReplaced === 1 ? { field, text: next, state } : null;
+}
+
+/** Replaces an entry, whatever it is by now. Null when the configuration does not have it. @throws StoreUnavailableError */
+export async function changeWebhookState(
+  store: Store,
+  field: string,
+  change: (state: WebhookState) => WebhookState,
+): Promise<StoredState | null> {
+  for (;;) {
+    const stored = await readWebhookState(store, field);
+    if (stored === null) return null;
+    const replaced = await replaceWebhookState(store, stored, change(stored.state));
+    if (replaced !== null) return replaced;
+  }
+}

@@ -1,0 +1,74 @@
+/** What moving claims changes: which URLs and handles are served, and by which view. */
+import { claimKey } from '../../actors/batch/claims.ts';
+import type { Claim } from '../../store/claims/claim-records.ts';
+import { compareRanks } from '../../store/claims/competing-claims.ts';
+import { readClaimFields } from '../../store/claims/read-claims.ts';
+import type { ContestMoves } from '../../store/dry-runs/claim-moves.ts';
+import { urlFormOfField } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import { servedClaims } from '../../verify/route-check.ts';
+import { type ChangeCounts, type ConfigurationDiff, plus } from './diff.ts';
+
+/** Counts what is served otherwise after the moves of contests. @throws StoreUnavailableError */
+export async function contestChanges(
+  store: Store,
+  contests: readonly ContestMoves[],
+  diff: ConfigurationDiff,
+): Promise<ConfigurationDiff> {
+  let { routes, handles } = diff;
+  const decided = await Promise.all(contests.map((contest) => decide(store, contest)));
+  for (const [at, { before, after }] of decided.entries()) {
+    const isHandle = urlFormOfField(contests[at]?.contest.name ?? '') === null;
+    if (isHandle) handles = counted(handles, before, after);
+    else routes = counted(routes, before, after);
+  }
+  return { ...diff, routes, handles };
+}
+
+/** URL or handle -> what is served there. */
+type Served = ReadonlyMap<string, string>;
+
+async function decide(
+  store: Store,
+  { contest, moves }: ContestMoves,
+): Promise<{ readonly before: Served; readonly after: Served }> {
+  const fields = [...new Set(moves.map(({ field }) => field))];
+  const stored = await readClaimFields(store, contest, fields);
+  const after = fields.map((field, at) => {
+    const claims = new Map((stored[at] ?? []).map((claim) => [keyOf(field, claim), claim]));
+    for (const move of moves) {
+      if (move.field !== field) continue;
+      if (move.action === 'drop') claims.delete(keyOf(field, move.claim));
+      else claims.set(keyOf(field, move.claim), move.claim);
+    }
+    return [...claims.values()];
+  });
+  return { before: servedOf(stored), after: servedOf(after) };
+}
+
+/** Tells the claims on a field apart. */
+function keyOf(field: string, { kind, host, view }: Claim): string {
+  return JSON.stringify([claimKey({ kind, host, field }), view.sourceId, view.alias, view.originId]);
+}
+
+/** @param lists claims of each field */
+function servedOf(lists: readonly (readonly Claim[])[]): Served {
+  const served = new Map<string, string>();
+  for (const claims of lists) {
+    for (const { display, kind, redirect, view } of servedClaims([...claims].sort(compareRanks))) {
+      served.set(display, JSON.stringify([kind, redirect, view.sourceId, view.alias, view.originId]));
+    }
+  }
+  return served;
+}
+
+function counted(counts: ChangeCounts, before: Served, after: Served): ChangeCounts {
+  let next = counts;
+  for (const [name, what] of before) {
+    const now = after.get(name);
+    if (now === undefined) next = plus(next, 'removed');
+    else if (now !== what) next = plus(next, 'changed');
+  }
+  for (const name of after.keys()) if (!before.has(name)) next = plus(next, 'added');
+  return next;
+}

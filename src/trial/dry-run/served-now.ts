@@ -1,0 +1,54 @@
+/** How many URLs and handles are served now. A dry run counts only those whose claims would move. */
+import type { Tenant } from '../../config/configuration.ts';
+import { countRoutes } from '../../store/claims/routes.ts';
+import { readLayouts } from '../../store/configuration/layouts.ts';
+import { scanFields } from '../../store/derived/keyspace.ts';
+import { keys, urlFormOfField } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import type { ChangeCounts, ConfigurationDiff } from './diff.ts';
+
+export interface ServedNow {
+  readonly routes: number;
+  readonly handles: number;
+}
+
+/** @param handleClaims claims on handles of all views. @throws StoreUnavailableError */
+export async function servedNow(
+  store: Store,
+  tenants: readonly Tenant[],
+  handleClaims: number,
+): Promise<ServedNow> {
+  const layouts = await readLayouts(store);
+  let [routes, handles] = [0, handleClaims];
+  for (const { alias: tenant, environments } of tenants) {
+    const urlForms = layouts.urlFormsOf(tenant).read;
+    for (const { id: environmentId } of environments) {
+      routes += await countRoutes(store, { tenant, environmentId, urlForms });
+      handles -= await competingHandleClaims(store, tenant, environmentId);
+    }
+  }
+  return { routes, handles };
+}
+
+/** Claims on handles beyond the first of each handle. */
+async function competingHandleClaims(store: Store, tenant: string, environmentId: string): Promise<number> {
+  // A scan may give a field twice.
+  const counts = new Map<string, number>();
+  for (const tag of store.partitions.tags) {
+    for await (const portion of scanFields(store, keys.clashes(tag, tenant, environmentId))) {
+      for (const { field, value } of portion) {
+        if (urlFormOfField(field) === null) counts.set(field, Number(value));
+      }
+    }
+  }
+  return [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
+}
+
+/** With what stays as it is. */
+export function withSame(diff: ConfigurationDiff, served: ServedNow): ConfigurationDiff {
+  const same = (counts: ChangeCounts, now: number) => ({
+    ...counts,
+    same: now - counts.changed - counts.removed,
+  });
+  return { ...diff, routes: same(diff.routes, served.routes), handles: same(diff.handles, served.handles) };
+}

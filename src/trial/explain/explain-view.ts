@@ -1,0 +1,167 @@
+/** Why a view is as it is: what it was made of, who shows it, why it was last built (docs/reference/management.md "A view"). */
+
+import { builderOf } from '../../actors/batch/builder.ts';
+import { buildOutputs, Output } from '../../actors/batch/output.ts';
+import { loadTurns } from '../../actors/batch/turn.ts';
+import { wholeTurn } from '../../actors/batch/work.ts';
+import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { stampText } from '../../contract/entity.ts';
+import { formatEntityId, formatViewId, type ViewRef } from '../../contract/ids.ts';
+import { lookupResultsMax } from '../../contract/limits.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { readLogNames } from '../../store/change-log/names.ts';
+import { logMember, logName } from '../../store/change-log/views.ts';
+import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
+import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
+import { bytesApart, decodeBody, type StoredBody } from '../../store/derived/stored-body.ts';
+import { placeApart, placeOfView, viewsAreThere, viewTarget } from '../../store/derived/views.ts';
+import { indexLabel, keys } from '../../store/keys.ts';
+import { answerOf } from '../../store/redis/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
+import { referenceId, viewJson } from '../view-json.ts';
+import { explainClaims } from './explain-claims.ts';
+import { lookedUpBy, shownBy } from './who-depends.ts';
+
+export interface ExplainRequest {
+  readonly configuration: Configuration;
+  readonly tenant: Tenant;
+  readonly environment: Environment;
+  readonly view: ViewRef;
+}
+
+/** What an explanation is made from. */
+export interface Explained extends ExplainRequest {
+  readonly store: Store;
+  readonly entity: StoredEntity;
+  readonly record: ProcessedRecord;
+  readonly output: ProcessedOutput;
+  readonly layouts: LayoutStates;
+  readonly sandbox: Sandbox;
+}
+
+/** Members as the reference lists them. @returns a text that says what there is instead. @throws StoreUnavailableError */
+export async function explainView(store: Store, request: ExplainRequest): Promise<object | string> {
+  const { configuration, tenant, environment, view } = request;
+  const { sourceId, originId, alias } = view;
+  const source = tenant.sources.get(sourceId);
+  if (source === undefined) return `The tenant has no source ${sourceId}`;
+  const schema = tenant.schemas.get(alias);
+  if (schema === undefined) return `There is no schema ${JSON.stringify(alias)}`;
+  const layouts = await readLayouts(store);
+  const work = wholeTurn({ tenant: tenant.alias, sourceId, originId });
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  const [turn] = await loadTurns(store, tag, { configuration, layouts }, [work]);
+  if (turn === undefined || turn.entity === null) return `There is no entity ${JSON.stringify(originId)}`;
+  const { entity, former: record } = turn;
+  const output = record?.outputs.find(
+    ({ kind, name, environmentId }) => kind === 'view' && name === alias && environmentId === environment.id,
+  );
+  const body = output === undefined ? null : await readBody(store, tenant.alias, view);
+  if (record === null || output === undefined || body === null) {
+    const { type } = entity;
+    return tenant.schemasFor(source.sourceGroup, type).some((one) => one.alias === alias)
+      ? `The schema ${alias} has made no view of the entity ${JSON.stringify(originId)} yet`
+      : `The schema ${alias} is not triggered by entities of the type ${JSON.stringify(type)}`;
+  }
+  const sandbox = new Sandbox();
+  try {
+    const explained: Explained = { ...request, store, entity, record, output, layouts, sandbox };
+    const lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, layouts));
+    const built = new Output(turn, builderOf(tenant, environment.id, { kind: 'full', schema }));
+    await buildOutputs([built], lookups, sandbox);
+    const indexItems = record.outputs
+      .filter(({ kind, environmentId }) => kind === 'item' && environmentId === environment.id)
+      .map(({ name }) => indexLabel(name));
+    return {
+      id: formatViewId(view),
+      alias,
+      environment: environment.alias,
+      entity: {
+        id: formatEntityId({ sourceId, originId }),
+        originId,
+        type: entity.type,
+        updatedAt: stampText(entity.stamp),
+      },
+      view: viewJson(body, environment.id),
+      size: body.texts.reduce((sum, { length }) => sum + length, 0),
+      ...(await explainClaims(explained)),
+      lookups: built.demands.map((demand) => {
+        const matched = lookups.matched(demand);
+        return {
+          place: demand.query.place,
+          sourceGroup: demand.query.sourceGroup ?? demand.sourceGroup,
+          condition: demand.query.condition,
+          matched,
+          taken: lookups.known(demand)?.length ?? 0,
+          cut: matched >= lookupResultsMax,
+        };
+      }),
+      shows: await showsOf(explained, body),
+      shownBy: await shownBy(explained),
+      lookedUpBy: await lookedUpBy(explained),
+      indexItems,
+      built: { at: await builtAt(explained), because: becauseOf(explained) },
+      ...(output.failure === undefined ? {} : { failure: output.failure }),
+    };
+  } finally {
+    sandbox.close();
+  }
+}
+
+async function readBody(store: Store, tenant: string, view: ViewRef): Promise<StoredBody | null> {
+  const place = placeOfView(store, { tenant, environmentId: view.environmentId }, viewTarget(view));
+  const [stored = null] = await store.fields.read([place]);
+  if (stored === null) return null;
+  if (bytesApart(stored) === null) return decodeBody(stored);
+  const [apart = null] = await store.large.read([placeApart(place)]);
+  return apart === null ? null : decodeBody(apart);
+}
+
+interface Shown {
+  readonly viewId: string;
+  readonly paths: string[];
+  readonly missing: boolean;
+}
+
+/** The views that it refers to, each once with all its places. */
+async function showsOf(
+  { store, tenant, environment }: Explained,
+  { references }: StoredBody,
+): Promise<readonly Shown[]> {
+  const targets = references.flatMap(({ target }) => target ?? []);
+  const scope = { tenant: tenant.alias, environmentId: environment.id };
+  const areThere = await viewsAreThere(store, scope, targets);
+  const there = new Set(targets.filter((_, at) => areThere[at]).map(({ field }) => field));
+  const shown = new Map<string, Shown>();
+  for (const reference of references) {
+    const viewId = referenceId(reference, environment.id);
+    if (viewId === null) continue;
+    const missing = reference.target === null || !there.has(reference.target.field);
+    const known = shown.get(viewId) ?? { viewId, paths: [], missing };
+    shown.set(viewId, known);
+    known.paths.push(reference.path.replace(/^\./, ''));
+  }
+  return [...shown.values()];
+}
+
+/** When the view last changed: the sequence of its entry in the change log. */
+async function builtAt({ store, tenant, environment, view, record }: Explained): Promise<string> {
+  const { sourceId, originId, alias } = view;
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  const scope = { tenant: tenant.alias, environmentId: environment.id };
+  const names = await readLogNames(store, tag, scope);
+  const wanted = logName(sourceId, alias);
+  const number = [...names].find(([, name]) => name === wanted)?.[0] ?? -1;
+  const key = keys.log(tag, tenant.alias, environment.id);
+  const score = await answerOf(store.client.zscore(key, logMember(number, originId)));
+  return stampText(score === null ? record.stamp : Number(score));
+}
+
+function becauseOf({ output, view }: Explained): object {
+  const { because } = output;
+  if (because === undefined) return { kind: 'ingest', entityId: formatEntityId(view) };
+  const { kind, entity } = because;
+  return entity === undefined ? { kind } : { kind, entityId: formatEntityId(entity) };
+}

@@ -1,0 +1,153 @@
+/** What a schema makes of an entity: built as workers build it, and neither stored nor registered. */
+import { performance } from 'node:perf_hooks';
+import { AutoTypes } from '../../actors/batch/auto-types.ts';
+import { builderOf } from '../../actors/batch/builder.ts';
+import { claimsOf, formerClaims } from '../../actors/batch/claims.ts';
+import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
+import { diagnosticsOf } from '../../actors/batch/diagnostics.ts';
+import { buildOutputs, Output } from '../../actors/batch/output.ts';
+import { storedOutput } from '../../actors/batch/stored-output.ts';
+import type { Turn } from '../../actors/batch/turn.ts';
+import type { Environment, Source, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { formatViewId } from '../../contract/ids.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
+import { previewEntitiesMax, previewMs } from '../../contract/limits.ts';
+import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
+import { readLayouts } from '../../store/configuration/layouts.ts';
+import { viewsAreThere } from '../../store/derived/views.ts';
+import { AutoFields } from '../../store/entities/auto-fields.ts';
+import { urlFormOfField } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import { type LocatedDiagnostic, locate } from '../../verify/diagnostics/located-diagnostic.ts';
+import { checkReferences } from '../../verify/diagnostics/reference-check.ts';
+import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
+import { ScannedCandidates } from '../scanned-candidates.ts';
+import { viewJson } from '../view-json.ts';
+import { ConsoleText } from './console-text.ts';
+
+/** A schema of the tenant, which need not be stored. */
+export type PreviewedSchema =
+  | { readonly kind: 'full'; readonly schema: FullSchema }
+  | { readonly kind: 'index'; readonly schema: IndexSchema };
+
+export interface PreviewRequest {
+  /** Has the schema, and the partials that it uses. */
+  readonly tenant: Tenant;
+  readonly environment: Environment;
+  readonly source: Source;
+  readonly entity: StoredEntity;
+  readonly previewed: PreviewedSchema;
+}
+
+export interface Preview {
+  /** Null for an index, and where the schema makes nothing of the entity. */
+  readonly view: Json;
+  /** URLs and redirects under which the view would be found. */
+  readonly urls: readonly string[];
+  readonly handles: readonly string[];
+  /** Of an index: its fields, fitted to their types. */
+  readonly item?: JsonObject;
+  readonly lookups: readonly {
+    readonly place: string;
+    readonly matched: number;
+    readonly cut: boolean;
+  }[];
+  /** References to views that are not there. */
+  readonly missing: readonly { readonly path: string; readonly viewId: string }[];
+  readonly diagnostics: readonly LocatedDiagnostic[];
+  /** What the code of the schema gave to `console`; absent: nothing. */
+  readonly console?: readonly string[];
+  readonly milliseconds: number;
+}
+
+/** @throws ScanTooLongError, StoreUnavailableError */
+export async function preview(store: Store, request: PreviewRequest, sandbox: CodeSandbox): Promise<Preview> {
+  const startMs = performance.now();
+  const { tenant, environment, source, entity } = request;
+  const layouts = await readLayouts(store);
+  const bounds = { entitiesMax: previewEntitiesMax, milliseconds: previewMs };
+  const lookups = new ReadOnlyLookups(store, new ScannedCandidates(store, layouts, bounds));
+  const output = new Output(turnOf(request), builderOf(tenant, environment.id, request.previewed));
+  const told = new ConsoleText(sandbox);
+  await buildOutputs([output], lookups, told);
+  const references = await checkReferences(store, [output]);
+  const autoTypes = await AutoTypes.read(new AutoFields(store), []);
+  const stored = output.failure === null ? storedOutput(output, autoTypes) : null;
+  const found = [
+    ...diagnosticsOf(output, stored?.misfits ?? [], (demand) => lookups.isCut(demand)),
+    ...references.map(({ diagnostic }) => diagnostic),
+  ];
+  const { kind, name } = output.builder;
+  const where = { tenant: tenant.alias, environment, sourceId: source.id, originId: entity.originId };
+  return {
+    ...(await madeOf(store, output)),
+    ...(stored?.item == null ? {} : { item: stored.item.fields }),
+    lookups: output.demands.map((demand) => ({
+      place: demand.query.place,
+      matched: lookups.matched(demand),
+      cut: lookups.isCut(demand),
+    })),
+    diagnostics: found.map((diagnostic) => locate({ ...where, kind, name }, diagnostic)),
+    ...(told.lines.length === 0 ? {} : { console: told.lines }),
+    milliseconds: Math.round(performance.now() - startMs),
+  };
+}
+
+function turnOf({ tenant, source, entity }: PreviewRequest): Turn {
+  return {
+    tenantAlias: tenant.alias,
+    sourceId: source.id,
+    originId: entity.originId,
+    place: { tenant, source },
+    layouts: [],
+    urlForm: tenant.urlForm,
+    entity,
+    former: null,
+    indexEntries: [],
+    only: null,
+    repair: null,
+    isUncertain: false,
+    causes: new Map(),
+    isChange: false,
+  };
+}
+
+type Made = Pick<Preview, 'view' | 'urls' | 'handles' | 'missing'>;
+
+const nothing: Made = { view: null, urls: [], handles: [], missing: [] };
+
+async function madeOf(store: Store, { turn, builder, result, failure }: Output): Promise<Made> {
+  if (result.kind !== 'view' || failure !== null || turn.entity === null) return nothing;
+  const { environmentId } = builder;
+  const claims = claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
+  const { body } = result.view;
+  return {
+    view: builder.kind === 'view' && !builder.schema.makesView ? null : viewJson(body, environmentId),
+    urls: claims.filter(({ field }) => urlFormOfField(field) !== null).map(({ display }) => display),
+    handles: claims.filter(({ field }) => urlFormOfField(field) === null).map(({ display }) => display),
+    missing: await missingOf(store, turn, environmentId, body.references),
+  };
+}
+
+async function missingOf(
+  store: Store,
+  { tenantAlias }: Turn,
+  environmentId: string,
+  references: Extract<Output['result'], { kind: 'view' }>['view']['body']['references'],
+): Promise<Preview['missing']> {
+  const asked = references.flatMap(({ target, path }) => (target === null ? [] : [{ target, path }]));
+  const scope = { tenant: tenantAlias, environmentId };
+  const areThere = await viewsAreThere(
+    store,
+    scope,
+    asked.map(({ target }) => target),
+  );
+  const missing = asked.flatMap(({ target, path }, at) =>
+    areThere[at] === true ? [] : [{ path, viewId: formatViewId(target) }],
+  );
+  const unreadable = references.flatMap(({ target, viewId, path }) =>
+    target === null && viewId !== null ? [{ path, viewId }] : [],
+  );
+  return [...missing, ...unreadable].map(({ path, viewId }) => ({ path: path.replace(/^\./, ''), viewId }));
+}

@@ -1,0 +1,116 @@
+/** The schema that a preview is asked for: one of the tenant's, or a text that stands beside its schemas for once. */
+import { compileCode } from '../../config/code/compile-code.ts';
+import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
+import { documentPlace, type SchemaFolder } from '../../config/documents/document-path.ts';
+import { loadConfiguration } from '../../config/documents/load.ts';
+import { inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import type { PreviewedSchema } from './preview.ts';
+
+/** A schema that need not be stored. */
+export interface SchemaText {
+  readonly kind: 'full' | 'index';
+  readonly language: 'json' | 'js' | 'ts';
+  readonly text: string;
+  /** A schema of the tenant that it replaces for the preview; absent: it is a new one. */
+  readonly alias?: string;
+}
+
+export interface PreviewedTenant {
+  readonly tenant: Tenant;
+  readonly previewed: PreviewedSchema;
+}
+
+/** The text has mistakes. */
+export class SchemaTextError extends Error {
+  override readonly name = 'SchemaTextError';
+
+  constructor(readonly issues: readonly ConfigIssue[]) {
+    super('the schema has mistakes');
+  }
+}
+
+const indexPrefix = 'index:';
+
+/** The schema of an alias, or of `index:<alias>`; null when the tenant has none. */
+export function storedSchema(tenant: Tenant, name: string): PreviewedSchema | null {
+  if (name.startsWith(indexPrefix)) {
+    const index = tenant.indexes.get(name.slice(indexPrefix.length));
+    return index === undefined ? null : { kind: 'index', schema: index };
+  }
+  const schema = tenant.schemas.get(name);
+  return schema === undefined ? null : { kind: 'full', schema };
+}
+
+/**
+ * The tenant as it would be with the text among its schemas.
+ * @param documents of all tenants, or of this one alone. @throws SchemaTextError
+ */
+export async function withSchemaText(
+  documents: ConfigDocuments,
+  tenant: string,
+  asked: SchemaText,
+): Promise<PreviewedTenant> {
+  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
+  const alias = asked.alias ?? freeAlias(own);
+  const path = pathOf(tenant, alias, asked);
+  const folder = asked.kind === 'full' ? 'schemas' : 'indexes';
+  const others = [...own].filter(
+    ([file]) => !isSchema(file, folder, alias) && !isProgram(file, asked, alias),
+  );
+  const planned = new Map([...others, [path, asked.text]]);
+  const configuration = loaded(asked.language === 'json' ? planned : await compiled(planned, path), path);
+  const found = configuration.tenants.get(tenant);
+  const previewed = found === undefined ? null : storedSchema(found, nameOf(asked, alias));
+  if (found === undefined || previewed === null) throw new Error(`the schema ${path} is not in its tenant`);
+  return { tenant: found, previewed };
+}
+
+function nameOf({ kind }: SchemaText, alias: string): string {
+  return kind === 'index' ? `${indexPrefix}${alias}` : alias;
+}
+
+function pathOf(tenant: string, alias: string, { kind, language }: SchemaText): string {
+  return `tenants/${tenant}/schemas/${alias}.${kind}.${language}`;
+}
+
+function isSchema(file: string, folder: SchemaFolder, alias: string): boolean {
+  const place = documentPlace(file);
+  return place?.kind === folder && 'alias' in place && place.alias === alias;
+}
+
+function isProgram(file: string, { kind }: SchemaText, alias: string): boolean {
+  return documentPlace(file)?.kind === 'program' && file.endsWith(`/${kind}-${alias}.json`);
+}
+
+function freeAlias(documents: ConfigDocuments): string {
+  const taken = new Set(
+    [...documents.keys()].flatMap((file) => {
+      const place = documentPlace(file);
+      return place !== null && 'alias' in place ? [place.alias] : [];
+    }),
+  );
+  for (let count = 1; ; count += 1) {
+    const alias = count === 1 ? 'preview' : `preview-${count}`;
+    if (!taken.has(alias)) return alias;
+  }
+}
+
+/** Only the new schema is compiled: the programs of the others lie among the documents. @throws SchemaTextError */
+async function compiled(documents: ConfigDocuments, path: string): Promise<ConfigDocuments> {
+  const needed = [...documents].filter(([file]) => file === path || documentPlace(file)?.kind === 'module');
+  const outcome = await compileCode(new Map(needed));
+  if (outcome.issues.length > 0) throw new SchemaTextError(outcome.issues);
+  return new Map([...documents, ...outcome.documents]);
+}
+
+/** What is stored was sound when it was published, whatever a mistake would be now. @throws SchemaTextError */
+function loaded(documents: ConfigDocuments, path: string): Configuration {
+  const strict = loadConfiguration(documents);
+  if (strict.ok) return strict.configuration;
+  const own = strict.issues.filter(({ file }) => file === path);
+  if (own.length > 0) throw new SchemaTextError(own);
+  const asStored = loadConfiguration(documents, 'stored');
+  if (asStored.ok) return asStored.configuration;
+  throw new SchemaTextError(asStored.issues);
+}

@@ -1,0 +1,27 @@
+/** A view as people look at it: its JSON, with `{"$view": id}` in the place of each reference. */
+import { formatViewId } from '../contract/ids.ts';
+import type { Json } from '../contract/json.ts';
+import type { ReferencePiece, ViewBody } from '../schemas/build/view-body.ts';
+import type { StoredBody } from '../store/derived/stored-body.ts';
+
+/** @param body as it is built, or as it is stored */
+export function viewJson(body: ViewBody | StoredBody, environmentId: string): Json {
+  const { references } = body;
+  const pieces = body.texts.map((text, at) => {
+    const reference = references[at];
+    return text.toString() + (reference === undefined ? '' : referenceText(reference, environmentId));
+  });
+  return JSON.parse(pieces.join('')) as Json;
+}
+
+type Reference = StoredBody['references'][number] | ReferencePiece;
+
+function referenceText(reference: Reference, environmentId: string): string {
+  const viewId = referenceId(reference, environmentId);
+  return viewId === null ? 'null' : JSON.stringify({ $view: viewId });
+}
+
+/** Id of the view that a reference means; null when it means none. */
+export function referenceId({ target, viewId }: Reference, environmentId: string): string | null {
+  return target === null ? viewId : formatViewId({ environmentId, ...target });
+}

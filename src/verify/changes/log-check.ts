@@ -1,0 +1,87 @@
+/** Compares the change log with the views that are there (docs/design/changes.md). */
+import { outputKey } from '../../actors/batch/builder.ts';
+import type { Output } from '../../actors/batch/output.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import { readLogNames } from '../../store/change-log/names.ts';
+import { type LoggedView, logField, logMember, logName } from '../../store/change-log/views.ts';
+import { hasSorted } from '../../store/derived/keyspace.ts';
+import type { Suspect } from '../../store/derived/suspects.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import { keys, viewField } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
+import { type Finding, finding, outputSubject } from '../finding.ts';
+import type { TurnState } from '../turn-state.ts';
+
+/** A view whose place in the log is looked at. */
+interface AskedView {
+  readonly scope: EnvironmentScope;
+  readonly view: LoggedView;
+}
+
+/** Views that stand in the log of a partition. */
+export class ListedViews {
+  private constructor(private readonly listed: ReadonlySet<string>) {}
+
+  /** @throws StoreUnavailableError */
+  static async read(store: Store, tag: string, asked: readonly AskedView[]): Promise<ListedViews> {
+    const listed = new Set<string>();
+    for (const group of groupBy(asked, ({ scope }) => logField(scope)).values()) {
+      const [first] = group;
+      if (first === undefined) continue;
+      const { tenant, environmentId } = first.scope;
+      const names = await readLogNames(store, tag, first.scope);
+      const numbers = new Map([...names].map(([number, name]) => [name, number]));
+      const members = group.map(({ view }) =>
+        logMember(numbers.get(logName(view.sourceId, view.alias)) ?? -1, view.originId),
+      );
+      const found = await hasSorted(store, keys.log(tag, tenant, environmentId), members);
+      group.forEach((one, at) => {
+        if (found[at]) listed.add(nameOf(one));
+      });
+    }
+    return new ListedViews(listed);
+  }
+
+  has(view: AskedView): boolean {
+    return this.listed.has(nameOf(view));
+  }
+}
+
+function nameOf({ scope, view }: AskedView): string {
+  return `${logField(scope)}|${viewField(view.sourceId, view.alias, view.originId)}`;
+}
+
+function askedView({ turn }: TurnState, environmentId: string, alias: string): AskedView {
+  const { tenantAlias: tenant, sourceId, originId } = turn;
+  return { scope: { tenant, environmentId }, view: { sourceId, originId, alias } };
+}
+
+/** The views of an entity that its partition's log is asked for. */
+export function askedViews(
+  state: TurnState,
+  outputs: readonly Output[],
+  suspects: readonly Suspect[],
+): AskedView[] {
+  const built = outputs.filter(({ builder }) => builder.kind === 'view');
+  return [
+    ...built.map(({ builder }) => askedView(state, builder.environmentId, builder.name)),
+    ...suspects.flatMap((suspect) =>
+      suspect.kind === 'view' ? [askedView(state, suspect.environmentId, suspect.name)] : [],
+    ),
+  ];
+}
+
+export function checkListed(state: TurnState, { builder, failure }: Output, listed: ListedViews): Finding[] {
+  // Of a view that could never be made there is nothing to tell.
+  const former = state.former.get(outputKey(builder));
+  if (failure !== null && (former === undefined || former.bytesDigest.length === 0)) return [];
+  if (builder.kind !== 'view' || listed.has(askedView(state, builder.environmentId, builder.name))) return [];
+  return [finding(outputSubject(state.turn, builder), 'is missing in the change log')];
+}
+
+/** A view that its entity's record does not have. */
+export function checkListedWithoutView(state: TurnState, suspect: Suspect, listed: ListedViews): Finding[] {
+  if (suspect.kind !== 'view' || !listed.has(askedView(state, suspect.environmentId, suspect.name)))
+    return [];
+  return [finding(outputSubject(state.turn, suspect), 'is in the change log, but no entity makes it')];
+}

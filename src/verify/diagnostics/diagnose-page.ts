@@ -1,0 +1,163 @@
+/**
+ * Findings of a tenant a page at a time, with bounded work for each: for people who look over HTTP. What only a look at all
+ * entities tells (paths that are always null) is left to `npm run diagnostics`.
+ */
+import { performance } from 'node:perf_hooks';
+import type { Turn } from '../../actors/batch/turn.ts';
+import type { Configuration, Tenant } from '../../config/configuration.ts';
+import { formatEntityId } from '../../contract/ids.ts';
+import { diagnosedEntitiesMax, diagnosedMsMax, explainedClaimsMax } from '../../contract/limits.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { readClaimFields } from '../../store/claims/read-claims.ts';
+import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
+import { AutoFields } from '../../store/entities/auto-fields.ts';
+import { countTypes, listOriginIds } from '../../store/entities/directory.ts';
+import type { Store } from '../../store/store.ts';
+import { IndexedCandidates, ReadOnlyLookups } from '../read-only-lookups.ts';
+import { clashesOn, diagnosePortion } from './diagnose.ts';
+import { DiagnosticGroups, type LocatedDiagnostic } from './located-diagnostic.ts';
+import { TypeCounts } from './type-counts.ts';
+
+const entitiesPerPortion = 50;
+
+/** Behind which entity a page begins. Sources come in the order of their ids. */
+export interface DiagnosePlace {
+  readonly sourceId: string;
+  readonly originId: string;
+}
+
+export interface DiagnosePage {
+  readonly diagnostics: readonly LocatedDiagnostic[];
+  /** Null when all entities were looked at. */
+  readonly next: DiagnosePlace | null;
+}
+
+interface PageOptions {
+  readonly store: Store;
+  readonly configuration: Configuration;
+  readonly tenant: Tenant;
+  /** Null: the beginning. */
+  readonly after: DiagnosePlace | null;
+  /** The page ends once it has so many findings. */
+  readonly first: number;
+}
+
+/** @throws StoreUnavailableError */
+export async function diagnosePage(options: PageOptions): Promise<DiagnosePage> {
+  const sandbox = new Sandbox();
+  try {
+    return await new PageRun(options, await readLayouts(options.store), sandbox).run();
+  } finally {
+    sandbox.close();
+  }
+}
+
+class PageRun {
+  readonly #groups = new DiagnosticGroups();
+  readonly #untilMs = performance.now() + diagnosedMsMax;
+  #lookedAt = 0;
+
+  readonly #lookups: ReadOnlyLookups;
+  readonly #autoFields: AutoFields;
+
+  constructor(
+    private readonly options: PageOptions,
+    private readonly layouts: LayoutStates,
+    private readonly sandbox: Sandbox,
+  ) {
+    const { store } = options;
+    this.#lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, layouts));
+    this.#autoFields = new AutoFields(store);
+  }
+
+  async run(): Promise<DiagnosePage> {
+    const { tenant, after } = this.options;
+    if (after === null) await this.#addUnused();
+    const sourceIds = [...tenant.sources.keys()].sort();
+    for (const sourceId of sourceIds) {
+      if (after !== null && sourceId < after.sourceId) continue;
+      const from = after?.sourceId === sourceId ? after.originId : null;
+      const next = await this.#lookThrough(sourceId, from);
+      if (next !== null) return { diagnostics: this.#groups.all, next: { sourceId, originId: next } };
+    }
+    return { diagnostics: this.#groups.all, next: null };
+  }
+
+  /** @returns originId behind which the next page goes on; null when the source is looked through */
+  async #lookThrough(sourceId: string, from: string | null): Promise<string | null> {
+    const { store, tenant } = this.options;
+    for (let after = from; ; ) {
+      if (this.#isFull) return after;
+      const limit = entitiesPerPortion;
+      const page = { type: null, after, limit };
+      const originIds = await listOriginIds(store, { tenant: tenant.alias, sourceId }, page);
+      const byPartition = groupBy(originIds, (originId) => store.partitions.ofEntity(sourceId, originId));
+      for (const [partition, portion] of byPartition) await this.#lookAt(sourceId, partition, portion);
+      this.#lookedAt += originIds.length;
+      after = originIds.at(-1) ?? after;
+      if (originIds.length < limit) return null;
+    }
+  }
+
+  get #isFull(): boolean {
+    if (this.#lookedAt === 0) return false;
+    return (
+      this.#groups.all.length >= this.options.first ||
+      this.#lookedAt >= diagnosedEntitiesMax ||
+      performance.now() >= this.#untilMs
+    );
+  }
+
+  async #lookAt(sourceId: string, partition: number, originIds: readonly string[]): Promise<void> {
+    const { store, configuration, tenant } = this.options;
+    const turns = await diagnosePortion(
+      { store, configuration, onDiagnostic: (diagnostic) => this.#groups.add(diagnostic) },
+      {
+        layouts: this.layouts,
+        lookups: this.#lookups,
+        autoFields: this.#autoFields,
+        sandbox: this.sandbox,
+        typeCounts: new TypeCounts(),
+        partition,
+        tenant: tenant.alias,
+        sourceId,
+      },
+      originIds,
+    );
+    await this.#addClashes(turns);
+  }
+
+  /** Claims of these entities that another claim keeps from being served. */
+  async #addClashes(turns: readonly Turn[]): Promise<void> {
+    const { store, tenant } = this.options;
+    const own = new Set(turns.map((turn) => formatEntityId(turn)));
+    for (const environment of tenant.environments) {
+      const outputs = turns
+        .flatMap(({ former }) => former?.outputs ?? [])
+        .filter(({ environmentId }) => environmentId === environment.id);
+      const fields = [...new Set(outputs.flatMap(({ claims }) => claims.map(({ field }) => field)))];
+      const scope = { tenant: tenant.alias, environmentId: environment.id };
+      const lists = await readClaimFields(store, scope, fields, explainedClaimsMax);
+      fields.forEach((field, index) => {
+        for (const finding of clashesOn({ tenant: tenant.alias, environment }, field, lists[index] ?? [])) {
+          if (finding.entityId !== undefined && own.has(finding.entityId)) this.#groups.add(finding);
+        }
+      });
+    }
+  }
+
+  /** Types without a schema, and schemas without an entity: the directory tells of them. */
+  async #addUnused(): Promise<void> {
+    const { store, tenant } = this.options;
+    const counts = new TypeCounts();
+    for (const source of tenant.sources.values()) {
+      const place = { tenant: tenant.alias, sourceId: source.id };
+      for (const [type, count] of await countTypes(store, place)) {
+        const [example = ''] = await listOriginIds(store, place, { type, after: null, limit: 1 });
+        counts.add(tenant, source, type, example, count);
+      }
+    }
+    for (const finding of counts.findings([tenant])) this.#groups.add(finding);
+  }
+}

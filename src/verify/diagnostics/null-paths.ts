@@ -1,0 +1,52 @@
+/**
+ * Paths of expressions that are null for every entity of a type: a name is misspelt, or nobody sends it. Schemas are
+ * compiled with this as the observer of their paths, which sees every value that they read.
+ */
+import { documentPlace } from '../../config/documents/document-path.ts';
+import { formatEntityId } from '../../contract/ids.ts';
+import type { PathObserver, PlaceInFile } from '../../schemas/schema.ts';
+import type { LocatedDiagnostic } from './located-diagnostic.ts';
+import type { TypeCounts } from './type-counts.ts';
+
+interface PathUse {
+  readonly at: PlaceInFile;
+  readonly path: string;
+  readonly sourceId: string;
+  readonly type: string;
+  /** Id of the first entity that it was evaluated for. */
+  readonly originId: string;
+  hasValue: boolean;
+}
+
+export class NullPaths {
+  readonly #uses = new Map<string, PathUse>();
+
+  readonly observe: PathObserver = (at, path, evaluate) => (frame) => {
+    const value = evaluate(frame);
+    const { sourceId, type, originId } = frame.build.input.entity;
+    const key = `${at.file} ${at.path} ${path} ${sourceId} ${type}`;
+    const known = this.#uses.get(key);
+    if (known === undefined) {
+      this.#uses.set(key, { at, path, sourceId, type, originId, hasValue: value !== null });
+    } else if (value !== null) known.hasValue = true;
+    return value;
+  };
+
+  *findings(counts: TypeCounts): Iterable<LocatedDiagnostic> {
+    for (const { at, path, sourceId, type, originId, hasValue } of this.#uses.values()) {
+      const place = documentPlace(at.file);
+      if (hasValue || place === null || !('alias' in place)) continue;
+      const { tenant, alias } = place;
+      const what = JSON.stringify(type);
+      yield {
+        kind: 'alwaysNull',
+        tenant,
+        ...(place.kind === 'partials' ? {} : { schema: alias }),
+        place: place.kind === 'partials' ? `partials/${alias} ${at.path}` : at.path,
+        entityId: formatEntityId({ sourceId, originId }),
+        message: `\`${path}\` is null for every entity of the type ${what}: is the name right, and does anybody send it?`,
+        count: counts.of(tenant, sourceId, type),
+      };
+    }
+  }
+}

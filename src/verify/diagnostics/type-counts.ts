@@ -1,0 +1,80 @@
+/** Counts the entities of each type. That shows types without a schema, and schemas without entities. */
+
+import { buildersFor } from '../../actors/batch/builder.ts';
+import type { Source, Tenant } from '../../config/configuration.ts';
+import { formatEntityId } from '../../contract/ids.ts';
+import type { LocatedDiagnostic } from './located-diagnostic.ts';
+
+interface TypeCount {
+  readonly tenant: Tenant;
+  readonly source: Source;
+  readonly type: string;
+  /** Id of the first entity. */
+  readonly originId: string;
+  count: number;
+}
+
+export class TypeCounts {
+  readonly #counts = new Map<string, TypeCount>();
+
+  /** @param originId of one of them */
+  add(tenant: Tenant, source: Source, type: string, originId: string, count = 1): void {
+    const key = keyOf(tenant.alias, source.id, type);
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { tenant, source, type, originId, count });
+    else known.count += count;
+  }
+
+  of(tenant: string, sourceId: string, type: string): number {
+    return this.#counts.get(keyOf(tenant, sourceId, type))?.count ?? 0;
+  }
+
+  /** Types that trigger no schema and no index, and schemas and indexes that no entity triggers. */
+  *findings(tenants: readonly Tenant[]): Iterable<LocatedDiagnostic> {
+    for (const { tenant, source, type, originId, count } of this.#counts.values()) {
+      if (buildersFor(tenant, source, type).length > 0) continue;
+      const where = `${JSON.stringify(type)} of the source group ${JSON.stringify(source.sourceGroup)}`;
+      yield {
+        kind: 'typeUnused',
+        tenant: tenant.alias,
+        entityId: formatEntityId({ sourceId: source.id, originId }),
+        message: `no schema and no index is triggered by the type ${where}: only lookups see its entities`,
+        count,
+      };
+    }
+    for (const tenant of tenants) yield* this.#unusedSchemas(tenant);
+  }
+
+  *#unusedSchemas(tenant: Tenant): Iterable<LocatedDiagnostic> {
+    const kinds = [
+      ['schema', tenant.schemas],
+      ['index', tenant.indexes],
+    ] as const;
+    for (const [what, schemas] of kinds) {
+      for (const { alias, triggers } of schemas.values()) {
+        if (this.#isTriggered(tenant, triggers)) continue;
+        yield {
+          kind: 'schemaUnused',
+          tenant: tenant.alias,
+          schema: alias,
+          place: '$.triggers',
+          message: `no entity triggers the ${what} ${JSON.stringify(alias)}: there is none of its types`,
+          count: 0,
+        };
+      }
+    }
+  }
+
+  #isTriggered(tenant: Tenant, triggers: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+    for (const [group, types] of triggers) {
+      for (const { id } of tenant.sourceGroups.get(group)?.sources ?? []) {
+        for (const type of types) if (this.of(tenant.alias, id, type) > 0) return true;
+      }
+    }
+    return false;
+  }
+}
+
+function keyOf(tenant: string, sourceId: string, type: string): string {
+  return JSON.stringify([tenant, sourceId, type]);
+}

@@ -1,0 +1,86 @@
+/** What a receiver is sent: the bodies of both formats, and the headers of Standard Webhooks (standardwebhooks.com). */
+import { createHash, randomUUID } from 'node:crypto';
+import { Webhook as Signature } from 'standardwebhooks';
+import type { Webhook } from '../config/configuration.ts';
+import type { Json } from '../contract/json.ts';
+import type { Change, ShownOn } from '../feed/change.ts';
+import type { Post } from './post.ts';
+
+/** A change as a webhook tells it. */
+export interface SentChange extends Change, Partial<ShownOn> {
+  /** What the schema says of the view to this destination. */
+  readonly options?: Json;
+}
+
+export interface Message {
+  /** The same whenever it is sent. */
+  readonly id: string;
+  readonly body: string;
+}
+
+/** The request that tells of changes. @param from what is before them: the webhook, and its offset */
+export function changesMessage(
+  { format }: Webhook,
+  from: readonly string[],
+  changes: readonly SentChange[],
+  publicUrl: string,
+): Message {
+  const [first] = changes;
+  const isHosted = format === 'enterspeed' && first !== undefined;
+  const body = isHosted ? hostedBody(first, publicUrl) : standardBody(changes);
+  return { id: messageId(from, changes), body: JSON.stringify(body) };
+}
+
+/** Changes of one request. */
+export function requestSize({ format, batch }: Webhook): number {
+  return format === 'enterspeed' ? 1 : batch.size;
+}
+
+/**
+ * Equal for equal changes behind the same place, so that a receiver can tell a repetition. Versions, and where else a view
+ * is shown, are newer each time that they are read.
+ */
+function messageId(place: readonly string[], changes: readonly SentChange[]): string {
+  const told = changes.map(({ version, shownOn, shownOnMore, ...change }) => change);
+  return `msg_${createHash('sha256')
+    .update(JSON.stringify([place, told]))
+    .digest('base64url')
+    .slice(0, 27)}`;
+}
+
+function standardBody(changes: readonly SentChange[]): object {
+  const times = changes.map(({ at }) => at).sort();
+  return { type: 'views.changed', timestamp: times.at(-1), data: { changes } };
+}
+
+/** The payload of the hosted service. */
+function hostedBody({ id, originId, alias, action }: SentChange, publicUrl: string): object {
+  const about = { Id: id, OriginId: originId, Type: alias };
+  if (action === 'removed') return { ...about, Action: 'Remove' };
+  return { ...about, Action: 'Deploy', Url: `${publicUrl}/v2?id=${id}` };
+}
+
+/** A test of the webhook, which tells of no change. */
+export function testMessage(nowMs: number): Message {
+  const body = JSON.stringify({ type: 'test', timestamp: new Date(nowMs).toISOString(), data: {} });
+  return { id: messageId(['test', randomUUID()], []), body };
+}
+
+/** A request with a signature for each secret. */
+export function signedPost(webhook: Webhook, { id, body }: Message, now: Date): Post {
+  const { url, headers, secrets, format, alias } = webhook;
+  const signatures = secrets.map((secret) => new Signature(secret).sign(id, now, body));
+  return {
+    url,
+    body,
+    headers: {
+      'User-Agent': 'Millrace',
+      ...(format === 'enterspeed' ? { 'X-Enterspeed-Webhook-Name': alias } : {}),
+      ...Object.fromEntries(headers),
+      'Content-Type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': signatures.join(' '),
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** The next changes of an environment that a webhook wants. */
+import type { Webhook } from '../config/configuration.ts';
+import { webhookBatchSizeMax } from '../contract/limits.ts';
+import type { Feed, ToldChange } from '../feed/feed.ts';
+import type { Position } from '../feed/offset.ts';
+import type { SentChange } from './message.ts';
+
+/** A change, and where the webhook stands behind it. */
+export interface PendingChange {
+  readonly change: SentChange;
+  readonly position: Position;
+}
+
+export interface PendingChanges {
+  readonly changes: readonly PendingChange[];
+  /** Behind them, and behind what the webhook does not want. */
+  readonly position: Position;
+  /** They fill a request. */
+  readonly isFull: boolean;
+}
+
+/**
+ * @param until where they end at the latest; null: at the present
+ * @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError
+ */
+export async function pendingChanges(
+  feed: Feed,
+  webhook: Webhook,
+  from: Position,
+  until: Position | null,
+): Promise<PendingChanges> {
+  const { size } = webhook.batch;
+  const wanted: ToldChange[] = [];
+  let position = from;
+  let isAll = false;
+  while (!isAll && wanted.length < size) {
+    const page = await feed.page(position, webhookBatchSizeMax, until);
+    wanted.push(...page.changes.filter((told) => isWanted(webhook, told)));
+    position = page.position;
+    isAll = page.isUpToDate;
+  }
+  const shown = webhook.isExpanded ? await feed.shownOn(wanted) : [];
+  const changes = wanted.map((told, at) => ({
+    change: { ...told.change, ...shown[at], ...optionsFor(webhook, told) },
+    position: told.position,
+  }));
+  return { changes, position, isFull: wanted.length >= size };
+}
+
+function isWanted({ schemas, isDestination, alias }: Webhook, { change, destinations }: ToldChange): boolean {
+  if (schemas !== null && !schemas.has(change.alias)) return false;
+  return !isDestination || destinations.some((destination) => destination.alias === alias);
+}
+
+function optionsFor(
+  { isDestination, alias }: Webhook,
+  { destinations }: ToldChange,
+): Pick<SentChange, 'options'> {
+  const options = destinations.find((destination) => destination.alias === alias)?.options;
+  return isDestination && options !== undefined ? { options } : {};
+}

@@ -1,0 +1,109 @@
+/** One request to a receiver. The address is checked when the connection is made: a name may lead somewhere else each time. */
+import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { webhookAnswerMs } from '../contract/limits.ts';
+import { type AddressGuard, hostOf } from './addresses.ts';
+
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
+
+  constructor(host: string) {
+    super(`${host} has no public address, and WEBHOOK_ALLOW does not name it`);
+  }
+}
+
+/** Nothing answered; the message says why. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+}
+
+export interface Posted {
+  readonly status: number;
+  /** As the receiver wrote it; null: it did not. */
+  readonly retryAfter: string | null;
+}
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Bytes of an answer that are read, and thrown away, so that the receiver can end it. */
+const answerBytesMax = 64 * 1024;
+
+/**
+ * Sends a POST. Redirects are not followed, and nothing of the answer's body is kept.
+ * @param signal breaks it off. @throws AddressRefusedError, NoAnswerError
+ */
+export function post(
+  { url, headers, body }: Post,
+  guard: AddressGuard,
+  signal: AbortSignal,
+): Promise<Posted> {
+  const host = hostOf(url);
+  const isAddress = isIP(host) !== 0;
+  const send = url.startsWith('https:') ? requestHttps : requestHttp;
+  return new Promise((done, fail) => {
+    if (isAddress && !guard.allowsName(host) && !guard.allowsAddress(host)) {
+      fail(new AddressRefusedError(host));
+      return;
+    }
+    const request = send(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+      agent: false,
+      lookup: guardedLookup(guard, host),
+      signal,
+    });
+    const timer = setTimeout(() => {
+      request.destroy(new NoAnswerError(`nothing answered within ${webhookAnswerMs / 1000} s`));
+    }, webhookAnswerMs);
+    request.on('close', () => clearTimeout(timer));
+    request.on('error', (error) => fail(noAnswer(error)));
+    request.on('response', (response) => {
+      done({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] ?? null });
+      passBy(request, response);
+    });
+    request.end(body);
+  });
+}
+
+function noAnswer(error: Error & { readonly code?: string }): Error {
+  if (error instanceof AddressRefusedError || error instanceof NoAnswerError) return error;
+  return new NoAnswerError(`nothing answered: ${error.code ?? error.message}`);
+}
+
+/** The rest of the answer, within its bound and the time limit of the request. */
+function passBy(request: ClientRequest, response: IncomingMessage): void {
+  let bytes = 0;
+  response.on('error', () => {});
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) request.destroy();
+  });
+}
+
+type Resolved = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** The addresses of a name that may be connected to: the socket sees no others. */
+function guardedLookup(guard: AddressGuard, host: string) {
+  return (name: string, options: LookupOptions, resolved: Resolved): void => {
+    resolve(name, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return resolved(error, []);
+      const allowed = guard.allowsName(host)
+        ? addresses
+        : addresses.filter(({ address }) => guard.allowsAddress(address));
+      const [first] = allowed;
+      if (first === undefined) return resolved(new AddressRefusedError(host), []);
+      if (options.all === true) resolved(null, allowed);
+      else resolved(null, first.address, first.family);
+    });
+  };
+}

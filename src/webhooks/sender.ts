@@ -1,0 +1,241 @@
+/**
+ * Sends what one webhook has not been told. Its state lies in the store and is written only by whoever knows what it is: a
+ * sender that lost its job to another process, or a person who set the cursor, is noticed by the next write
+ * (docs/design/changes.md "Webhooks").
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Webhook } from '../config/configuration.ts';
+import type { Feed } from '../feed/feed.ts';
+import { OffsetGoneError } from '../feed/log-page.ts';
+import type { Position } from '../feed/offset.ts';
+import { StoreUnavailableError } from '../store/redis/errors.ts';
+import type { Store } from '../store/store.ts';
+import {
+  changeWebhookState,
+  readWebhookState,
+  replaceWebhookState,
+  type StoredState,
+  type WebhookState,
+} from '../store/webhooks/webhook-states.ts';
+import type { AddressGuard } from './addresses.ts';
+import type { LogWatch } from './log-watch.ts';
+import { changesMessage, requestSize, signedPost } from './message.ts';
+import { type PendingChange, type PendingChanges, pendingChanges } from './pending-changes.ts';
+import { AddressRefusedError, NoAnswerError, type Posted, post } from './post.ts';
+import { retryDelay } from './retry.ts';
+import { positionOf } from './standing.ts';
+
+export type Outcome = 'sent' | 'failed' | 'refused' | 'gone';
+
+export interface SenderOptions {
+  readonly store: Store;
+  readonly watch: LogWatch;
+  readonly guard: AddressGuard;
+  readonly publicUrl: string;
+  /** The webhook as it is configured now, and the feed of its environment; null: it is gone. */
+  configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
+  onAttempt(field: string, outcome: Outcome): void;
+  onTrouble(message: string, error: unknown): void;
+}
+
+/** How often a sender that has nothing to do looks whether somebody has set its cursor. */
+const lookMs = 500;
+const troubleMs = 1000;
+/** How often the cursor is stored while it passes what the webhook does not want. */
+const passingMs = 1000;
+
+export class Sender {
+  #passedAt = 0;
+  /** Text of the state, and count of the watch, with which nothing was left to send. */
+  #quiet: { readonly text: string; readonly count: number } | null = null;
+
+  /** @param token names this run */
+  constructor(
+    private readonly options: SenderOptions,
+    private readonly field: string,
+    private readonly token: string,
+  ) {}
+
+  /** Sends until the webhook is gone or another run has taken it. @throws the reason of the signal */
+  async run(signal: AbortSignal): Promise<void> {
+    for (let isOurs = false; ; ) {
+      signal.throwIfAborted();
+      try {
+        if (!isOurs && !(await this.#take())) return;
+        isOurs = true;
+        if (!(await this.#step(signal))) return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('a webhook stumbled', error);
+        await sleep(troubleMs, undefined, { signal });
+      }
+    }
+  }
+
+  async #take(): Promise<boolean> {
+    const { store } = this.options;
+    const taken = await changeWebhookState(store, this.field, (state) => ({ ...state, sender: this.token }));
+    return taken !== null;
+  }
+
+  /** @returns false when there is nothing to do any more */
+  async #step(signal: AbortSignal): Promise<boolean> {
+    const { store, watch } = this.options;
+    const stored = await readWebhookState(store, this.field);
+    const configured = this.options.configured(this.field);
+    if (stored === null || stored.state.sender !== this.token) return false;
+    if (configured === null) {
+      // This process has not heard of the configuration yet.
+      await sleep(lookMs, undefined, { signal });
+      return true;
+    }
+    const { isDisabled, nextAttemptAt = 0 } = stored.state;
+    const waitMs = nextAttemptAt - Date.now();
+    if (isDisabled === true || configured.webhook.secrets.length === 0)
+      await sleep(lookMs, undefined, { signal });
+    else if (waitMs > 0) await sleep(Math.min(lookMs, waitMs), undefined, { signal });
+    else if (this.#quiet?.text === stored.text && this.#quiet.count === watch.count)
+      await watch.wait(lookMs, signal);
+    else await this.#sendNext(stored, configured, signal);
+    return true;
+  }
+
+  async #sendNext(
+    stored: StoredState,
+    { webhook, feed }: { readonly webhook: Webhook; readonly feed: Feed },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { count } = this.options.watch;
+    try {
+      const from = await positionOf(feed, stored.state);
+      const until = stored.state.until === undefined ? null : feed.positionOf(stored.state.until);
+      const pending = await this.#gather(feed, webhook, from, until, signal);
+      const behind = until ?? pending.position;
+      if (pending.changes.length > 0) {
+        const claimed = await this.#replace(stored, {
+          offset: feed.offsetOf(from),
+          until: feed.offsetOf(behind),
+        });
+        if (claimed !== null) await this.#send(claimed, feed, webhook, pending.changes, behind, signal);
+        return;
+      }
+      await this.#pass(stored, feed, behind, until !== null, count);
+    } catch (error) {
+      if (!(error instanceof OffsetGoneError)) throw error;
+      // The receiver was away for longer than removals are known: it gets everything that is there.
+      this.options.onTrouble(
+        'a webhook begins again with everything: what it missed is no longer known',
+        error,
+      );
+      await this.#replace(stored, { offset: feed.offsetOf(await feed.beginning()), until: undefined });
+    }
+  }
+
+  /** Nothing is wanted up to a position. */
+  async #pass(
+    stored: StoredState,
+    feed: Feed,
+    behind: Position,
+    isRetry: boolean,
+    count: number,
+  ): Promise<void> {
+    const offset = feed.offsetOf(behind);
+    if (isRetry || (offset !== stored.state.offset && Date.now() - this.#passedAt > passingMs)) {
+      this.#passedAt = Date.now();
+      const passed = await this.#replace(stored, { offset, until: undefined, ...noFailure });
+      if (passed !== null && !isRetry) this.#quiet = { text: passed.text, count };
+      return;
+    }
+    this.#quiet = offset === stored.state.offset ? { text: stored.text, count } : null;
+    if (this.#quiet === null) await sleep(passingMs / 5);
+  }
+
+  /** What the webhook wants next. A first attempt waits until it fills a request, or its time is over. */
+  async #gather(
+    feed: Feed,
+    webhook: Webhook,
+    from: Position,
+    until: Position | null,
+    signal: AbortSignal,
+  ): Promise<PendingChanges> {
+    const { watch } = this.options;
+    let pending = await pendingChanges(feed, webhook, from, until);
+    const deadline = Date.now() + webhook.batch.seconds * 1000;
+    while (until === null && pending.changes.length > 0 && !pending.isFull && Date.now() < deadline) {
+      await watch.wait(deadline - Date.now(), signal);
+      pending = await pendingChanges(feed, webhook, from, null);
+    }
+    return pending;
+  }
+
+  /** One request after another; the cursor moves behind each that was taken. */
+  async #send(
+    claimed: StoredState,
+    feed: Feed,
+    webhook: Webhook,
+    changes: readonly PendingChange[],
+    behind: Position,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { guard, publicUrl, onAttempt } = this.options;
+    const size = requestSize(webhook);
+    let stored: StoredState | null = claimed;
+    for (let at = 0; at < changes.length && stored !== null; at += size) {
+      const part = changes.slice(at, at + size);
+      const isLast = at + size >= changes.length;
+      const position = isLast ? behind : (part.at(-1)?.position ?? behind);
+      const from = [this.field, stored.state.offset ?? ''];
+      const message = changesMessage(
+        webhook,
+        from,
+        part.map(({ change }) => change),
+        publicUrl,
+      );
+      const answer = await attempt(() => post(signedPost(webhook, message, new Date()), guard, signal));
+      signal.throwIfAborted();
+      const outcome = outcomeOf(answer);
+      onAttempt(this.field, outcome);
+      const offset = feed.offsetOf(position);
+      const passed = { offset, until: isLast ? undefined : stored.state.until, ...noFailure };
+      stored = await this.#replace(stored, {
+        ...(outcome === 'sent' ? passed : failed(outcome, answer, stored.state)),
+        lastStatus: 'status' in answer ? answer.status : undefined,
+        lastAttemptAt: Date.now(),
+      });
+      if (outcome !== 'sent') return;
+    }
+  }
+
+  /** Null when somebody else has written it meanwhile: the next step begins with what that is. */
+  #replace(stored: StoredState, changed: StateChange): Promise<StoredState | null> {
+    return replaceWebhookState(this.options.store, stored, { ...stored.state, ...changed } as WebhookState);
+  }
+}
+
+/** Members that are undefined are not stored. */
+type StateChange = { readonly [Name in keyof WebhookState]?: WebhookState[Name] | undefined };
+
+const noFailure: StateChange = { failures: undefined, isRefused: undefined, nextAttemptAt: undefined };
+
+function failed(outcome: Outcome, answer: Posted | Error, { failures = 0 }: WebhookState): StateChange {
+  const next = { failures: failures + 1, isRefused: outcome === 'refused' ? (true as const) : undefined };
+  if (outcome === 'gone') return { ...next, isDisabled: true, nextAttemptAt: undefined };
+  const retryAfter = 'status' in answer ? answer.retryAfter : null;
+  const now = Date.now();
+  return { ...next, nextAttemptAt: now + retryDelay(next.failures, retryAfter, now, Math.random()) };
+}
+
+async function attempt(send: () => Promise<Posted>): Promise<Posted | Error> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof AddressRefusedError || error instanceof NoAnswerError) return error;
+    throw error;
+  }
+}
+
+function outcomeOf(answer: Posted | Error): Outcome {
+  if (!('status' in answer)) return answer instanceof AddressRefusedError ? 'refused' : 'failed';
+  if (answer.status === 410) return 'gone';
+  return answer.status >= 200 && answer.status < 300 ? 'sent' : 'failed';
+}

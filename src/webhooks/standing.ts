@@ -1,0 +1,64 @@
+/** How a webhook stands, as people see it (docs/reference/management.md "Webhooks"). */
+import type { Webhook } from '../config/configuration.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { Position } from '../feed/offset.ts';
+import { countBehind } from '../store/change-log/behind.ts';
+import type { Store } from '../store/store.ts';
+import type { WebhookState } from '../store/webhooks/webhook-states.ts';
+
+export interface Standing {
+  readonly alias: string;
+  /** Alias. */
+  readonly environment: string;
+  readonly url: string;
+  readonly state: 'ok' | 'retrying' | 'refused' | 'disabled';
+  /** Entries of the log that it has not passed. */
+  readonly behind: number;
+  /** Of the last attempt; null: nothing answered, or there was none. */
+  readonly lastStatus: number | null;
+  /** ISO 8601. */
+  readonly lastAttemptAt: string | null;
+  readonly nextAttemptAt: string | null;
+  readonly offset: string;
+}
+
+/** @throws LogIncompleteError, StoreUnavailableError */
+export async function standingOf(
+  store: Store,
+  feed: Feed,
+  webhook: Webhook,
+  state: WebhookState,
+): Promise<Standing> {
+  const position = await positionOf(feed, state);
+  const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+  return {
+    alias: webhook.alias,
+    environment: webhook.environment.alias,
+    url: webhook.url,
+    state: wordOf(webhook, state),
+    behind: await countBehind(store, feed.scope, position),
+    lastStatus: state.lastStatus ?? null,
+    lastAttemptAt: time(state.lastAttemptAt),
+    nextAttemptAt: time(state.nextAttemptAt),
+    offset: feed.offsetOf(position),
+  };
+}
+
+function wordOf(
+  { secrets }: Webhook,
+  { isDisabled, isRefused, failures = 0 }: WebhookState,
+): Standing['state'] {
+  if (isDisabled === true || secrets.length === 0) return 'disabled';
+  if (isRefused === true) return 'refused';
+  return failures > 0 ? 'retrying' : 'ok';
+}
+
+/**
+ * Where the next changes of a webhook begin. One that has sent nothing yet begins when it became part of the configuration;
+ * one whose offset the store does not know any more, with a full copy. @throws LogIncompleteError, StoreUnavailableError
+ */
+export async function positionOf(feed: Feed, { offset, begunAt }: WebhookState): Promise<Position> {
+  if (offset !== undefined) return feed.positionOf(offset) ?? (await feed.beginning());
+  const { sequences } = await feed.end();
+  return { sequences: sequences.map((sequence) => Math.min(sequence, begunAt)), copyFrom: null };
+}

@@ -1,0 +1,152 @@
+/** One job for each webhook, which lasts as long as the webhook: whoever does it is its only sender. */
+import { randomBytes } from 'node:crypto';
+import type { Webhook } from '../config/configuration.ts';
+import { Feed, type FeedOptions } from '../feed/feed.ts';
+import { repeat } from '../lib/repeat.ts';
+import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
+import { JobRunner } from '../store/configuration/job-runner.ts';
+import { JobQueue } from '../store/configuration/jobs-queue.ts';
+import { StoreUnavailableError } from '../store/redis/errors.ts';
+import { readWebhookStates, webhookField } from '../store/webhooks/webhook-states.ts';
+import { LogWatch } from './log-watch.ts';
+import { Sender, type SenderOptions } from './sender.ts';
+import { standingOf } from './standing.ts';
+
+const queueName = 'webhook';
+const concurrency = 10_000;
+const lookMs = 300;
+/** How often the jobs of webhooks that are known are looked after, and what waits for them is counted. */
+const careMs = 5_000;
+
+interface WebhookTask {
+  readonly field: string;
+}
+
+export interface WebhookJobsOptions
+  extends Pick<SenderOptions, 'store' | 'guard' | 'publicUrl' | 'onTrouble'>,
+    Pick<FeedOptions, 'retentionMs'> {
+  readonly configuration: ActiveConfiguration;
+  onAttempt(tenant: string, alias: string, outcome: string): void;
+  /** How many entries of the log wait for each webhook. */
+  onBehind(
+    counts: readonly { readonly tenant: string; readonly alias: string; readonly behind: number }[],
+  ): void;
+}
+
+interface Configured {
+  readonly tenant: string;
+  readonly webhook: Webhook;
+  readonly feed: Feed;
+}
+
+export class WebhookJobs {
+  readonly #stop = new AbortController();
+  readonly #watch: LogWatch;
+  #queue: JobQueue<WebhookTask, object> | null = null;
+  #runner: JobRunner<WebhookTask, object> | null = null;
+  #running: Promise<unknown>[] = [];
+  #configured: ReadonlyMap<string, Configured> = new Map();
+  #caredAt = 0;
+  #generation = 0;
+
+  constructor(private readonly options: WebhookJobsOptions) {
+    this.#watch = new LogWatch(options.store);
+  }
+
+  start(): void {
+    const { signal } = this.#stop;
+    const onError = (error: unknown) => {
+      if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('webhooks stumbled', error);
+    };
+    this.#running = [repeat(() => this.#look(), { pauseMs: lookMs, signal, onError })];
+  }
+
+  /** Breaks off what is being sent. Another process, or the next start, sends it again. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#running);
+    await this.#runner?.stop();
+    await this.#queue?.close();
+  }
+
+  async #look(): Promise<void> {
+    const { configuration } = this.options;
+    if (!configuration.loaded) return;
+    const isNew = configuration.generation !== this.#generation;
+    if (isNew) {
+      this.#generation = configuration.generation;
+      this.#configured = this.#read();
+    } else if (this.#configured.size === 0) return;
+    if (!isNew && Date.now() - this.#caredAt < careMs) return;
+    this.#caredAt = Date.now();
+    if (this.#configured.size > 0) await this.#care();
+    else this.options.onBehind([]);
+  }
+
+  #read(): Map<string, Configured> {
+    const { store, configuration, retentionMs } = this.options;
+    const found = new Map<string, Configured>();
+    for (const { alias: tenant, webhooks } of configuration.current.tenants.values()) {
+      for (const webhook of webhooks) {
+        const field = webhookField(tenant, webhook);
+        const scope = { tenant, environmentId: webhook.environment.id };
+        const feed =
+          this.#configured.get(field)?.feed ?? new Feed({ store, configuration, retentionMs }, scope);
+        found.set(field, { tenant, webhook, feed });
+      }
+    }
+    return found;
+  }
+
+  async #care(): Promise<void> {
+    const { store } = this.options;
+    const queue = this.#work();
+    const states = [...(await readWebhookStates(store)).values()];
+    // One that was taken out and put in again is another one: BullMQ remembers the ids of jobs that are done.
+    await queue.add(
+      states.map(({ field, state }) => ({ id: `webhook-${field}-${state.begunAt}`, task: { field } })),
+    );
+    const standings = states.flatMap(({ field, state }) => {
+      const configured = this.#configured.get(field);
+      return configured === undefined ? [] : [{ ...configured, state }];
+    });
+    this.options.onBehind(
+      await Promise.all(
+        standings.map(async ({ tenant, webhook, feed, state }) => {
+          const { alias, behind } = await standingOf(store, feed, webhook, state);
+          return { tenant, alias, behind };
+        }),
+      ),
+    );
+  }
+
+  /** A platform without webhooks spends nothing on them. */
+  #work(): JobQueue<WebhookTask, object> {
+    if (this.#queue !== null) return this.#queue;
+    const { store, guard, publicUrl, onTrouble } = this.options;
+    this.#queue = new JobQueue(store, queueName);
+    this.#running.push(this.#watch.run(this.#stop.signal));
+    const options: SenderOptions = {
+      store,
+      watch: this.#watch,
+      guard,
+      publicUrl,
+      configured: (field) => this.#configured.get(field) ?? null,
+      onAttempt: (field, outcome) => {
+        const configured = this.#configured.get(field);
+        if (configured !== undefined) {
+          this.options.onAttempt(configured.tenant, configured.webhook.alias, outcome);
+        }
+      },
+      onTrouble,
+    };
+    this.#runner = new JobRunner<WebhookTask, object>(
+      store,
+      queueName,
+      concurrency,
+      ({ task, signal }) => new Sender(options, task.field, randomBytes(8).toString('hex')).run(signal),
+      onTrouble,
+    );
+    return this.#queue;
+  }
+}

@@ -1,0 +1,209 @@
+/** What `npm pack` makes works where it is installed: from an empty folder to a page of one's own. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { commands } from '../../src/cli/commands.mjs';
+import { freePort } from '../../src/cli/start/ports.ts';
+import { type CommandResult, root, run, temporaryFolder } from './support/command.ts';
+import { Platform } from './support/platform.ts';
+import { until } from './support/wait.ts';
+
+const settings = { WORKERS: '1', PARTITIONS: '4', LOG_LEVEL: 'warn' };
+
+test('the package, installed in an empty folder, makes a site and runs it', async (context) => {
+  const folder = await temporaryFolder(context);
+  // npm looks for a folder to install into above the one where it is run.
+  writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
+  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder]);
+  assert.equal(packed.code, 0, packed.stderr);
+  const file = path.join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
+  const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', file];
+  const installed = await run('npm', words, { cwd: folder });
+  assert.equal(installed.code, 0, installed.stderr);
+
+  const site = path.join(folder, 'my-site');
+  const bin = path.join(folder, 'node_modules/.bin/millrace');
+  const millrace = (...words: string[]): Promise<CommandResult> =>
+    run(bin, words, { cwd: site, env: settings });
+  const init = () => run('npx', ['millrace', 'init', 'my-site'], { cwd: folder });
+
+  await mkdir(site);
+  const written = await init();
+  assert.deepEqual([written.code, written.stderr.replaceAll(/^npm warn.*\n/gm, '')], [0, '']);
+  assert.match(written.stdout, /npx millrace dev/);
+  const again = await init();
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /my-site is not empty: choose another folder\./);
+  assert.deepEqual(readdirSync(site).sort(), ['.gitignore', 'README.md', 'config', 'data.ndjson']);
+  await keysAreFresh(bin, folder, site);
+
+  const checked = await millrace('check', '--strict');
+  assert.deepEqual([checked.code, checked.stderr], [0, '']);
+  assert.match(checked.stdout, /is sound: 1 tenant, 2 schemas, 0 partials, 1 index, 3 API keys/);
+
+  await context.test('every command has its help under its own name', async () => {
+    const names = Object.keys(commands).filter(
+      (name) => name !== 'test' && name !== 'bench' && name !== 'purge',
+    );
+    assert.match((await millrace('--help')).stdout, /^Usage: millrace COMMAND/);
+    await Promise.all(
+      names.map(async (name) => {
+        const { code, stdout } = await millrace(name, '--help');
+        assert.equal(code, 0, name);
+        assert.ok(stdout.startsWith(`Usage: millrace ${name}`), stdout);
+        assert.doesNotMatch(stdout, /npm (run|start)/, name);
+      }),
+    );
+    const refused = await millrace('check', '--no-such-option');
+    assert.match(refused.stderr, /See: millrace check --help\n$/);
+    for (const name of ['test', 'bench', 'no-such']) {
+      const { code, stderr } = await millrace(name);
+      assert.deepEqual([code, stderr], [1, `There is no command '${name}'. See: millrace --help\n`]);
+    }
+    const early = await millrace('verify');
+    assert.match(early.stderr, /Run millrace start first/);
+  });
+
+  await context.test('dev shows the first page and follows the files', async (context) => {
+    const dev = await startDev(context, bin, site);
+    assert.match(dev.output, /3 entities in .*: 3 changed, 0 unchanged, 0 failed/);
+    const keys = keysOf(site);
+    const ask = (url: string) => pageOf(dev.url, url, keys.environment);
+    assert.deepEqual(await ask('/notes/numbers'), {
+      title: 'Numbers',
+      words: 7,
+      text: 'The engine can arrange more than numbers.',
+      author: { name: 'Ada Lovelace', articles: notes },
+    });
+
+    const schemaFile = path.join(site, 'config/tenants/my-site/schemas/author.full.ts');
+    const text = readFileSync(schemaFile, 'utf8');
+    writeFileSync(schemaFile, text.replace('name: properties.name,', "name: properties.name + '!',"));
+    await until(
+      'the changed schema is active',
+      async () => (await ask('/authors/ada'))?.name === 'Ada Lovelace!',
+      20_000,
+    );
+
+    writeFileSync(schemaFile, text.replace('name: properties.name,', 'name: properties.name}},'));
+    await until('the mistake is told', () => /author\.full\.ts:\d+:\d+/.test(dev.output), 20_000);
+    assert.match(dev.output, /The configuration stays as it was\./);
+    assert.equal((await ask('/authors/ada'))?.name, 'Ada Lovelace!');
+
+    writeFileSync(schemaFile, text);
+    await until(
+      'the old schema is active',
+      async () => (await ask('/authors/ada'))?.name === 'Ada Lovelace',
+      20_000,
+    );
+
+    await typesCompile(site, millrace);
+
+    // The commands beside it find its Redis.
+    const verified = await millrace('verify');
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+    const removed = await fetch(`${dev.url}/ingest/v2/numbers`, {
+      method: 'DELETE',
+      headers: { 'X-Api-Key': keys.source },
+    });
+    assert.equal(removed.status, 200);
+    assert.equal((await dev.stop()).code, 0);
+  });
+
+  await context.test('dev imports data.ndjson once', async (context) => {
+    const dev = await startDev(context, bin, site);
+    assert.doesNotMatch(dev.output, /importing/);
+    assert.equal(await pageOf(dev.url, '/notes/numbers', keysOf(site).environment), null);
+    assert.equal((await dev.stop()).code, 0);
+  });
+});
+
+/** A front end in TypeScript beside the installed package: what the schemas say is known, and nothing else is. */
+async function typesCompile(site: string, millrace: (...words: string[]) => Promise<CommandResult>) {
+  const made = await millrace('types', '--out', 'millrace.ts');
+  assert.deepEqual([made.code, made.stderr], [0, '']);
+  const page = `import { createClient } from 'millrace/client';
+import type { Millrace } from './millrace.js';
+const client = createClient<Millrace>({ url: 'http://127.0.0.1:4000' });
+const view = await client.byHandle('article-engine');
+if (view !== null && 'author' in view) {
+  const words: number = view.words;
+  console.log(words, view.author?.articles.map(({ title }) => title));
+  // @ts-expect-error: nothing is called so
+  view.auther;
+}
+export {};
+`;
+  writeFileSync(path.join(site, 'page.mts'), page);
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  const options = '--noEmit --strict --target es2022 --module nodenext --lib es2022,dom,dom.asynciterable';
+  const compiled = await run(process.execPath, [tsc, ...options.split(' '), 'page.mts'], { cwd: site });
+  assert.equal(compiled.code, 0, compiled.stdout);
+}
+
+const notes = [
+  { title: 'Numbers', url: '/notes/numbers' },
+  { title: 'The engine', url: '/notes/engine' },
+];
+
+/** No two sites share a key or an id. */
+async function keysAreFresh(bin: string, folder: string, site: string): Promise<void> {
+  const { code, stderr } = await run(bin, ['init', 'other'], { cwd: folder });
+  assert.equal(code, 0, stderr);
+  const secrets = (at: string) => [
+    ...readFileSync(tenantFile(at), 'utf8').matchAll(
+      /"((?:source|environment|management)-\S{32}|[0-9a-f-]{36})"/g,
+    ),
+  ];
+  const [mine, others] = [secrets(site), secrets(path.join(folder, 'other'))].map((found) =>
+    found.map(([, one]) => one),
+  );
+  assert.equal(mine?.length, 5);
+  assert.equal(new Set([...(mine ?? []), ...(others ?? [])]).size, 10);
+}
+
+function tenantFile(site: string): string {
+  return path.join(site, 'config/tenants', path.basename(site), 'tenant.json');
+}
+
+function keysOf(site: string): { source: string; environment: string } {
+  const text = readFileSync(tenantFile(site), 'utf8');
+  const key = (kind: string) => text.match(new RegExp(`"(${kind}-[^"]+)"`))?.[1] ?? '';
+  return { source: key('source'), environment: key('environment') };
+}
+
+async function startDev(context: test.TestContext, bin: string, site: string): Promise<Platform> {
+  const port = await freePort('127.0.0.1');
+  const child = spawn(bin, ['dev'], {
+    cwd: site,
+    env: { ...process.env, ...settings, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const dev = Platform.of(child, `http://127.0.0.1:${port}`);
+  context.after(async () => {
+    child.kill('SIGTERM');
+    await dev.ended;
+  });
+  await until('dev watches', () => /watching .*config/.test(dev.output), 60_000).catch((error) => {
+    throw new Error(`${error.message}\n${dev.output}`);
+  });
+  return dev;
+}
+
+/** The view on a URL; null when there is none. */
+async function pageOf(base: string, url: string, key: string): Promise<Record<string, unknown> | null> {
+  const response = await fetch(`${base}/v2?url=${url}`, { headers: { 'X-Api-Key': key } });
+  const { route } = JSON.parse(await response.text());
+  return route ?? null;
+}
+
+test('the package holds what it is run from, and nothing of development', async () => {
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
+  const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
+  const folders = new Set(files.map(({ path: file }) => file.split('/')[0]));
+  assert.ok(folders.has('src') && folders.has('workers') && folders.has('docs'));
+  for (const name of ['test', 'bench', 'node_modules']) assert.ok(!folders.has(name), name);
+});

@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import {
+  type Change,
+  type ChangesOptions,
+  type Client,
+  createClient,
+  MillraceError,
+} from '../../src/client/client.ts';
+import { parseVersion, type Version } from '../../src/store/visibility/version.ts';
+import { openBrowser, servePage } from '../support/browser.ts';
+import { System } from '../system/support/processes/system.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../system/support/site.ts';
+
+interface Site {
+  readonly Views: {
+    readonly page: { readonly title: string; readonly next: { readonly title: string } | null };
+  };
+  readonly Handle: string;
+  readonly Indexes: { readonly pages: { readonly title: string } };
+}
+
+let system: System;
+let client: Client<Site>;
+
+before(async () => {
+  system = await System.start({
+    web: 2,
+    workers: 1,
+    jobs: 1,
+    partitions: 4,
+    files: siteFiles({
+      schemas: {
+        page: {
+          triggers: { cms: ['page'] },
+          route: { url: '{url}', handles: ['{originId}', 'also-{originId}'] },
+          properties: {
+            title: '{p.title}',
+            next: { type: 'reference', alias: 'page', originId: '{p.next}' },
+          },
+        },
+      },
+      indexes: {
+        pages: {
+          triggers: { cms: ['page'] },
+          index: { fields: { title: { type: 'keyword' } } },
+          properties: { title: '{p.title}' },
+        },
+      },
+    }),
+  });
+  client = createClient<Site>({ url: system.url('web.1'), key: clientKey, sourceKey, readYourWrites: true });
+});
+after(() => system.stop());
+
+const viewId = (originId: string) =>
+  `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/page`;
+
+function page(originId: string, next: string | null = null) {
+  return { originId, type: 'page', url: `/${originId}`, properties: { title: `Title ${originId}`, next } };
+}
+
+async function all<T>(things: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const thing of things) list.push(thing);
+  return list;
+}
+
+test('what is saved is read at once, by URL, handle and id', async () => {
+  const { originId, ...entity } = page('one', 'two');
+  const first = await client.save(originId, { ...entity, redirects: ['/old'] });
+  assert.deepEqual([first.changed, first.unchanged, first.errors], [['one'], [], {}]);
+  const again = await client.save(originId, { ...entity, redirects: ['/old'] });
+  assert.deepEqual([again.changed, again.unchanged], [[], ['one']]);
+
+  const found = await client.byUrl('/one');
+  assert.deepEqual(found, {
+    status: 200,
+    redirect: null,
+    view: { title: 'Title one', next: null },
+    missing: [{ path: 'route.next', viewId: viewId('two') }],
+  });
+  assert.deepEqual(await client.byUrl('/old'), { status: 301, redirect: '/one', view: null, missing: [] });
+  assert.equal((await client.byUrl('/nowhere')).status, 404);
+  assert.equal((await client.byHandle('one'))?.title, 'Title one');
+  assert.equal((await client.byId(viewId('one')))?.title, 'Title one');
+  assert.equal(await client.byHandle('nobody'), null);
+  assert.equal(await client.byId(viewId('nobody')), null);
+});
+
+test('many are saved in order, listed, queried over all pages, and removed', async () => {
+  const entities = Array.from({ length: 1_234 }, (_, index) => page(`many-${index}`));
+  const saved = await client.saveMany([
+    ...entities,
+    { ...page('many-0'), properties: { title: 'The last state' } },
+    { ...page('bad'), properties: { '9bad': 1 } },
+  ]);
+  assert.equal(new Set(saved.changed).size, entities.length);
+  assert.deepEqual(Object.keys(saved.errors), ['bad']);
+  assert.match(saved.errors.bad?.[0] ?? '', /9bad/);
+  assert.equal((await client.byHandle('many-0'))?.title, 'The last state');
+
+  const handles = entities.flatMap(({ originId }) => [originId, `also-${originId}`]);
+  const views = await client.byHandles(handles);
+  assert.equal(Object.keys(views).length, handles.length);
+  assert.equal(
+    Object.keys(await client.byIds(entities.map(({ originId }) => viewId(originId)))).length,
+    1_234,
+  );
+
+  const routes = await all(client.routes());
+  assert.equal(routes.filter(({ url }) => url.startsWith('/many-')).length, 1_234);
+  const query = { filters: { and: [{ field: 'title', operator: 'contains', value: 'Title many-*' }] } };
+  const { totalResults, results } = await client.query('pages', query);
+  assert.deepEqual([totalResults, results.length], [1_233, 10]);
+  const items = await all(client.queryAll('pages', query));
+  assert.equal(new Set(items.map(({ _originId }) => _originId)).size, 1_233);
+
+  const removed = await client.remove([...entities.map(({ originId }) => originId), 'nobody']);
+  assert.deepEqual([removed.removed.length, removed.notFound], [1_234, ['nobody']]);
+  assert.equal(await client.byHandle('many-5'), null);
+  const one = await client.remove('nobody');
+  assert.deepEqual([one.removed, one.notFound, one.errors], [[], ['nobody'], {}]);
+});
+
+test('what was written over several fronts is read over any of them', async () => {
+  const told: Version[] = [];
+  const asked: (Version | null)[] = [];
+  let requests = 0;
+  const overBoth: typeof fetch = async (input, init) => {
+    requests += 1;
+    const url = String(input).replace(system.url('web.1'), system.url(`web.${1 + (requests % 2)}`));
+    const minVersion = new Headers(init?.headers).get('X-Service-Min-Version');
+    if (minVersion !== null) asked.push(parseVersion(minVersion));
+    const response = await fetch(url, init);
+    const version = parseVersion(response.headers.get('X-Service-Version') ?? '');
+    if (version !== null) told.push(version);
+    return response;
+  };
+  const options = { url: system.url('web.1'), key: clientKey, sourceKey, fetch: overBoth };
+  const both = createClient<Site>({ ...options, readYourWrites: true });
+  const entities = Array.from({ length: 20 }, (_, index) => page(`both-${index}`));
+  // Each version tells of what one front has acknowledged.
+  await Promise.all(entities.map(({ originId, ...entity }) => both.save(originId, entity)));
+  const views = await both.byHandles(entities.map(({ originId }) => originId));
+  assert.equal(Object.keys(views).length, entities.length);
+  assert.equal(told.length, entities.length);
+  const [whole] = asked;
+  for (const [partition, place] of told.flatMap(({ writes }) => [...writes])) {
+    assert.ok((whole?.writes.get(partition) ?? 0) >= place, `partition ${partition}`);
+  }
+  await both.remove(entities.map(({ originId }) => originId));
+});
+
+test('a refusal is one error with status, code and errors', async () => {
+  const stranger = createClient({ url: system.url('web.1'), key: 'unknown', sourceKey: 'unknown' });
+  await assert.rejects(
+    stranger.byUrl('/'),
+    (error) => error instanceof MillraceError && error.status === 401,
+  );
+  await assert.rejects(
+    client.save('one', { type: 'another', properties: {} }),
+    (error) =>
+      error instanceof MillraceError &&
+      error.status === 422 &&
+      error.code === 's-1001' &&
+      'type' in error.errors,
+  );
+  await assert.rejects(
+    client.query('pages', { sort: [{ field: 'nothing' }] }),
+    (error) => error instanceof MillraceError && error.status === 400 && Array.isArray(error.errors),
+  );
+});
+
+test('what is busy is asked again after Retry-After; who is away is told of', async () => {
+  const times: number[] = [];
+  const server = createServer((_, response) => {
+    times.push(performance.now());
+    if (times.length === 1) response.writeHead(503, { 'Retry-After': '1' }).end('{}');
+    else response.end('{"meta":{"status":200,"missingViewReferences":[]},"route":{"title":"x"},"views":{}}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
+  assert.equal((await createClient({ url }).byUrl('/')).status, 200);
+  assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
+  times.length = 0;
+  await assert.rejects(createClient({ url, retries: 0 }).byUrl('/'), { status: 503 });
+  await new Promise((resolve) => server.close(resolve));
+  await assert.rejects(createClient({ url, retries: 1 }).byUrl('/'), { status: 0 });
+});
+
+/** What goes through a port of its own to the front, until it is cut. */
+async function cuttable(context: test.TestContext, target: string) {
+  const sockets = new Set<Socket>();
+  const { hostname, port } = new URL(target);
+  const server = createTcpServer((socket) => {
+    const front = connect(Number(port), hostname);
+    for (const [one, other] of [
+      [socket, front],
+      [front, socket],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  context.after(() => {
+    cut();
+    server.close();
+  });
+  const { port: own } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${own}`, cut };
+}
+
+test('changes come from the beginning, each once, also over broken connections', async (context) => {
+  const { url, cut } = await cuttable(context, system.url('web.1'));
+  const count = 300;
+  await client.saveMany(Array.from({ length: count }, (_, index) => page(`copy-${index}`)));
+  const follower = createClient<Site>({ url, key: clientKey });
+  const stop = new AbortController();
+  const seen: Change[] = [];
+  const isCopy = ({ originId }: Change) => originId.startsWith('copy-');
+  for await (const change of follower.changes({ signal: stop.signal })) {
+    seen.push(change);
+    if (seen.length === 10) cut();
+    const copies = seen.filter(isCopy);
+    if (copies.length === count) {
+      // It is cut off while something changes, and hears of it all the same.
+      cut();
+      await client.save('copy-7', { ...page('copy-7'), properties: { title: 'changed' } });
+      await client.remove('copy-8');
+    }
+    if (copies.length === count + 2) stop.abort();
+  }
+  const copies = seen.filter(isCopy);
+  assert.equal(new Set(copies.slice(0, count).map(({ id }) => id)).size, count);
+  assert.deepEqual(
+    copies.slice(count).map(({ originId, action, urls, left }) => [originId, action, urls, left.urls]),
+    [
+      ['copy-7', 'set', ['/copy-7'], []],
+      ['copy-8', 'removed', [], ['/copy-8']],
+    ],
+  );
+  assert.equal(new Set(seen.map(({ offset }) => offset)).size, seen.length);
+
+  const since = copies[count]?.offset ?? '';
+  for await (const change of follower.changes({ since })) {
+    assert.deepEqual([change.originId, change.action], ['copy-8', 'removed']);
+    break;
+  }
+  const refused = (options: ChangesOptions, key: string) =>
+    createClient({ url, key }).changes(options).next();
+  await assert.rejects(refused({ since: 'no offset' }, clientKey), { status: 410 });
+  await assert.rejects(refused({}, 'unknown'), { status: 401 });
+  await client.remove(Array.from({ length: count }, (_, index) => `copy-${index}`));
+});
+
+declare global {
+  /** Saves outside of the browser: keys of sources are not for pages. @returns the version */
+  var saveOutside: (title: string) => Promise<string>;
+}
+
+test('a page in a browser reads and follows by it, and what it asks for is new enough', async (context) => {
+  const [browser, served] = await Promise.all([openBrowser(), servePage()]);
+  context.after(() => Promise.all([browser.close(), served.close()]));
+  const tab = await browser.newPage();
+  await tab.goto(served.origin);
+  await tab.exposeFunction('saveOutside', async (title: string) => {
+    const { version } = await client.save('tab', { type: 'page', url: '/tab', properties: { title } });
+    return version;
+  });
+  const module = `data:text/javascript;base64,${Buffer.from(await bundled()).toString('base64')}`;
+  const asked = { module, url: system.url('web.1'), key: clientKey };
+  const got = await tab.evaluate(async ({ module, url, key }) => {
+    const { createClient, MillraceError }: typeof import('../../src/client/client.ts') = await import(module);
+    const client = createClient({ url, key });
+    const stop = new AbortController();
+    let first: unknown = null;
+    const heard = client.changes({ since: 'now', signal: stop.signal }).next();
+    heard.then(({ value }) => {
+      first = [value?.originId, value?.action];
+    });
+    // Nobody is told from when the feed is followed: so there is something new until it is.
+    let saves = 0;
+    const stale: number[] = [];
+    while (first === null) {
+      saves += 1;
+      const title = `Title ${saves}`;
+      const minVersion = await saveOutside(title);
+      const { view } = await client.byUrl('/tab', { minVersion });
+      if (view?.title !== title) stale.push(saves);
+    }
+    stop.abort();
+    const filters = { and: [{ field: 'title', operator: 'equals', value: `Title ${saves}` }] };
+    const { totalResults } = await client.query('pages', { filters });
+    const routes: string[] = [];
+    for await (const { url } of client.routes()) routes.push(url);
+    const refusal = await createClient({ url, key: 'unknown' })
+      .byHandle('tab')
+      .catch((error) => [error instanceof MillraceError, error.status]);
+    return { first, stale, totalResults, isRouted: routes.includes('/tab'), refusal };
+  }, asked);
+  assert.deepEqual(got, {
+    first: ['tab', 'set'],
+    stale: [],
+    totalResults: 1,
+    isRouted: true,
+    refusal: [true, 401],
+  });
+  await client.remove('tab');
+});
+
+/** The client as it is packed. */
+async function bundled(): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: ['src/client/client.ts'],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+    platform: 'browser',
+  });
+  return outputFiles[0]?.contents ?? new Uint8Array();
+}
+
+test('the client has no dependency and is below 8 kB', async () => {
+  const bytes = gzipSync(await bundled()).length;
+  assert.ok(bytes > 0 && bytes < 8_000, `${bytes} bytes`);
+});

@@ -1,0 +1,212 @@
+/** What `millrace types` writes compiles under `tsc --strict` beside the client, says what views have, and nothing else. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { typesFile } from '../../../src/config/delivered-types/types-file.ts';
+import { readConfiguration } from '../../../src/config/documents/read.ts';
+import { folderWith } from '../support/folder.ts';
+import { siteTenant } from '../support/site.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+async function typesOf(context: test.TestContext, files: Readonly<Record<string, unknown>>): Promise<string> {
+  const texts = Object.entries({ 'tenant.json': siteTenant(), ...files }).map(([file, content]) => [
+    `tenants/site/${file}`,
+    typeof content === 'string' ? content : JSON.stringify(content),
+  ]);
+  const read = await readConfiguration(await folderWith(context, Object.fromEntries(texts)));
+  assert.ok(read.ok, JSON.stringify(read));
+  return typesFile(read.documents, 'site');
+}
+
+/** What a member of an interface is said to be, on one line. */
+function said(types: string, name: string): string {
+  const lines = types.split('\n');
+  const at = lines.findIndex((line) => line.startsWith(`  readonly ${name}: `));
+  const end = lines.findIndex((line, index) => index >= at && /^ {2}\S.*;$|^ {2}\}/.test(line));
+  const text = lines.slice(at, end + 1).map((line) => line.trim());
+  return text.join(' ').replace(`readonly ${name}: `, '');
+}
+
+const triggers = { cms: ['page'] };
+
+test('each property type of a schema in JSON has its type, and null where it can be', async (context) => {
+  const types = await typesOf(context, {
+    'schemas/page.json': {
+      triggers,
+      route: { handles: ['home', 'page-{originId}', '{{x}}-{p.handle}'] },
+      properties: {
+        hole: '{p.title}',
+        own: '{originId}',
+        sure: "{p.title ?? 'none'}",
+        put: 'Title: {p.title}',
+        constant: 5,
+        empty: null,
+        filled: { type: 'string', value: '{p.title}', default: 'none' },
+        other: { type: 'string', value: '{p.title}', default: '{p.name}' },
+        size: { type: 'number', value: '{p.size}' },
+        count: { type: 'number', value: '{p.size}', default: 0 },
+        isNew: { type: 'boolean', value: '{p.new}', default: 'false' },
+        tags: { type: 'array', input: '{p.tags}' },
+        'two words': {
+          type: 'array',
+          input: '{p.tags}',
+          items: { type: 'object', properties: { tag: '{item}' } },
+        },
+        path: { '*': 'p.content' },
+        whole: { type: 'object', properties: { '*': 'p.content' } },
+        some: { type: 'object', properties: { own: 'text', '*': 'p.content' } },
+        next: { type: 'reference', alias: 'page', originId: '{p.next}' },
+        any: { type: 'reference', view: '{p.alias}', originId: '{p.next}' },
+        gone: { type: 'reference', alias: 'no-such', originId: '{p.next}' },
+        card: { type: 'partial', alias: 'card', input: '{p}' },
+        tree: { type: 'partial', alias: 'tree', input: '{p}' },
+      },
+    },
+    'partials/card.json': { properties: { id: '{id}' } },
+    'partials/tree.json': { properties: { below: { type: 'partial', alias: 'tree', input: '{below}' } } },
+  });
+  const expected = [
+    ['hole', 'string | null'],
+    ['own', 'string'],
+    ['sure', 'string'],
+    ['put', 'string'],
+    ['constant', 'number'],
+    ['empty', 'null'],
+    ['filled', 'string'],
+    ['other', 'string | null'],
+    ['size', 'number | null'],
+    ['count', 'number'],
+    ['isNew', 'boolean'],
+    ['tags', 'readonly Json[]'],
+    ['"two words"', 'readonly { readonly tag: string | null; }[]'],
+    ['path', 'Json'],
+    ['whole', 'Json'],
+    ['some', '{ readonly own: string; readonly [name: string]: Json; }'],
+    ['next', 'Views["page"] | null'],
+    ['any', 'Views[keyof Views] | null'],
+    ['gone', 'null'],
+    ['card', 'Partials["card"]'],
+    ['tree', 'Partials["tree"] | null'],
+  ].map(([name, type]) => `readonly ${name}: ${type};`);
+  assert.equal(said(types, 'page'), `{ ${expected.join(' ')} };`);
+  // What a partial is given may lack an id.
+  assert.equal(said(types, 'card'), '{ readonly id: string | null; };');
+  assert.match(types, /export type Handle = "home" \| `page-\$\{string\}` \| `\{x\}-\$\{string\}`;/);
+});
+
+test('what code writes out has its type, and what it does not show is any JSON', async (context) => {
+  const triggered = "triggers(context) { context.triggers('cms', ['page']); },";
+  const types = await typesOf(context, {
+    'lib/words.ts': 'export const words = (text: string) => ({ count: text.split(" ").length });',
+    'schemas/page.full.ts': `
+      import { words } from '../lib/words.ts';
+      export default {
+        ${triggered}
+        routes({ originId }, context) { context.handle('page-' + originId); context.handle(null); },
+        async properties({ properties: p }, context) {
+          const found = await context.lookup("type eq 'page'").toPromise();
+          const built: any = { a: 1 };
+          built.b = 2;
+          return {
+            title: p.title,
+            text: String(p.text),
+            long: p.text.length > 10,
+            words: words(p.text),
+            links: found.map((one) => ({ url: one.url, name: \`\${one.properties.name}\` })),
+            built,
+            maybe: p.a ? 'a' : undefined,
+            either: p.a ? 'a' : null,
+            sum: p.a - 1,
+            next: context.reference('page').byOriginId(p.next),
+            related: context.reference('page').byOriginIds(p.related),
+            first: context.reference('page').children().first(),
+            card: context.partial('card', p),
+            later: Promise.resolve([1, null]),
+          };
+        },
+      };`,
+    'schemas/spread.full.js': `export default { ${triggered} properties: ({ properties }) => ({ ...properties, own: true }) };`,
+    'schemas/unseen.full.js': `const make = (own) => own; export default { ${triggered} properties: ({ properties }) => make(properties) };`,
+    'schemas/silent.full.js': `export default { ${triggered} actions() {} };`,
+    'schemas/card.partial.js': 'export default { properties: (input) => ({ name: String(input.name) }) };',
+    'schemas/pages.index.js': `export default { ${triggered} index: { fields: { at: { type: 'date' }, near: { type: 'geoPoint[]' } } }, properties: () => ({}) };`,
+  });
+  const expected = [
+    'title: Json',
+    'text: string',
+    'long: boolean',
+    'words: { readonly count: number; }',
+    'links: readonly { readonly url: Json; readonly name: string; }[]',
+    'built: { readonly [name: string]: Json; }',
+    'maybe?: string',
+    'either: string | null',
+    'sum: number | null',
+    'next: Views["page"] | null',
+    'related: readonly (Views["page"] | null)[]',
+    'first: Views["page"] | null',
+    'card: Partials["card"]',
+    'later: readonly (number | null)[]',
+  ].map((member) => `readonly ${member};`);
+  assert.equal(said(types, 'page'), `{ ${expected.join(' ')} };`);
+  assert.equal(said(types, 'spread'), '{ readonly own: boolean; readonly [name: string]: Json; };');
+  assert.equal(said(types, 'unseen'), '{ readonly [name: string]: Json; };');
+  assert.doesNotMatch(types, /silent/);
+  assert.equal(said(types, 'pages'), '{ readonly at?: number | string; readonly near?: readonly Place[]; };');
+  assert.match(types, /export type Handle = `page-\$\{string\}`;/);
+});
+
+test('the types and the client compile strictly, and a wrong name does not', async (context) => {
+  const demo = await readConfiguration(path.join(root, 'config'));
+  assert.ok(demo.ok);
+  const folder = await folderWith(context, { 'millrace.ts': typesFile(demo.documents, 'atlas') });
+  writeFileSync(
+    path.join(folder, 'page.ts'),
+    `import { createClient } from 'millrace/client';
+import type { Millrace, Views } from './millrace.ts';
+
+const client = createClient<Millrace>({ url: 'http://127.0.0.1:4000' });
+export const card: Views['countryCard'] = { code: 'FR', name: 'France', flag: null, url: '/europe/france' };
+// @ts-expect-error: nothing is called so
+card.nam;
+// @ts-expect-error: a text is no number
+export const wrong: Views['countryCard'] = { ...card, name: 5 };
+
+export async function show(): Promise<void> {
+  const { view } = await client.byUrl('/europe/france');
+  if (view !== null && 'largestCities' in view) {
+    const sizes: (number | null | undefined)[] = view.largestCities.map((city) => city?.population);
+    console.log(sizes, view.capital?.name?.toUpperCase());
+    // @ts-expect-error: nothing is called so
+    view.captial;
+    // @ts-expect-error: null is possible
+    view.capital.name;
+  }
+  await client.byHandle('country-FR');
+  // @ts-expect-error: no view has such a handle
+  await client.byHandle('coutry-FR');
+  const { results } = await client.query('cities', {});
+  console.log(results[0]?.name?.length, results[0]?._originId);
+  // @ts-expect-error: the index has no such field
+  results[0]?.nmae;
+  // @ts-expect-error: there is no such index
+  await client.query('citys', {});
+  for await (const item of client.queryAll('countries')) console.log(item.code);
+}
+`,
+  );
+  const options = {
+    ...{ strict: true, noEmit: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+    ...{ target: 'es2022', module: 'nodenext', lib: ['es2022', 'dom', 'dom.asynciterable'], types: [] },
+    allowImportingTsExtensions: true,
+    paths: { 'millrace/client': [path.join(root, 'src/client/client.ts')] },
+  };
+  const project = path.join(folder, 'tsconfig.json');
+  writeFileSync(project, JSON.stringify({ compilerOptions: options, files: ['page.ts'] }));
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '--project', project], { encoding: 'utf8' });
+  assert.equal(status, 0, stdout);
+});

@@ -1,0 +1,165 @@
+/** What is told of schemas in JavaScript that are not sound: file, line, column, and what to do. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { readConfiguration } from '../../../src/config/documents/read.ts';
+import { siteTenant } from '../support/site.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'millrace-code-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const triggers = "triggers(context) { context.triggers('cms', ['page']); },";
+const sound = `export default { ${triggers} properties: () => ({}) };`;
+
+let folders = 0;
+
+/** Lines `file path message` of the mistakes, or of the warnings where there are none. */
+async function told(files: Readonly<Record<string, string>>, link?: readonly [target: string, at: string]) {
+  folders += 1;
+  const dir = path.join(folder, String(folders));
+  const all = { 'tenant.json': JSON.stringify(siteTenant()), ...files };
+  for (const [file, text] of Object.entries(all)) {
+    const place = path.join(dir, 'tenants/site', file);
+    mkdirSync(path.dirname(place), { recursive: true });
+    writeFileSync(place, text);
+  }
+  if (link !== undefined) symlinkSync(link[0], path.join(dir, 'tenants/site', link[1]));
+  const outcome = await readConfiguration(dir);
+  const issues = outcome.ok ? outcome.warnings : outcome.issues;
+  return issues.map(
+    ({ file, path: place, message }) => `${file.replace('tenants/site/', '')} ${place} ${message}`,
+  );
+}
+
+test('a mistake in code is told with file, line and column', async () => {
+  const cases: [string, Readonly<Record<string, string>>, string[]][] = [
+    [
+      'syntax',
+      { 'schemas/a.full.js': 'export default {\n  a b\n};' },
+      ['schemas/a.full.js 2:5 Expected "}" but found "b"'],
+    ],
+    [
+      'no default',
+      { 'schemas/a.full.js': 'export const a = 1;' },
+      ['schemas/a.full.js $ there is no default export'],
+    ],
+    [
+      'it throws',
+      {
+        'schemas/a.full.ts':
+          'interface A { a: string }\nconst a = null as unknown as A;\nexport default { b: a.a };',
+      },
+      ["schemas/a.full.ts 3:23 Cannot read properties of null (reading 'a')"],
+    ],
+    [
+      'members of context',
+      {
+        'schemas/a.full.js': `export default {\n  ${triggers}\n  routes(entity, context) {\n    context.urll('/');\n  },\n  properties(entity, { lookup, partiall }) { return {}; },\n};`,
+      },
+      [
+        'schemas/a.full.js 4:13 context has no member "urll" in routes',
+        'schemas/a.full.js 6:32 context has no member "partiall" in properties',
+      ],
+    ],
+    [
+      'an unknown group, in a file that is imported',
+      {
+        'schemas/a.full.js': `import { find } from '../lib/find.js';\nexport default { ${triggers} properties: (entity, context) => find(context) };`,
+        'lib/find.ts':
+          "export const find = (context) => ({\n  a: context.lookup('type eq 1').sourceGroup('cmss'),\n});",
+      },
+      ['lib/find.ts 2:46 unknown source group "cmss"'],
+    ],
+    [
+      'triggers of an unknown group',
+      {
+        'schemas/a.full.js':
+          "export default {\n  triggers(context) { context.triggers('cmss', ['page']); },\n};",
+      },
+      ['schemas/a.full.js 2:40 unknown source group "cmss"'],
+    ],
+    [
+      'no triggers',
+      { 'schemas/a.full.js': 'export default { properties: () => ({}) };' },
+      ['schemas/a.full.js $ there is no function triggers(context)'],
+    ],
+    [
+      'a filter',
+      {
+        'schemas/a.full.js': `export default { ${triggers}\n  properties: (entity, context) => ({ a: context.lookup('type eqq 1') }) };`,
+      },
+      ['schemas/a.full.js 2:57 at character 6: there is no operator `eqq`'],
+    ],
+    [
+      'a package',
+      { 'schemas/a.full.js': `import fs from 'node:fs';\n${sound}` },
+      ['schemas/a.full.js 1:16 packages cannot be imported: "node:fs"'],
+    ],
+    [
+      'outside',
+      { 'schemas/a.full.js': `import a from '../../other/a.js';\n${sound}` },
+      ['schemas/a.full.js 1:15 "../../other/a.js" lies outside the tenant\'s folder'],
+    ],
+    [
+      'not there',
+      { 'schemas/a.full.js': `import a from './b.js';\n${sound}` },
+      ['schemas/a.full.js 1:15 there is no file "./b.js"'],
+    ],
+    [
+      'two with one alias',
+      { 'schemas/a.full.js': sound, 'schemas/a.json': JSON.stringify({ triggers: {}, properties: {} }) },
+      ['schemas/a.json $ "a" is the alias of two files of the kind schemas'],
+    ],
+    [
+      'an index without fields',
+      { 'schemas/a.index.js': sound },
+      ['schemas/a.index.js $.index must be an object, is missing'],
+    ],
+    [
+      'a file that nothing imports',
+      { 'schemas/a.full.js': sound, 'schemas/helper.js': '' },
+      ['schemas/helper.js $ not a name for a schema file'],
+    ],
+    [
+      'unknown aliases are warnings',
+      {
+        'schemas/a.full.js': `export default { ${triggers}\n  properties: (entity, context) => ({ a: context.reference('nope').self(), b: context.partial('none', 1) }) };`,
+      },
+      [
+        'schemas/a.full.js 2:60 there is no schema "nope"',
+        'schemas/a.full.js 2:95 there is no partial "none"',
+      ],
+    ],
+    [
+      'unknown aliases in constants and choices',
+      {
+        'schemas/a.full.js': `const card = 'crad';
+let either = 'a'; either = 'b';
+export default { ${triggers}
+  properties: (entity, context) => ({ a: context.reference(card).self(), b: context.reference(either).self() }),
+  actions(entity, context) {
+    context.reprocess(entity.p ? 'a' : 'aa');
+    context.destination('hoook');
+    ((card) => context.reprocess(card))('a');
+  } };`,
+      },
+      [
+        'schemas/a.full.js 4:60 there is no schema "crad"',
+        'schemas/a.full.js 6:40 there is no schema "aa"',
+        'schemas/a.full.js 7:25 there is no webhook "hoook"',
+      ],
+    ],
+    ['sound', { 'schemas/a.full.js': sound }, []],
+  ];
+  for (const [name, files, expected] of cases) assert.deepEqual(await told(files), expected, name);
+});
+
+test('a link out of the folder is not imported', async () => {
+  const outside = path.join(folder, 'outside.js');
+  writeFileSync(outside, 'export default 1;');
+  const files = { 'schemas/a.full.js': `import a from './link.js';\n${sound}` };
+  const [first] = await told(files, [outside, 'schemas/link.js']);
+  assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
+});

@@ -1,0 +1,411 @@
+/** The console in a real browser, over the demo's configuration and some of its places. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Json } from '../../src/contract/json.ts';
+import { openBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
+import { atlasFiles, someAtlasPlaces } from '../system/support/data/atlas.ts';
+import { System } from '../system/support/processes/system.ts';
+
+const managementKey = 'management-atlas-demo';
+const followerKey = 'environment-follower';
+const sourceKey = 'source-atlas-demo';
+const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+/** An address of this machine is none that a webhook may have. */
+const receiver = {
+  alias: 'receiver',
+  environment: 'production',
+  url: 'http://127.0.0.1:9/changes',
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const scriptBytesMax = 150_000;
+
+/** Markup, a word that no screen holds, Hebrew, and a character that turns the direction of what follows it. */
+const bad = {
+  originId: 'city-<img src=x>/%2F ü',
+  type: 'city',
+  url: `/שלום/<script>window.hacked=1</script>/${'w'.repeat(300)}`,
+  properties: {
+    name: `${hostile} ${'word'.repeat(500)}`,
+    alternateNames: ['שלום', '\u202eright to left', hostile],
+    countryName: hostile,
+    population: 7,
+  },
+};
+const scope =
+  'gid://Environment/0e6f2a1c-7d0b-4c35-9a51-3f5c8f1b6a10/Source/b84d1f5e-2c97-4e0f-8d36-5a7e91c0d2f4';
+const viewPath = (originId: string, alias: string) =>
+  `/view?id=${encodeURIComponent(`${scope}/Entity/${originId}/View/${alias}`)}`;
+const badQuery = {
+  filters: { and: [{ field: '_originId', operator: 'equals', value: bad.originId }] },
+  facets: [{ field: 'country' }],
+};
+
+/** Each page, and words that it shows only when it is whole. */
+const pages: readonly (readonly [path: string, words: string])[] = [
+  ['', 'Partitions'],
+  ['/content', 'auto-indexed'],
+  ['/content/world?type=city', 'Next page'],
+  ['/content/world/country-FR', 'countryCard'],
+  ['/content?find=nothing-has-this', 'Nothing has this id'],
+  ['/view', 'A URL leads to the view'],
+  [`${viewPath('city-2996944', 'city')}&if=name&be=Lugdunum`, 'Lugdunum, France'],
+  [viewPath('city-no-such', 'city'), 'There is no entity'],
+  [
+    `/content/world/${encodeURIComponent(bad.originId)}?if=name&be=${encodeURIComponent(hostile)}`,
+    'Index cities',
+  ],
+  [viewPath(bad.originId, 'city'), '<img src=x'],
+  [`/urls?url=${encodeURIComponent(bad.url)}`, 'a page is served'],
+  [`/query?index=cities&q=${encodeURIComponent(JSON.stringify(badQuery))}`, '1 result'],
+  ['/content?find=City', 'in index cities'],
+  ['/urls?url=/europe/france/lyon', 'a page is served'],
+  ['/query?index=cities', 'results'],
+  ['/schemas', 'countryCard'],
+  ['/schemas/schemas/country.json?entity=country-FR', 'Made of an entity'],
+  ['/changes', 'receiver'],
+  ['/nothing-here', 'Nothing here'],
+];
+
+let system: System;
+let browser: Browser;
+let front = '';
+
+before(async () => {
+  const follower = { name: 'follower', environment: 'production', domains: ['site'], apiKeys: [followerKey] };
+  const files = atlasFiles((tenant) => {
+    tenant.environmentClients.push(follower);
+    tenant.webhooks = [receiver];
+  });
+  system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 4, files });
+  front = system.url();
+  const places = await someAtlasPlaces();
+  const more = Array.from({ length: 60 }, (_, at) => ({
+    originId: `city-${at}`,
+    type: 'city',
+    url: `/city-${at}`,
+    properties: { name: `City ${at}`, countryName: at % 2 === 0 ? 'Even' : 'Odd', population: at },
+  }));
+  const client = system.client();
+  for (const part of [[...places, bad], more.slice(0, 30), more.slice(30)]) {
+    const saved = await client.post('/ingest/v2', asJson(part), { key: sourceKey });
+    assert.equal(saved.status, 200, saved.text);
+    const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
+    const read = await client.get('/v2?url=/europe/france', { key: 'environment-atlas-demo', headers });
+    assert.equal(read.status, 200);
+  }
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+
+const asJson = (entities: readonly object[]) => JSON.parse(JSON.stringify(entities)) as Json;
+
+/** A tab that the console was opened in. What the page does wrong fails the test. */
+async function opened(
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<{ readonly page: Page; readonly context: BrowserContext; readonly wrong: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  page.on('pageerror', (error) => wrong.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    // A status of an answer is no mistake of the page; what its policy refuses is.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) wrong.push(text);
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    const isOwn = url.pathname.startsWith('/console') || url.pathname.startsWith('/management/v1/');
+    if (url.origin !== front || !isOwn) wrong.push(`asks ${request.url()}`);
+    if (request.url().includes(managementKey)) wrong.push(`the key is in ${request.url()}`);
+  });
+  await page.goto(`${front}/console`);
+  await page.getByLabel('Management key').fill(managementKey);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  return { page, context, wrong };
+}
+
+test('what is served says that nothing else may be loaded, and is kept by its digest', async () => {
+  const client = system.client();
+  const page = await client.get('/console');
+  assert.equal(page.status, 200);
+  const policy = String(page.headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(policy, /unsafe|https?:/);
+  assert.equal(page.headers['x-content-type-options'], 'nosniff');
+  assert.equal(page.headers['cache-control'], 'no-cache');
+  assert.equal(page.headers['access-control-allow-origin'], undefined);
+  const script = /src="([^"]+\.js)"/.exec(page.text)?.[1] ?? assert.fail('no script');
+  const packed = await fetch(front + script, { headers: { 'Accept-Encoding': 'gzip' } });
+  assert.equal(packed.headers.get('content-encoding'), 'gzip');
+  assert.match(packed.headers.get('cache-control') ?? '', /immutable/);
+  assert.ok(Number(packed.headers.get('content-length')) < scriptBytesMax);
+  assert.equal((await client.get('/console/assets/no-such-file.js')).status, 404);
+  for (const path of ['/console/', '/console/content/world/a%2Fb', '/console/schemas/schemas/a.json']) {
+    assert.equal((await client.get(path)).text, page.text, path);
+  }
+});
+
+test('a wrong key is refused in words, and the right one stays in the tab', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${front}/console`);
+  await page.getByLabel('Management key').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('No tenant has this key.').waitFor();
+  await page.getByLabel('Management key').fill('environment-atlas-demo');
+  await page.keyboard.press('Enter');
+  await page.getByText('This key is no management key').waitFor();
+  await page.getByLabel('Management key').fill(managementKey);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const other = await context.newPage();
+  await other.goto(`${front}/console`);
+  await other.getByLabel('Management key').waitFor();
+  await page.getByRole('button', { name: 'Forget the key' }).click();
+  await page.getByLabel('Management key').waitFor();
+  await context.close();
+});
+
+test('each page shows, fits 360 px, is accessible in light and dark, and has the text of entities as text', async () => {
+  const { page, context, wrong } = await opened({ bypassCSP: true, reducedMotion: 'reduce' });
+  for (const [path, words] of pages) {
+    await page.goto(`${front}/console${path}`);
+    await page.getByText(words).first().waitFor();
+    await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
+    assert.equal(await page.locator('main img, main script').count(), 0, path);
+    await page.evaluate(axeSource);
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [360, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      const scrolled = await page.evaluate<number>('document.documentElement.scrollWidth');
+      assert.ok(scrolled <= width, `${path} is ${scrolled} px wide at ${width} px`);
+      assert.deepEqual(await seriousFindings(page), [], `${path} at ${width} px`);
+    }
+  }
+  assert.equal(await page.evaluate(() => Reflect.get(globalThis, 'hacked')), undefined);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+/** What axe-core, which the page has loaded, finds and calls serious. */
+async function seriousFindings(page: Page): Promise<string[]> {
+  const found = await page.evaluate(async () => {
+    const axe = Reflect.get(globalThis, 'axe') as {
+      run(options: { resultTypes: string[] }): Promise<{
+        violations: { id: string; impact: string; nodes: { html: string }[] }[];
+      }>;
+    };
+    return (await axe.run({ resultTypes: ['violations'] })).violations;
+  });
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+test('the keyboard alone leads everywhere', async () => {
+  const { page, context, wrong } = await opened();
+  const headings = {
+    c: 'Content',
+    v: 'View',
+    u: 'URLs',
+    q: 'Query',
+    s: 'Schemas',
+    h: 'Changes',
+    o: 'Overview',
+  };
+  for (const [letter, name] of Object.entries(headings)) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  }
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await page.getByRole('heading', { level: 1, name: 'Content' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('City');
+  await page.keyboard.press('Enter');
+  const found = page.getByRole('list', { name: 'Found' }).getByRole('link').first();
+  await found.waitFor();
+  // Past the trail, the field and its button.
+  for (let at = 0; at < 4; at += 1) await page.keyboard.press('Tab');
+  assert.equal(await found.evaluate((link) => link.matches(':focus')), true);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 2, name: 'Properties' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Find' }).waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('a facet narrows the query, and the address holds it', async () => {
+  const { page, context, wrong } = await opened();
+  await page.goto(`${front}/console/query?index=cities`);
+  await page.getByRole('checkbox', { name: 'country', exact: true }).check();
+  await page.getByRole('button', { name: 'Even 30' }).click();
+  await page.getByRole('heading', { name: '30 results' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Even 30' }).getAttribute('aria-pressed'), 'true');
+  await page.reload();
+  await page.getByRole('heading', { name: '30 results' }).waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('Citty 42');
+  await page.locator('main table').getByText('City 42', { exact: true }).waitFor();
+  await page
+    .getByLabel('The query object')
+    .fill('{"pagination":{"pageSize":1},"sort":[{"field":"nothing"}]}');
+  await page.getByRole('button', { name: 'Run what is written' }).click();
+  await page.getByRole('alert').getByText('nothing').waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('a change appears in the feed as it happens', async () => {
+  const { page, context, wrong } = await opened();
+  await page.goto(`${front}/console/changes`);
+  await page.getByText('live', { exact: true }).waitFor();
+  const entity = { type: 'city', url: '/new', properties: { name: 'New' } };
+  assert.equal((await system.client().post('/ingest/v2/city-new', entity, { key: sourceKey })).status, 200);
+  await page.getByRole('link', { name: 'city-new city', exact: true }).waitFor();
+  await page.getByRole('link', { name: '/new' }).click();
+  await page.getByText('a page is served').waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('a query with a management key tells what is wrong with it, and other keys ask elsewhere', async () => {
+  const client = system.client();
+  const ask = (body: Json, key = managementKey) => client.post('/management/v1/query', body, { key });
+  const byIndex = await ask({ index: 'cities', pagination: { pageSize: 1 }, aliases: ['city'] });
+  const typed = { sourceGroupAlias: 'world', sourceEntityType: 'city', pagination: { pageSize: 1 } };
+  const byType = await ask(typed);
+  assert.deepEqual([byIndex.status, byType.status], [200, 200]);
+  assert.equal(JSON.parse(byIndex.text).totalResults, JSON.parse(byType.text).totalResults);
+  assert.ok(JSON.parse(byIndex.text).results[0]._views.city);
+  const unknown = await ask({ index: 'nothing' });
+  assert.equal(unknown.status, 404);
+  assert.equal(JSON.parse(unknown.text).errors.length, 1);
+  assert.equal((await ask({ index: 'cities', sort: [{ field: 'nothing' }] })).status, 400);
+  assert.equal((await ask([])).status, 400);
+  assert.equal((await ask(typed, 'environment-atlas-demo')).status, 403);
+});
+
+test('the feed is the same with a management key', async () => {
+  const client = system.client();
+  const ask = (path: string, key: string) => client.get(path, { key });
+  const managed = await ask('/management/v1/changes', managementKey);
+  const delivered = await ask('/changes/v1', followerKey);
+  assert.deepEqual([managed.status, delivered.status], [200, 200]);
+  assert.deepEqual(JSON.parse(managed.text).changes, JSON.parse(delivered.text).changes);
+  assert.equal((await ask('/management/v1/changes?environment=nowhere', managementKey)).status, 404);
+  assert.equal((await ask('/management/v1/changes', 'environment-atlas-demo')).status, 403);
+});
+
+test('an edited schema shows what it would make of an entity, and its mistakes', async () => {
+  const { page, context, wrong } = await opened();
+  await page.goto(`${front}/console/schemas/schemas/country.json?entity=country-FR`);
+  const made = page.getByRole('region', { name: 'What is made now' });
+  await made.getByText('"France"').first().waitFor();
+  const source = page.getByLabel('Source of schemas/country.json');
+  const text = await source.inputValue();
+  await source.fill(text.replace('"{p.nativeName}"', '"{p.nativeName}!"'));
+  const differs = page.getByRole('region', { name: 'What differs from now' });
+  await differs.getByText('"nativeName": "France!"').waitFor();
+  await page.getByText('+1', { exact: true }).waitFor();
+  await source.fill(text.replace('"{p.nativeName}"', '"{p.nativeName"'));
+  await page.getByRole('alert').getByText('$.properties.nativeName.value').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await made.waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('why a page is as it is, who shows it, and what if its name changes: with the mouse', async () => {
+  const { page, context, wrong } = await opened();
+  await page.getByLabel('Find anywhere').fill('/europe/france/lyon');
+  await page.getByLabel('Find anywhere').press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Lyon, France' }).waitFor();
+  await page.getByText('because its own entity was saved').waitFor();
+  await page.getByRole('link', { name: 'Who shows it' }).click();
+  await page.getByText('1 view refers to its cityCard').waitFor();
+  await page.getByRole('link', { name: 'What if it changes' }).click();
+  await page.getByLabel('were').fill('Lugdunum');
+  await page.getByRole('region', { name: 'What city would be' }).getByText('"Lugdunum, France"').waitFor();
+  const card = page.getByRole('article').filter({ hasText: 'View cityCard' });
+  await card.getByText('1 view shows it at once').waitFor();
+  await card.getByRole('link', { name: 'France' }).click();
+  await page.getByRole('heading', { level: 1, name: 'France' }).waitFor();
+  await page.goBack();
+  // The address holds what was supposed.
+  assert.equal(await page.getByLabel('were').inputValue(), 'Lugdunum');
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('why a page is as it is, who shows it, and what if its name changes: with keys alone', async () => {
+  const { page, context, wrong } = await opened();
+  await page.keyboard.press('/');
+  await page.keyboard.type('/europe/france/lyon');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Lyon, France' }).waitFor();
+  await page.getByLabel('were').waitFor();
+  await tabTo(page, page.getByRole('link', { name: 'What if it changes' }));
+  await page.keyboard.press('Enter');
+  await tabTo(page, page.getByLabel('were'));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('Lugdunum');
+  await page.getByRole('region', { name: 'What city would be' }).getByText('"Lugdunum, France"').waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+const tabsMax = 12;
+
+/** Presses Tab until it has the focus. */
+async function tabTo(page: Page, wanted: Locator): Promise<void> {
+  for (let at = 0; at < tabsMax; at += 1) {
+    await page.keyboard.press('Tab');
+    if (await wanted.evaluate((element) => element.matches(':focus'))) return;
+  }
+  assert.fail(`it is not among the next ${tabsMax}`);
+}
+
+test('a webhook tells how it stands, and why a test of it failed', async () => {
+  const { page, context, wrong } = await opened();
+  await page.goto(`${front}/console/changes`);
+  const row = page.getByRole('row').filter({ hasText: 'receiver' });
+  await row.getByRole('button', { name: 'Test' }).click();
+  await row.getByRole('status').getByText('has no public address').waitFor();
+  await row.getByRole('button', { name: 'Replay all' }).click();
+  await row.getByText('Sends everything again').waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test('the charts of a new tab begin with what the front remembers', async () => {
+  await until('the front remembers two samples', async () => {
+    const { json } = await system.client().get('/management/v1/status', { key: managementKey });
+    return json.recent.rates.length >= 2;
+  });
+  const { page, context } = await opened();
+  const chart = page.locator('.chart', { hasText: 'Requests a second' });
+  await chart.waitFor();
+  assert.equal(await chart.getByText('The first points come in a few seconds.').count(), 0);
+  await context.close();
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { typedValue, valueText } from '../../../src/console/parts/typed-value.ts';
+import {
+  conditionsOf,
+  isChosen,
+  toggled,
+  withConditions,
+  withSearch,
+  withSort,
+  withToken,
+} from '../../../src/console/query/query-state.ts';
+
+test('members that the form does not know stay', () => {
+  const query = { distinct: 'a', search: { field: 'name', value: 'x', prefix: true }, filters: { or: [] } };
+  assert.deepEqual(withSort(query, 'size', 'desc'), { ...query, sort: [{ field: 'size', order: 'desc' }] });
+  assert.deepEqual(withSearch(query, 'name, names', 'y'), {
+    distinct: 'a',
+    filters: { or: [] },
+    search: { prefix: true, fields: [{ field: 'name' }, { field: 'names' }], value: 'y' },
+  });
+});
+
+test('filters of another form are left alone', () => {
+  const query = { filters: { and: [{ or: [] }] } };
+  assert.equal(conditionsOf(query), null);
+  assert.equal(toggled(query, 'a', 1), query);
+  const plain = [{ field: 'a', operator: 'in', value: [1] }];
+  assert.deepEqual(conditionsOf(withConditions({}, plain)), plain);
+});
+
+test('a group of a facet is turned on and off again, from the first page on', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.integer(), fc.boolean()), (value) => {
+      const query = { pagination: { pageSize: 5 } };
+      const on = toggled(withToken(query, 'token'), 'field', value);
+      assert.equal(isChosen(on, 'field', value), true);
+      assert.deepEqual(on.pagination, { pageSize: 5 });
+      assert.deepEqual(toggled(on, 'field', value), query);
+    }),
+  );
+});
+
+test('a value is written so that it is read as itself', () => {
+  const values = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.integer()));
+  fc.assert(fc.property(values, (value) => assert.deepEqual(typedValue(valueText(value)), value)));
+});

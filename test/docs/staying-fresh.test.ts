@@ -1,0 +1,92 @@
+/** The programs of "Staying fresh" follow a real platform. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { until } from '../support/until.ts';
+import { requireOk } from '../system/support/feed-copy.ts';
+import { System } from '../system/support/processes/system.ts';
+import { clientKey, siteFiles, sourceKey } from '../system/support/site.ts';
+
+const page = readFileSync(new URL('../../docs/guide/staying-fresh.md', import.meta.url), 'utf8');
+const [loop, next, ...others] = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+
+let system: System;
+const children: ChildProcess[] = [];
+
+before(async () => {
+  system = await System.start({
+    web: 1,
+    workers: 1,
+    jobs: 0,
+    partitions: 4,
+    files: siteFiles({
+      schemas: {
+        page: { triggers: { cms: ['page'] }, route: { url: '{url}' }, properties: { title: '{p.title}' } },
+      },
+    }),
+  });
+});
+after(async () => {
+  for (const child of children) child.kill();
+  await system.stop();
+});
+
+async function save(url: string): Promise<void> {
+  const entity = { type: 'page', url, properties: { title: url } };
+  requireOk(await system.client().post('/ingest/v2/one', entity, { key: sourceKey }));
+}
+
+/** A site with both programs. Next.js itself is not here: what it would be asked to make anew is printed. */
+function startSite(offset: string | null): { readonly lines: () => string[] } {
+  const folder = path.join(system.scratchDir, `site-${children.length}`);
+  const cache = path.join(folder, 'node_modules/next');
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(path.join(cache, 'package.json'), '{"name":"next","exports":{"./cache":"./cache.mjs"}}');
+  writeFileSync(path.join(cache, 'cache.mjs'), 'export const revalidatePath = (path) => console.log(path);');
+  writeFileSync(path.join(folder, 'loop.mjs'), loop ?? '');
+  writeFileSync(path.join(folder, 'act.mjs'), next ?? '');
+  writeFileSync(
+    path.join(folder, 'site.mjs'),
+    `import { follow } from './loop.mjs';\nimport { act } from './act.mjs';\nawait follow(${JSON.stringify(offset)}, act);\n`,
+  );
+  const child = spawn(process.execPath, ['site.mjs'], {
+    cwd: folder,
+    env: { ...process.env, MILLRACE_URL: system.url(), MILLRACE_KEY: clientKey },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  let text = '';
+  child.stdout.on('data', (piece: Buffer) => {
+    text += piece.toString();
+  });
+  return { lines: () => text.split('\n') };
+}
+
+test('the loop tells Next.js of every path that is another now, or is no more', async () => {
+  assert.deepEqual(others, [], 'every program of the page is run here');
+  await save('/first');
+  const site = startSite(null);
+  await until('the copy', () => site.lines().includes('/first'));
+  const before_ = site.lines().length;
+  await save('/second');
+  await until('the new path', () =>
+    site
+      .lines()
+      .slice(before_ - 1)
+      .includes('/second'),
+  );
+  assert.ok(
+    site
+      .lines()
+      .slice(before_ - 1)
+      .includes('/first'),
+    'the former path too',
+  );
+});
+
+test('the loop begins again where its offset is not known', async () => {
+  const site = startSite('an-offset-of-somebody-else');
+  await until('the copy', () => site.lines().includes('/second'));
+});

@@ -1,0 +1,106 @@
+/** Small bodies that unpack to gigabytes, and bodies that keep the unpacking busy. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { startFront, type TestFront } from '../http/support/front.ts';
+import { apiKeys } from '../http/support/site.ts';
+import { until } from '../support/until.ts';
+
+const mebibyte = 1024 * 1024;
+/** What all bombs of a test together may make the process grow by, clients included. */
+const growthMax = 500 * mebibyte;
+
+let front: TestFront;
+before(async () => {
+  front = await startFront();
+});
+after(() => front.stop());
+
+/** A gzip file of many members is all of them, one after the other: so a bomb needs no time to be made. */
+function bomb(start: string, times: number): Buffer {
+  const member = gzipSync(Buffer.alloc(50 * mebibyte, 'a'));
+  return Buffer.concat([gzipSync(start), ...Array<Buffer>(times).fill(member)]);
+}
+
+async function send(
+  method: string,
+  path: string,
+  key: string,
+  body: Buffer,
+  coding = 'gzip',
+): Promise<number> {
+  const headers = { 'X-Api-Key': key, 'Content-Encoding': coding };
+  const response = await fetch(`${front.url}${path}`, { method, headers, body });
+  await response.text();
+  return response.status;
+}
+
+async function heldBytes(): Promise<number> {
+  const { text } = await front.call('GET', '/metrics');
+  return Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec(text)?.[1]);
+}
+
+/** The most that the process grows by while something is done, in bytes. Others are answered meanwhile. */
+async function growthDuring(act: () => Promise<void>): Promise<number> {
+  const before = process.memoryUsage().rss;
+  let most = before;
+  let isOver = false;
+  const done = act().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    assert.equal((await front.call('GET', '/health/live')).status, 200);
+    most = Math.max(most, process.memoryUsage().rss);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await done;
+  await until('nothing is held', async () => (await heldBytes()) === 0);
+  return most - before;
+}
+
+const smallEndpoints = [
+  ['POST', '/v2', apiKeys.client],
+  ['POST', '/v1/x', apiKeys.client],
+  ['POST', '/v1/source', apiKeys.client],
+  ['DELETE', '/ingest/v2', apiKeys.source],
+  ['POST', '/ingest/v2/a', apiKeys.source],
+] as const;
+
+test('1 MB that would be 1 GB is stopped at the limit, however many come at once', async () => {
+  const packed = [
+    ['gzip', bomb('{"handles":["', 19)],
+    ['br', brotliCompressSync(Buffer.alloc(200 * mebibyte, 'a'))],
+    ['deflate', deflateSync(Buffer.alloc(200 * mebibyte, 'a'))],
+  ] as const;
+  const growth = await growthDuring(async () => {
+    for (const [method, path, key] of smallEndpoints) {
+      for (const [coding, body] of packed) {
+        const statuses = await Promise.all(
+          Array.from({ length: 20 }, () => send(method, path, key, body, coding)),
+        );
+        assert.deepEqual([...new Set(statuses)], [413], `${method} ${path} ${coding}`);
+      }
+    }
+  });
+  assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
+});
+
+test('10 MB that would be 10 GB is stopped at the limit of a bulk save', async () => {
+  const body = bomb('[{"originId":"a","type":"t","properties":{"a":"', 200);
+  assert.ok(body.length < 12 * mebibyte);
+  const growth = await growthDuring(async () => {
+    const statuses = await Promise.all([1, 2, 3].map(() => send('POST', '/ingest/v2', apiKeys.source, body)));
+    // All bodies together have a budget too: who comes when it is used up is told to come again.
+    for (const status of statuses) assert.ok(status === 413 || status === 503, String(status));
+    assert.ok(statuses.includes(413));
+  });
+  assert.ok(growth < growthMax, `${Math.round(growth / mebibyte)} MiB`);
+});
+
+test('packed bytes out of which nothing comes end at the limit too', async () => {
+  const empty = gzipSync('');
+  const body = Buffer.concat(Array<Buffer>(Math.floor((2 * mebibyte) / empty.length)).fill(empty));
+  assert.equal(await send('POST', '/v2', apiKeys.client, body), 413);
+  const within = body.subarray(0, empty.length * Math.floor(mebibyte / empty.length));
+  assert.equal(await send('POST', '/v2', apiKeys.client, within), 422);
+});

@@ -1,0 +1,85 @@
+/** Code of a schema that tries to get out: `attempts`, and `describe` for what they found. */
+export const escapes = `
+const describe = (found) => found === undefined ? 'undefined' : typeof found + ' ' + String(found).slice(0, 200);
+const reach = (f) => f.constructor('return typeof process + typeof require')();
+const hostOf = (error) => error.constructor.constructor('return process')();
+const caught = (f) => { try { f(); } catch (error) { return error; } };
+let seen;
+const attempts = Object.entries({
+  process: () => process.env,
+  require: () => require(['node', 'fs'].join(':')).readFileSync('/etc/passwd', 'utf8'),
+  module: () => module.constructor,
+  imports: () => globalThis['imp' + 'ort']('node:fs'),
+  functionConstructor: () => Function('return process')(),
+  newFunction: () => new Function('return this')(),
+  indirectEval: () => (0, eval)('process'),
+  entityConstructor: (entity) => entity.constructor.constructor('return process')(),
+  propertiesConstructor: (entity) => entity.properties.constructor.constructor('return process')(),
+  textConstructor: (entity) => entity.properties.text.constructor.constructor('return process')(),
+  contextConstructor: (entity, context) => context.constructor.constructor('return process')(),
+  lookupConstructor: (entity, context) => reach(context.lookup),
+  partialConstructor: (entity, context) => reach(context.partial),
+  referenceConstructor: (entity, context) => reach(context.reference('x').byOriginId),
+  builderPrototype: (entity, context) => reach(Object.getPrototypeOf(context.lookup("type eq 'x'")).toString),
+  consoleConstructor: () => reach(console.log),
+  asyncConstructor: () => reach(async () => {}),
+  generatorConstructor: () => reach(function* () {}),
+  asyncGeneratorConstructor: () => reach(async function* () {}),
+  classConstructor: () => reach(class {}),
+  boundConstructor: () => reach((() => {}).bind(null)),
+  getterConstructor: () => reach(Object.getOwnPropertyDescriptor(RegExp.prototype, 'flags').get),
+  hostErrorOfContext: (entity, context) => hostOf(caught(() => context.lookup(1))),
+  hostErrorOfFilter: (entity, context) => hostOf(caught(() => context.lookup(['(', '('].join('')))),
+  hostErrorOfReference: (entity, context) => hostOf(caught(() => context.reference({}))),
+  hostErrorOfHandle: (entity, context) => hostOf(caught(() => context.reference('x').byOriginId({}))),
+  hostErrorOfStack: () => hostOf(caught(function f() { f(); })),
+  hostErrorOfLength: () => hostOf(caught(() => 'x'.repeat(2 ** 30))),
+  hostErrorOfClock: () => hostOf(caught(() => Date.now())),
+  hostErrorOfTimer: () => hostOf(caught(() => setTimeout(() => {}, 1))),
+  hostPromise: (entity, context) => reach(context.lookup("type eq 'none'").toPromise().constructor),
+  thisOfThen: (entity, context) => new Promise((resolve) => {
+    ({ then(a) { resolve(reach(a)); } }).then.call(null, context.lookup);
+  }),
+  prepareStackTrace: () => {
+    Error.prepareStackTrace = (error, sites) => sites[0].getThis();
+    return new Error('x').stack || undefined;
+  },
+  callSites: () => { const at = {}; Error.captureStackTrace(at); return /\\//.test(String(at.stack)) ? at.stack : undefined; },
+  stackTraceLimit: () => { Error.stackTraceLimit = 100; return /node:|\\.ts/.test(new Error('x').stack) ? 'a stack' : undefined; },
+  callee: () => (function () { return arguments.callee.caller; })(),
+  caller: () => (function f() { return f.caller; })(),
+  sloppyThis: () => (function () { return this; })(),
+  globalProcess: () => globalThis.process,
+  globalPrototype: () => Object.getPrototypeOf(globalThis).process,
+  globalOfPrototype: () => Object.getPrototypeOf(Object.getPrototypeOf(globalThis))?.process,
+  globalNames: () => ['process', 'global', 'Buffer', 'WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'Worker',
+    'navigator', 'queueMicrotask', 'structuredClone', 'MessageChannel', 'BroadcastChannel', 'gc', 'ArrayBuffer', 'URL']
+    .filter((name) => typeof globalThis[name] !== 'undefined').join() || undefined,
+  prototypeOfFunction: () => { Function.prototype.call = () => 'taken'; },
+  prototypeOfPromise: () => { Promise.prototype.then = function () { seen = this; }; },
+  prototypeOfObject: () => { Object.prototype.toJSON = () => 'taken'; },
+  species: () => { Object.defineProperty(Array, Symbol.species, { value: Function }); },
+  protoSetter: () => { ({}).__proto__.__defineGetter__('texts', () => 'taken'); },
+  lookupGetter: () => { ({}).__lookupGetter__('__proto__').call(globalThis).taken = 1; },
+  intlConstructor: () => reach(Intl.DateTimeFormat),
+  intlClock: () => new Intl.DateTimeFormat('en').format(),
+  intlRange: () => new Intl.DateTimeFormat('en').formatRange(undefined, undefined),
+  intlZone: () => { const zone = Intl.DateTimeFormat().resolvedOptions().timeZone; return zone === 'UTC' ? undefined : zone; },
+  clock: () => Date.now(),
+  clockByReflect: () => Reflect.construct(Date, []).getTime(),
+  clockByCall: () => Date.call(null),
+  clockByText: () => new Date('').constructor.now(),
+  chance: () => Math.random(),
+  timer: () => setTimeout(() => {}, 0),
+  network: () => fetch('http://127.0.0.1:1'),
+  cryptoChance: () => crypto.randomUUID(),
+  performanceClock: () => performance.now(),
+  symbolRegistry: () => Symbol.for('nodejs.util.inspect.custom') in console.log ? 'there' : undefined,
+  proxyOfContext: (entity, context) => reach(new Proxy(context, {}).lookup),
+  weakMapOfOthers: (entity, context) => new WeakMap([[context, 1]]).get(Object.getPrototypeOf(context)),
+  tagOfHost: () => String.raw.constructor('return process')(),
+  sort: () => [3, 1, 2].sort.constructor('return process')(),
+  replace: () => 'a'.replace(/a/, reach),
+  dynamicFunction: () => Reflect.construct(Object.getPrototypeOf(async () => {}).constructor, ['return process'])(),
+});
+`;

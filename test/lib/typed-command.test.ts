@@ -1,0 +1,47 @@
+/** Commands are named as they are typed: by npm in a clone, by their own program where the package is installed. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { asTyped, script } from '../../src/lib/typed-command.mjs';
+import { temporaryFolder } from '../cli/support/command.ts';
+
+const src = fileURLToPath(new URL('../../src', import.meta.url));
+const text = 'npm start, npm run apply -- --yes, npm run jobs: no; npm run view-types';
+
+test('a clone types npm run, and the installed package its own name', async (context) => {
+  assert.equal(asTyped(text), text);
+  assert.deepEqual(['start', 'apply', 'types'].map(script), [
+    'npm start',
+    'npm run apply',
+    'npm run view-types',
+  ]);
+  const folder = await temporaryFolder(context);
+  const file = path.join(folder, 'src/lib/typed-command.mjs');
+  cpSync(path.join(src, 'lib/typed-command.mjs'), file);
+  const code = `import { asTyped, script } from ${JSON.stringify(pathToFileURL(file))};
+console.log(asTyped(${JSON.stringify(text)}), ['start', 'apply', 'types'].map(script).join());`;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
+    encoding: 'utf8',
+  });
+  assert.equal(
+    printed,
+    'millrace start, millrace apply --yes, millrace jobs: no; millrace types millrace start,millrace apply,millrace types\n',
+  );
+});
+
+/** `src/cli` prints through outlets that do it; the others are words for the documents. */
+const elsewhere = /^(?:cli\/|config\/settings\/table\.ts$|typescript\/|lib\/typed-command\.mjs$)/;
+
+test('no message outside of the command line names npm without asking how commands are typed', () => {
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.(?:ts|tsx|mjs)$/.test(file),
+  );
+  for (const file of files.filter((one) => !elsewhere.test(one))) {
+    const code = readFileSync(path.join(src, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+    const outside = code.replaceAll(/asTyped\([^()]*(?:\([^()]*\)[^()]*)*\)/g, '');
+    assert.doesNotMatch(outside, /npm (?:run|start)/, file);
+  }
+});

@@ -1,0 +1,24 @@
+/** What becomes of a sandbox when the process that watches it is killed. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { typeScriptWords } from '../../src/typescript/words.ts';
+import { until } from '../support/until.ts';
+import { childrenOf } from '../system/support/processes/children.ts';
+
+const owner = fileURLToPath(new URL('./support/looping-owner.ts', import.meta.url));
+
+test('a schema that never ends does not outlive the worker that was killed', async () => {
+  const child = spawn(process.execPath, [...typeScriptWords, owner], { stdio: 'ignore' });
+  assert.ok(child.pid !== undefined);
+  const { pid } = child;
+  let sandboxes: readonly number[] = [];
+  await until('the sandbox runs', () => {
+    sandboxes = childrenOf(pid, 'sandbox');
+    return sandboxes.length > 0;
+  });
+  child.kill('SIGKILL');
+  await until('it is gone', () => sandboxes.every((id) => !existsSync(`/proc/${id}`)));
+});

@@ -1,0 +1,298 @@
+/** Code that means harm, or does not know better, in the sandbox itself. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/code/call.ts';
+
+const sandbox = new Sandbox();
+after(() => sandbox.close());
+
+const entity = {
+  sourceId: 'gid://Source/s',
+  id: 'gid://Source/s/Entity/a',
+  type: 'page',
+  originId: 'a',
+  originParentId: null,
+  url: '/a',
+  updatedAt: '2020-01-01T00:00:00.000Z',
+  redirects: [],
+  properties: { title: 'A' },
+};
+
+let sets = 0;
+
+function setOf(programs: Readonly<Record<string, string>>): ProgramSet {
+  sets += 1;
+  return { id: `set ${sets}`, programs: new Map(Object.entries(programs)) };
+}
+
+/** A set whose one schema has these lines as its function `properties`, given `entity` and `context`. */
+function schemaOf(lines: string, before = ''): ProgramSet {
+  return setOf({ 'full/a': `${before}\nreturn { properties(entity, context) {\n${lines}\n} };` });
+}
+
+const callOf = (set: ProgramSet): CodeCall => ({
+  set,
+  task: 'full',
+  alias: 'a',
+  input: JSON.stringify(entity),
+  answers: new Map(),
+  spentMs: 0,
+});
+
+async function replyOf(set: ProgramSet): Promise<CodeReply> {
+  const [reply] = await sandbox.run([callOf(set)]);
+  assert.ok(reply !== undefined);
+  return reply;
+}
+
+async function made(lines: string, before = ''): Promise<unknown> {
+  const reply = await replyOf(schemaOf(lines, before));
+  assert.equal(reply.kind, 'made', JSON.stringify(reply));
+  return reply.kind === 'made' ? JSON.parse(reply.value.texts.join('null')) : null;
+}
+
+async function failureOf(lines: string, before = '') {
+  const reply = await replyOf(schemaOf(lines, before));
+  assert.equal(reply.kind, 'failed', `${lines} ${JSON.stringify(reply)}`);
+  return reply.kind === 'failed' ? reply.failure : { message: '', line: 0, column: 0 };
+}
+
+test('there is no clock and no chance, and the message says so', async () => {
+  const cases: [string, RegExp][] = [
+    ['return { a: Date.now() };', /Date\.now\(\) is a clock/],
+    ['return { a: new Date() };', /new Date\(\) without arguments is a clock/],
+    ['return { a: Date() };', /Date\(\) is a clock/],
+    ['return { a: Math.random() };', /Math\.random\(\) is chance/],
+    ["return { a: new Intl.DateTimeFormat('en').format() };", /without a date is a clock/],
+    ["return { a: new Intl.DateTimeFormat('en').formatToParts() };", /without a date is a clock/],
+    ['return { a: performance.now() };', /performance is a clock/],
+    ['return { a: crypto.randomUUID() };', /crypto is chance/],
+    ['setTimeout(() => {}, 1); return {};', /setTimeout is a timer/],
+  ];
+  for (const [lines, message] of cases) {
+    const failure = await failureOf(lines);
+    assert.match(failure.message, message, lines);
+    assert.equal(failure.line, 3, lines);
+  }
+  const dates = await made(`return {
+    text: new Date('2020-02-02T10:00:00').toISOString(),
+    parts: new Date(2020, 1, 2).toISOString(),
+    format: new Intl.DateTimeFormat('en', { dateStyle: 'short' }).format(new Date('2020-02-02')),
+    number: (1234.5).toLocaleString('da'),
+  };`);
+  assert.deepEqual(dates, {
+    text: '2020-02-02T10:00:00.000Z',
+    parts: '2020-02-02T00:00:00.000Z',
+    format: '2/2/20',
+    number: '1.234,5',
+  });
+});
+
+test('nothing of the machine is there, and no way leads to it', async () => {
+  const names = [
+    'process',
+    'require',
+    'module',
+    'Buffer',
+    'WeakRef',
+    'FinalizationRegistry',
+    'WebAssembly',
+    'SharedArrayBuffer',
+    'ArrayBuffer',
+    'Uint8Array',
+    'Compartment',
+  ];
+  const types = await made(`return { types: [${names.map((name) => `typeof ${name}`).join(', ')}] };`);
+  assert.deepEqual(types, { types: names.map(() => 'undefined') });
+  const ways = [
+    "entity.constructor.constructor('return process')()",
+    "context.lookup.constructor('return process')()",
+    "context.constructor.constructor('return process')()",
+    "(async () => {}).constructor('return process')()",
+    "(function* () {}).constructor('return process')()",
+    "Function('return process')()",
+    "Reflect.construct(Function, ['return process'])()",
+    "[].constructor.constructor('return process')()",
+    "entity.properties.constructor.constructor('return 1')()",
+    "new (class extends Function {})('return 1')()",
+    'Error.captureStackTrace.constructor("return 1")()',
+    'fetch("http://127.0.0.1")',
+    'eval.call(null, "1")',
+  ];
+  for (const way of ways) await failureOf(`return { a: ${way} };`);
+  const reached = await made(`
+    let found = [];
+    try { throw null } catch {}
+    try { null.x } catch (error) { found = [typeof error.stack, String(error.stack).includes('/')]; }
+    return { found, keys: Object.keys(globalThis), own: Object.getOwnPropertyNames(context).sort() };`);
+  assert.deepEqual(reached, {
+    found: ['string', false],
+    keys: [],
+    own: ['lookup', 'partial', 'reference'],
+  });
+});
+
+test('nothing that code changes is seen by the next build', async () => {
+  const set = schemaOf(
+    `count += 1;
+    globalThis.count = (globalThis.count ?? 0) + 1;
+    entity.properties.title += '!';
+    Promise.resolve().then(() => { for (let i = 0; i < 10; i += 1) count += 1; });
+    return { count, global: globalThis.count, title: entity.properties.title };`,
+    'let count = 0;',
+  );
+  const replies = await sandbox.run(Array.from({ length: 5 }, () => callOf(set)));
+  for (const reply of replies) {
+    assert.ok(reply.kind === 'made');
+    assert.equal(reply.value.texts[0], '{"count":1,"global":1,"title":"A!"}');
+  }
+  for (const lines of [
+    'Array.prototype.x = 1;',
+    'Object.prototype.polluted = 1;',
+    '({}).__proto__.polluted = 1;',
+    "Object.defineProperty(Object.prototype, 'polluted', { value: 1 });",
+    'JSON.parse = () => 1;',
+    'globalThis.JSON.parse = () => 1;',
+    'Object.setPrototypeOf(Object.prototype, null); Object.prototype.polluted = 1;',
+    'Promise.prototype.then = () => 1;',
+  ]) {
+    await failureOf(`${lines} return {};`);
+  }
+  assert.deepEqual(await made('return { a: typeof ({}).polluted, b: typeof [].x, c: JSON.parse("2") };'), {
+    a: 'undefined',
+    b: 'undefined',
+    c: 2,
+  });
+});
+
+test('what JSON cannot hold is a mistake that names its place; the rest is as JSON has it', async () => {
+  const cases: [string, RegExp][] = [
+    ['return { a: { b: [() => 1] } };', /a function cannot be in a result: \$\.a\.b\[0\]/],
+    ['return { a: 1n };', /a bigint cannot be in a result: \$\.a/],
+    ['return { a: Symbol("x") };', /a symbol cannot be in a result: \$\.a/],
+    ['const a = {}; a.a = { a }; return a;', /a cycle/],
+    ['let a = {}; for (let i = 0; i < 101; i += 1) a = { a }; return a;', /more than 100 levels/],
+    ['return { a: Promise.reject(new Error("no")) };', /^no$/],
+    ['return { a: new Promise(() => {}) };', /never settles/],
+    ['return { get a() { throw new Error("got"); } };', /^got$/],
+    ['return { a: { toJSON() { throw new Error("json"); } } };', /^json$/],
+    ['return { a: { then(resolve, reject) { reject(new Error("then")); } } };', /^then$/],
+    ['return new Proxy({}, { ownKeys() { throw new Error("keys"); } });', /^keys$/],
+    ['throw "text";', /threw text/],
+    ['throw { get message() { throw 1; } };', /threw object/],
+    ['throw undefined;', /threw undefined/],
+    ['return [1];', /must return an object/],
+    ['return;', /must return an object/],
+    ['return { a: context.reference("x") };', /says not which view/],
+    ['return { a: context.lookup("type eqq 1") };', /no operator `eqq`/],
+    ['return { a: context.lookups("type") };', /context\.lookups is not a function/],
+    ['const f = () => f(); f();', /call stack/],
+    ["let s = 'x'; for (;;) s += s;", /string length/],
+  ];
+  for (const [lines, message] of cases) assert.match((await failureOf(lines)).message, message, lines);
+  const held = await made(`return {
+    left: undefined, nan: NaN, infinite: -Infinity, zero: -0, list: [undefined, , 1], date: new Date(0),
+    text: new String('boxed'), json: { toJSON: () => [1] }, then: { then: (resolve) => resolve({ then: 'text' }) },
+    proxy: new Proxy({ a: 1 }, {}), ['__proto__']: 'own', half: '\\ud800', map: new Map([[1, 2]]), level: null,
+  };`);
+  assert.equal(
+    JSON.stringify(held),
+    '{"nan":null,"infinite":null,"zero":0,"list":[null,null,1],"date":"1970-01-01T00:00:00.000Z","text":"boxed","json":[1],"then":{"then":"text"},"proxy":{"a":1},"__proto__":"own","half":"\\ud800","map":{},"level":null}',
+  );
+});
+
+test('a hundred levels are held, by values and by promises', async () => {
+  const hundred = (wrap: string) => `let a = 1; for (let i = 0; i < 100; i += 1) a = ${wrap}; return a;`;
+  await made(hundred('{ a }'));
+  await made(hundred('{ a: Promise.resolve(a) }'));
+});
+
+test('partials of code are run where they are used; those of JSON leave a hole', async () => {
+  const set = setOf({
+    'full/a': `return { async properties(entity, context) {
+      return {
+        ...context.partial('spread', { n: 1 }),
+        later: context.partial('later', entity),
+        json: context.partial('json', entity),
+        endless: context.partial('endless', 1),
+      };
+    } };`,
+    'partial/spread': 'return { properties: (input) => ({ spread: input.n }) };',
+    'partial/later':
+      'let n = 0; return { async properties(input, context) { n += 1; return { n, title: input.properties.title }; } };',
+    'partial/endless':
+      "return { properties: (input, context) => ({ inner: context.partial('endless', 1) }) };",
+  });
+  const reply = await replyOf(set);
+  assert.ok(reply.kind === 'made', JSON.stringify(reply));
+  assert.match(reply.value.texts[0] ?? '', /^\{"spread":1,"later":\{"n":1,"title":"A"\},"json":$/);
+  assert.deepEqual(
+    reply.value.holes.map((hole) => [hole.kind, hole.path, hole.kind === 'partial' && hole.isEntity]),
+    [['partial', '.json', true]],
+  );
+  assert.deepEqual(
+    reply.findings.map(({ kind }) => kind),
+    ['limitReached'],
+  );
+});
+
+test('what takes too much ends alone, and the others are done', async () => {
+  const good = schemaOf('return { title: entity.properties.title };');
+  const wrongdoers: [string, RegExp][] = [
+    ['for (;;);', /processor time/],
+    ['const all = []; for (;;) all.push(new Array(1e5).fill(1.5));', /64 MB/],
+    ['return { a: /^(a+)+$/.test("a".repeat(40) + "b") };', /processor time/],
+    ['(async () => { for (;;) await null; })(); return {};', /processor time/],
+  ];
+  const replies = await sandbox.run([
+    callOf(good),
+    ...wrongdoers.flatMap(([lines]) => [callOf(schemaOf(lines)), callOf(good)]),
+  ]);
+  wrongdoers.forEach(([lines, message], index) => {
+    const reply = replies[1 + 2 * index];
+    assert.ok(reply?.kind === 'failed', lines);
+    assert.match(reply.failure.message, message, lines);
+  });
+  for (const index of [0, 2, 4, 6, 8]) assert.equal(replies[index]?.kind, 'made');
+});
+
+test('memory up to the limit may be taken, again and again', async () => {
+  const set = schemaOf('const a = new Array(4e6).fill(1.5); return { n: a.length };');
+  for (const reply of await sandbox.run(Array.from({ length: 6 }, () => callOf(set)))) {
+    assert.equal(reply.kind, 'made', JSON.stringify(reply));
+  }
+});
+
+test('a schema that took too much is not run for a while, and says so', async () => {
+  const loop = schemaOf('if (entity.properties.title === "A") for (;;); return {};');
+  const replies = await sandbox.run(Array.from({ length: 30 }, () => callOf(loop)));
+  assert.match(replies[0]?.kind === 'failed' ? replies[0].failure.message : '', /processor time/);
+  for (const reply of replies.slice(1)) {
+    assert.ok(reply.kind === 'failed' && reply.retryInMs !== undefined);
+    assert.match(reply.failure.message, /not run for a while/);
+  }
+  await made('return {};');
+});
+
+test('of many schemas of one tenant that take too much the first alone costs time at once', async () => {
+  const names = Array.from({ length: 20 }, (_, number) => `loop${number}`);
+  const good = 'return { properties: () => ({}) };';
+  const set = setOf({
+    'full/good': good,
+    ...Object.fromEntries(names.map((name) => [`full/${name}`, 'return { properties() { for (;;); } };'])),
+  });
+  const replyTo = (alias: string) => ({ ...callOf(set), alias });
+  const [known] = await sandbox.run([replyTo('good')]);
+  assert.equal(known?.kind, 'made');
+  const replies = await sandbox.run(['loop0', 'good', ...names.slice(1), 'good'].map(replyTo));
+  const kinds = replies.map((reply) =>
+    reply.kind === 'failed' && reply.retryInMs !== undefined ? 'refused' : reply.kind,
+  );
+  assert.deepEqual(kinds, ['failed', 'made', ...names.slice(1).map(() => 'refused'), 'made']);
+});
+
+test('console is silent but for who asks', async () => {
+  const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
+  assert.deepEqual(reply.log, ['a {"b":1}', '1']);
+});

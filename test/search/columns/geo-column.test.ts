@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+import { geoPlace } from '../support/arbitraries.ts';
+import { naiveDistance, naivePlaces } from '../support/naive-geo.ts';
+
+function filled(values: readonly Json[], isList: boolean): GeoColumn {
+  const column = new GeoColumn(1, isList);
+  column.grow(values.length + 1);
+  for (const [doc, value] of values.entries()) {
+    // Docs come and go before.
+    for (const one of [values.at(-1) ?? null, value]) {
+      column.clear(doc);
+      const left = one === null ? null : column.set(doc, one);
+      if (left !== null) atOnce(left);
+    }
+    if (value === null) column.clear(doc);
+  }
+  return column;
+}
+
+const pair = geoPlace.map(({ lat, lon }): Json => [lon, lat]);
+
+test('a doc is as far away as the nearest of its places, whichever docs came and went', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.option(fc.array(pair, { maxLength: 3 })), { maxLength: 8 }),
+      geoPlace,
+      (lists, from) => {
+        const order = filled(lists, true).near(from, false);
+        for (const [doc, list] of lists.entries()) {
+          const expected = list === null ? null : naiveDistance(from, naivePlaces('geoPoint[]', list));
+          const distance = order.value(doc);
+          assert.equal(distance === null, expected === null);
+          assert.ok(Math.abs(Number(distance) - (expected ?? 0)) < 0.5);
+          assert.equal(order.key(doc), order.keyOf(distance));
+        }
+      },
+    ),
+  );
+});
+
+test('docs without a place come last in both orders', () => {
+  const column = filled([[16, 48], null, { lat: 0, lon: 0 }], false);
+  for (const isDescending of [false, true]) {
+    const keys = new Float64Array(3);
+    assert.equal(column.near({ lat: 48, lon: 16 }, isDescending).keys(Int32Array.of(0, 1, 2), 0, 3, keys), 3);
+    assert.equal(keys[1], Infinity);
+    assert.equal((keys[0] ?? 0) < (keys[2] ?? 0), !isDescending);
+  }
+});
+
+test('a place takes 16 bytes', () => {
+  const places = Array.from({ length: 1000 }, (_, at): Json => [at / 10, at / 20]);
+  assert.equal(filled(places, false).bytes, 1001 * 16);
+  assert.ok(
+    filled(
+      places.map((place): Json => [place]),
+      true,
+    ).bytes <
+      1001 * 64,
+  );
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ExactSum, nearestDouble, wholeOfUnits } from '../../../src/search/facets/exact-sum.ts';
+
+const double = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(
+    5e-324,
+    -5e-324,
+    2 ** -1022,
+    Number.MAX_VALUE,
+    -Number.MAX_VALUE,
+    0.1,
+    1e16,
+    1,
+    -0,
+    2 ** 53,
+  ),
+);
+
+/** A double as a whole number of 2^-1074, by its definition. */
+function unitsOf(value: number): bigint {
+  let [mantissa, exponent] = [value, 0];
+  while (!Number.isInteger(mantissa)) {
+    mantissa *= 2;
+    exponent -= 1;
+  }
+  return BigInt(mantissa) << BigInt(1074 + exponent);
+}
+
+function sumOf(values: readonly number[]): bigint {
+  const sum = new ExactSum();
+  for (const value of values) sum.add(value);
+  return sum.units;
+}
+
+test('a sum is exact, so its order and its parts do not show', () => {
+  fc.assert(
+    fc.property(fc.array(double), fc.nat(), (values, cut) => {
+      const expected = values.reduce((units, value) => units + unitsOf(value), 0n);
+      assert.equal(sumOf(values), expected);
+      assert.equal(sumOf(values.toReversed()), expected);
+      const at = cut % (values.length + 1);
+      assert.equal(sumOf(values.slice(0, at)) + sumOf(values.slice(at)), expected);
+    }),
+  );
+});
+
+test('a sum stays exact over more additions than its chunks hold', () => {
+  const sum = new ExactSum();
+  for (let at = 0; at < 3_000_000; at += 1) sum.add(Number.MAX_SAFE_INTEGER);
+  assert.equal(wholeOfUnits(sum.units), 3_000_000n * BigInt(Number.MAX_SAFE_INTEGER));
+});
+
+test('a sum of one double is that double, and a quotient is rounded once', () => {
+  fc.assert(
+    fc.property(double, (value) => {
+      // JSON knows one zero, and so does a sum.
+      assert.equal(nearestDouble(sumOf([value]), 1n) + 0, value + 0);
+      assert.equal(nearestDouble(sumOf([value, value, value]), 3n) + 0, value + 0);
+    }),
+  );
+  assert.equal(nearestDouble(sumOf([0.1, 0.2, 0.3]), 1n), 0.6);
+  assert.equal(nearestDouble(sumOf([1e16, 1, -1e16]), 1n), 1);
+  assert.equal(nearestDouble(sumOf([Number.MAX_VALUE, Number.MAX_VALUE]), 1n), Infinity);
+  assert.equal(
+    nearestDouble(sumOf([Number.MAX_VALUE, Number.MAX_VALUE, -Number.MAX_VALUE]), 1n),
+    Number.MAX_VALUE,
+  );
+  assert.equal(nearestDouble(sumOf([5e-324]), 2n), 0);
+  assert.equal(nearestDouble(sumOf([5e-324, 5e-324, 5e-324]), 2n), 1e-323);
+});
+
+test('the quotient of two whole numbers is what division gives', () => {
+  const whole = fc.integer({ min: -(2 ** 31), max: 2 ** 31 });
+  fc.assert(
+    fc.property(whole, fc.integer({ min: 1, max: 2 ** 31 }), (dividend, divisor) => {
+      assert.equal(nearestDouble(sumOf([dividend]), BigInt(divisor)) + 0, dividend / divisor + 0);
+    }),
+  );
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
+import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+import { queryOf } from '../support/checks.ts';
+import { naiveMarked, naiveMatches, naiveWordCount } from '../support/naive-highlight.ts';
+
+const runs = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
+
+/** The fields of an item with its highlights. */
+function shown(fields: JsonObject, search: JsonObject, highlight: JsonObject = {}): JsonObject {
+  const highlighter = Highlighter.of(
+    queryOf({ search: { field: 'text', ...search }, highlight }),
+    () => plainAnalyzer,
+  );
+  assert.ok(highlighter !== null);
+  return JSON.parse(atOnce(highlighter.highlighted(Buffer.from(JSON.stringify(fields)))).toString());
+}
+
+function highlights(fields: JsonObject, search: JsonObject, highlight?: JsonObject): Json {
+  return shown(fields, search, highlight)._highlights ?? null;
+}
+
+const word = fc.constantFrom(
+  'river',
+  'rivers',
+  'rivr',
+  'Mill',
+  'mil',
+  'ﬁne',
+  'fine',
+  'é',
+  'e\u0301',
+  '①',
+  'a',
+  'millstone',
+);
+const gap = fc.constantFrom(' ', ' & ', '-', '😀', '', '\u0301 ');
+const text = fc
+  .array(fc.tuple(word, gap), { maxLength: 25 })
+  .map((parts) => parts.map(([one, behind]) => one + behind).join(''));
+const search = fc.record({
+  value: fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' ')),
+  prefix: fc.boolean(),
+  fuzziness: fc.constantFrom(0, 1, null),
+});
+
+test('exactly the words that the search finds are marked, and the text is as it was', () => {
+  fc.assert(
+    fc.property(text, search, (value, asked) => {
+      const marked = naiveMarked(value, asked, '[', ']');
+      const expected = marked === value ? {} : { text: marked };
+      assert.deepEqual(highlights({ text: value }, asked, { before: '[', after: ']' }), expected);
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('a passage is a part of the text with as many different words as fit, each whole', () => {
+  fc.assert(
+    fc.property(text, search, fc.integer({ min: 1, max: 60 }), (value, asked, length) => {
+      const matches = naiveMatches(value, asked);
+      const { text: passage } = highlights({ text: value }, asked, { before: '', after: '', length }) as {
+        text?: string;
+      };
+      assert.equal(passage === undefined, matches.length === 0);
+      if (passage === undefined) return;
+      const isCut = [passage.startsWith('…'), passage.endsWith('…')];
+      const part = passage.replace(/^…/, '').replace(/…$/, '');
+      assert.ok(value.includes(part));
+      assert.equal(isCut[0] || isCut[1], part !== value);
+      const longest = Math.max(...matches.map(([start, end]) => [...value.slice(start, end)].length));
+      assert.ok([...passage].length <= Math.max(length, longest + 2), `${passage} of ${length}`);
+      // As many different words as any run of matches of that length has.
+      const room = part === value ? length : Math.max(1, length - 2);
+      let most = 1;
+      for (const [from] of matches) {
+        for (const [, to] of matches) {
+          const run = value.slice(from, Math.max(from, to));
+          if ([...run].length <= room) most = Math.max(most, naiveWordCount(run, asked));
+        }
+      }
+      assert.ok(naiveWordCount(part, asked) >= most, `${passage}: ${most} words in ${value}`);
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('marks are <em> unless given; where one is markup the text is escaped', () => {
+  const fields = { text: `Tom & "Jerry's" <b>house</b>` };
+  const escaped = 'Tom &amp; &quot;Jerry&#39;s&quot; &lt;b&gt;<em>house</em>&lt;/b&gt;';
+  assert.deepEqual(highlights(fields, { value: 'hause' }), { text: escaped });
+  const plain = { before: '**', after: '**' };
+  assert.deepEqual(highlights(fields, { value: 'hause' }, plain), {
+    text: `Tom & "Jerry's" <b>**house**</b>`,
+  });
+  assert.deepEqual(highlights({ text: 'a & b' }, { value: 'b' }, { before: '', after: '<' }), {
+    text: 'a &amp; b<',
+  });
+});
+
+test('the length counts the text as it was, without its marks', () => {
+  const value = `${'lorem ipsum '.repeat(9)}a <river> flows ${'dolor sit '.repeat(9)}`;
+  assert.deepEqual(highlights({ text: value }, { value: 'river' }, { length: 30 }), {
+    text: '…ipsum a &lt;<em>river</em>&gt; flows…',
+  });
+  assert.deepEqual(highlights({ text: 'river and more' }, { value: 'river' }, { length: 9 }), {
+    text: '<em>river</em>…',
+  });
+});
+
+test('a list gives all its texts; a field without a match is absent', () => {
+  const fields = { 'text[]': ['a river', 'a < mill', 'nothing here at all'], text: 'mill' };
+  const asked = { field: null, fields: [{ field: 'text[]' }, { field: 'text' }], value: 'river' };
+  assert.deepEqual(highlights(fields, asked), {
+    'text[]': ['a <em>river</em>', 'a &lt; mill', 'nothing here at all'],
+  });
+  assert.deepEqual(highlights(fields, asked, { length: 9 }), {
+    'text[]': ['a <em>river</em>', 'a &lt; mill', 'nothing…'],
+  });
+  assert.deepEqual(highlights(fields, asked, { fields: ['text'] }), {});
+  assert.deepEqual(highlights(fields, { ...asked, value: 'mill' }, { fields: ['text'] }), {
+    text: '<em>mill</em>',
+  });
+  assert.deepEqual(highlights({}, { value: 'mill' }), {});
+});
+
+test("the item's own fields stay, but for one that has the name", () => {
+  const fields = { text: 'mill \ud800', _highlights: 'mine', b: 1 };
+  assert.deepEqual(shown(fields, { value: 'mill' }), {
+    text: fields.text,
+    b: 1,
+    _highlights: { text: '<em>mill</em> \ud800' },
+  });
+  assert.deepEqual(shown({}, { value: 'mill' }), { _highlights: {} });
+});
+
+test('more than a page has room for is given up soon', () => {
+  const highlight = { before: '<'.repeat(256), after: '>'.repeat(256) };
+  const highlighter = Highlighter.of(
+    queryOf({ search: { field: 'text', value: 'a' }, highlight }),
+    () => plainAnalyzer,
+  );
+  const fields = Buffer.from(JSON.stringify({ text: 'a '.repeat(200_000) }));
+  assert.ok(highlighter !== null);
+  const { length } = atOnce(highlighter.highlighted(fields));
+  assert.ok(highlighter.isExceeded);
+  assert.ok(length < 64 * 1024 * 1024);
+});

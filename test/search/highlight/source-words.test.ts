@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sourceWords } from '../../../src/search/highlight/source-words.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+import { wordSequence } from '../../../src/search/text/words.ts';
+import { naivePlaces } from '../support/naive-highlight.ts';
+
+function wordsIn(text: string): { word: string; start: number; end: number }[] {
+  const words: { word: string; start: number; end: number }[] = [];
+  atOnce(sourceWords(text, (word, start, end) => words.push({ word, start, end })));
+  return words;
+}
+
+const runs = 1000 * Number(process.env.MILLRACE_RUNS ?? 1);
+
+/** Characters that NFKC takes apart, joins with their neighbours, or puts into another order. */
+const odd = [
+  ...[
+    'a',
+    'b',
+    '1',
+    ' ',
+    '-',
+    '=',
+    'ß',
+    'İ',
+    'ﬁ',
+    '½',
+    '㎏',
+    '℡',
+    '①',
+    '¨',
+    '…',
+    'Å',
+    'é',
+    '𝒜',
+    '😀',
+    '\ud83d',
+    '\ude00',
+  ],
+  ...[
+    '\u0301',
+    '\u0323',
+    '\u0308',
+    '\u0338',
+    '\u3099',
+    'か',
+    'ｶ',
+    'ﾞ',
+    '\u1112',
+    '\u1161',
+    '\u11ab',
+    '하',
+    'ﾷ',
+    'ￂ',
+    '\u0344',
+    '\u0f73',
+  ],
+];
+const oddText = fc.string({ unit: fc.constantFrom(...odd), maxLength: 12 });
+
+test('each word has the least part of the text that it comes from', () => {
+  fc.assert(
+    fc.property(fc.oneof(oddText, fc.string({ unit: 'binary', maxLength: 8 })), (text) => {
+      assert.deepEqual(wordsIn(text), naivePlaces(text));
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('a mark that changes nothing of the marks in front of it is a word of its own', () => {
+  assert.deepEqual(wordsIn('=\u0338\u3099'), naivePlaces('=\u0338\u3099'));
+});
+
+test('a long text has the words that its index has', () => {
+  const text = 'Ünder the ﬁsh 😀 ２３ e\u0301 '.repeat(5000);
+  const words = wordsIn(text);
+  assert.deepEqual(
+    words.map(({ word }) => word),
+    wordSequence(text),
+  );
+  for (const { word, start, end } of words.slice(-8)) {
+    assert.equal(text.slice(start, end).normalize('NFKC').toLowerCase(), word);
+  }
+});

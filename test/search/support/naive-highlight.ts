@@ -1,0 +1,89 @@
+/** Highlights as one would write them without caring for speed. */
+import type { IndexTexts, TextRules } from '../../../src/schemas/definition/index-texts.ts';
+import { type NaiveSearch, naiveAsked, naiveFold, naiveWords } from './naive-search.ts';
+
+interface NaivePlace {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The words of a text with the least part of the text that each comes from: a text may be split wherever its halves,
+ * normalised alone, are the normalised text.
+ */
+export function naivePlaces(text: string): NaivePlace[] {
+  const normal = text.normalize('NFKC');
+  const splits: [source: number, normal: number][] = [];
+  for (let at = 0; at <= text.length; at += 1) {
+    if (at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff) continue;
+    const [before, behind] = [text.slice(0, at).normalize('NFKC'), text.slice(at).normalize('NFKC')];
+    if (before + behind === normal) splits.push([at, before.length]);
+  }
+  return [...normal.matchAll(/[\p{L}\p{M}\p{Nd}]+/gu)].map((match) => {
+    const end = match.index + match[0].length;
+    const starts = splits.filter(([, at]) => at <= match.index).map(([at]) => at);
+    const ends = splits.filter(([, at]) => at >= end).map(([at]) => at);
+    return { word: match[0].toLowerCase(), start: Math.max(...starts), end: Math.min(...ends) };
+  });
+}
+
+/** How the words of a text are read; absent: as they are. */
+export interface NaiveReading {
+  readonly rules: TextRules;
+  readonly synonyms: IndexTexts['synonyms'];
+}
+
+const plain: NaiveReading = { rules: { language: null, foldAccents: false }, synonyms: [] };
+
+/** The places of a text that a search finds. Those that overlap are one. */
+export function naiveMatches(
+  text: string,
+  search: NaiveSearch,
+  { rules, synonyms }: NaiveReading = plain,
+): [start: number, end: number][] {
+  const asked = naiveAsked(search, rules, synonyms);
+  const isFound = (words: string[]) =>
+    asked.some(({ nearness }) => nearness(words) < Number.POSITIVE_INFINITY);
+  const places = naivePlaces(text)
+    .map(({ word, ...place }) => ({ ...place, word: rules.foldAccents ? naiveFold(word) : word }))
+    .filter(({ word }) => word !== '');
+  const marked = new Set<number>();
+  for (const from of places.keys()) {
+    for (let length = 1; length <= 4 && from + length <= places.length; length += 1) {
+      if (!isFound(places.slice(from, from + length).map(({ word }) => word))) continue;
+      for (let at = from; at < from + length; at += 1) marked.add(at);
+    }
+  }
+  const found: [number, number][] = [];
+  for (const [at, { start, end }] of places.entries()) {
+    if (!marked.has(at)) continue;
+    const last = found.at(-1);
+    if (last !== undefined && last[1] > start) last[1] = Math.max(last[1], end);
+    else found.push([start, end]);
+  }
+  return found;
+}
+
+/** A whole text with its marks. */
+export function naiveMarked(
+  text: string,
+  search: NaiveSearch,
+  before: string,
+  after: string,
+  reading: NaiveReading = plain,
+): string {
+  let marked = text;
+  for (const [start, end] of naiveMatches(text, search, reading).reverse()) {
+    marked = `${marked.slice(0, start)}${before}${marked.slice(start, end)}${after}${marked.slice(end)}`;
+  }
+  return marked;
+}
+
+/** How many different words of a search stand in a part of a text. */
+export function naiveWordCount(text: string, search: NaiveSearch): number {
+  const words = naiveWords(text);
+  return naiveAsked(search, plain.rules, []).filter(({ nearness }) =>
+    words.some((word) => nearness([word]) < Number.POSITIVE_INFINITY),
+  ).length;
+}

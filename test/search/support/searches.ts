@@ -1,0 +1,7 @@
+import type { CheckedSearch } from '../../../src/search/checked-query.ts';
+
+/** A checked search in one field, with the defaults of all that is not said. */
+export function searchIn(field: string, value: string, more: Partial<CheckedSearch> = {}): CheckedSearch {
+  const usual = { literal: false, mode: 'any', prefix: false, fuzziness: null } as const;
+  return { fields: [{ field, weight: 1 }], value, ...usual, ...more };
+}

@@ -1,0 +1,85 @@
+/** What is forgotten of an environment that is gone, and that nobody is told less than happened if it comes back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LogReader } from '../../../src/store/change-log/entries.ts';
+import { forgetLogs } from '../../../src/store/change-log/forget.ts';
+import { ToldViews } from '../../../src/store/change-log/told-views.ts';
+import { forgetTypes, typesIn } from '../../../src/store/entities/directory.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+const scope = { tenant: 'acme', environmentId: 'env' };
+const announcement = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+const view = (alias: string) => ({ sourceId: 'src', alias, originId: 'x' });
+const was = { type: 'page', sourceGroup: 'cms', claims: [] };
+
+async function owned(): Promise<{ store: Store; lease: TakenLease }> {
+  const store = await redis.openEmptyStore(1);
+  const lease = await takeLease(store, 0, 'worker', 60_000);
+  assert.ok(lease !== null);
+  return { store, lease };
+}
+
+async function tell(store: Store, lease: TakenLease, note: (told: ToldViews) => void): Promise<void> {
+  const told = new ToldViews();
+  note(told);
+  await commit(store, lease, new HashWrites(), announcement, null, [], told);
+}
+
+async function readAll(reader: LogReader) {
+  const [portion] = await reader.read(
+    [{ partition: 0, position: 0, tracesFrom: 0, until: Number.MAX_SAFE_INTEGER }],
+    100,
+  );
+  assert.ok(portion !== undefined);
+  const told = portion.entries.map(({ subject }) => subject.kind === 'view' && subject.view.alias);
+  return { told, horizon: portion.horizon, sequences: portion.entries.map(({ sequence }) => sequence) };
+}
+
+test('an environment that is gone leaves its horizon alone, and its numbers are given anew', async () => {
+  const { store, lease } = await owned();
+  const reader = new LogReader(store, scope);
+  await tell(store, lease, (told) => told.changed(scope, view('first')));
+  await tell(store, lease, (told) => told.removed(scope, view('first'), was));
+  const before = await readAll(reader);
+  assert.deepEqual([before.told, before.horizon], [['first'], 0]);
+  await forgetLogs(store, ({ tenant }) => tenant === 'acme');
+  assert.deepEqual(await store.client.keys('*:acme:*'), []);
+  assert.deepEqual(await readAll(reader), { told: [], horizon: before.sequences[0], sequences: [] });
+  await tell(store, lease, (told) => told.changed(scope, view('second')));
+  assert.deepEqual((await readAll(reader)).told, ['second']);
+});
+
+test('an environment that is not gone, or in which views stand, loses nothing', async () => {
+  const { store, lease } = await owned();
+  const other = { tenant: 'other', environmentId: 'env' };
+  for (const each of [scope, other]) {
+    await tell(store, lease, (told) => {
+      told.changed(each, view('stays'));
+      told.changed(each, view('goes'));
+    });
+    await tell(store, lease, (told) => told.removed(each, view('goes'), was));
+  }
+  await tell(store, lease, (told) => told.removed(other, view('stays'), was));
+  await forgetLogs(store, ({ tenant }) => tenant === 'acme');
+  assert.deepEqual((await readAll(new LogReader(store, scope))).told, ['stays', 'goes']);
+  assert.deepEqual((await readAll(new LogReader(store, other))).told, ['goes', 'stays']);
+});
+
+test('types are forgotten of which there are no entities', async () => {
+  const { store } = await owned();
+  const tag = store.partitions.tag(0);
+  const source = { tenant: 'acme', sourceId: 'src' };
+  await store.client.hset(keys.entityTypes(tag, 'acme', 'src'), { page: '1', post: '1' });
+  await store.client.zadd(keys.directory(tag, 'acme', 'src', 'post'), 0, 'x');
+  await forgetTypes(store, tag, source);
+  assert.deepEqual(await typesIn(store, tag, source), ['post']);
+  await store.client.del(keys.directory(tag, 'acme', 'src', 'post'));
+  await forgetTypes(store, tag, source);
+  assert.equal(await store.client.exists(keys.entityTypes(tag, 'acme', 'src')), 0);
+});

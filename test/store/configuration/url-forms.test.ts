@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { UrlForm } from '../../../src/config/urls/url-form.ts';
+import {
+  exactUrls,
+  formatUrlForms,
+  isSettled,
+  nextStep,
+  parseUrlForms,
+  type UrlFormState,
+} from '../../../src/store/configuration/url-forms.ts';
+
+test('readers are told of a form before claims come to it, and look first where claims leave', () => {
+  const steps: UrlFormState[] = [];
+  for (let state = nextStep(exactUrls, 'folded'); state !== null; state = nextStep(state, 'folded'))
+    steps.push(state);
+  assert.deepEqual(steps, [
+    { written: 'exact', read: ['exact', 'folded'] },
+    { written: 'folded', read: ['exact', 'folded'] },
+  ]);
+});
+
+test('a mind that is changed on the way leads back, and no claim is ever where nobody looks', () => {
+  const forms: readonly UrlForm[] = ['exact', 'folded'];
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...forms), fc.boolean()), { maxLength: 12 }), (wishes) => {
+      let state = exactUrls;
+      /** Forms in which claims may stand, as long as nobody has moved all of them. */
+      let stored = new Set<UrlForm>(['exact']);
+      for (const [wanted, isMovedToEnd] of wishes) {
+        for (let next = nextStep(state, wanted); next !== null; next = nextStep(state, wanted)) {
+          state = next;
+          stored.add(state.written);
+          for (const form of stored) assert.ok(state.read.includes(form), formatUrlForms(state));
+        }
+        assert.equal(state.written, wanted);
+        assert.equal(state.read.at(-1), wanted, 'claims come to the form that is read last');
+        if (!isMovedToEnd) continue;
+        stored = new Set([wanted]);
+        state = { written: wanted, read: [wanted] };
+        assert.ok(isSettled(state, wanted));
+      }
+      assert.deepEqual(parseUrlForms(formatUrlForms(state)), state);
+    }),
+  );
+});

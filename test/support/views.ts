@@ -1,0 +1,20 @@
+import type { EntityRef } from '../../src/contract/ids.ts';
+import { bytesApart, decodeBody, type StoredBody } from '../../src/store/derived/stored-body.ts';
+import { placeApart, placeOfView, viewTarget } from '../../src/store/derived/views.ts';
+import type { EnvironmentScope } from '../../src/store/environment-scope.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** Views as they are stored, in the order asked; null where there is none. */
+export async function readViews(
+  store: Store,
+  scope: EnvironmentScope,
+  refs: readonly (EntityRef & { readonly alias: string })[],
+): Promise<(StoredBody | null)[]> {
+  const places = refs.map((ref) => placeOfView(store, scope, viewTarget(ref)));
+  const inline = await store.fields.read(places);
+  const bodies = await store.large.read(places.map(placeApart));
+  const stored = inline.map((bytes, at) =>
+    bytes !== null && bytesApart(bytes) !== null ? bodies[at] : bytes,
+  );
+  return stored.map((bytes) => (bytes ? decodeBody(bytes) : null));
+}

@@ -1,0 +1,453 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { until } from '../support/until.ts';
+import type { Answer, Client } from './support/client.ts';
+import { System } from './support/processes/system.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
+import { differencesFoundByVerify } from './support/verify.ts';
+
+const managementKey = 'management-key-of-the-system-tests';
+const readerKey = 'management-key-that-only-reads';
+
+const schemas: Readonly<Record<string, Json>> = {
+  page: {
+    triggers: { cms: ['page'] },
+    route: { url: '{url}', handles: ['{p.handle}'] },
+    properties: { title: '{p.title}' },
+  },
+  list: {
+    triggers: { cms: ['list'] },
+    route: { url: '{url}' },
+    properties: {
+      pages: {
+        type: 'array',
+        input: {
+          $lookup: {
+            operator: 'equals',
+            sourceEntityType: 'member',
+            sourceEntityProperty: 'list',
+            matchValue: '{originId}',
+            top: 1,
+          },
+        },
+        items: '{item.p.title}',
+      },
+      page: { type: 'reference', alias: 'page', originId: '{p.page}' },
+      gone: { type: 'reference', alias: 'page', originId: 'nobody' },
+    },
+  },
+  member: { triggers: { cms: ['member'] }, properties: { title: '{p.title}' } },
+};
+const indexes: Readonly<Record<string, Json>> = {
+  pages: {
+    triggers: { cms: ['page'] },
+    index: { fields: { title: { type: 'text' } } },
+    properties: { title: '{p.title}' },
+  },
+};
+
+let system: System;
+let client: Client;
+
+before(async () => {
+  system = await System.start({
+    web: 1,
+    workers: 1,
+    jobs: 1,
+    partitions: 4,
+    files: siteFiles({
+      schemas,
+      indexes,
+      settings: {
+        domains: [
+          { alias: 'site', hostnames: ['www.example.com', '*'] },
+          { alias: 'shop', hostnames: ['shop.example.com'] },
+        ],
+        environmentClients: [
+          { name: 'website', environment: 'production', domains: ['site', 'shop'], apiKeys: [clientKey] },
+          { name: 'shop', environment: 'production', domains: ['shop'], apiKeys: ['key-of-the-shop'] },
+        ],
+        managementClients: [
+          { name: 'ci', apiKeys: [managementKey] },
+          { name: 'eyes', scopes: ['read'], apiKeys: [readerKey] },
+        ],
+      },
+    }),
+  });
+  client = system.client('web.1');
+});
+after(() => system.stop());
+const gid = (originId: string) => `gid://Source/${sourceId}/Entity/${originId}`;
+const viewId = (originId: string) =>
+  `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/page`;
+const manage = (path: string, key = managementKey): Promise<Answer> =>
+  client.get(`/management/v1${path}`, { key });
+
+/** Saves a page and waits until it is served. */
+async function savePage(originId: string, url: string, redirects: string[] = []): Promise<void> {
+  const body = { type: 'page', url, redirects, properties: { title: originId, handle: `h-${originId}` } };
+  const saved = await client.post(`/ingest/v2/${encodeURIComponent(originId)}`, body, { key: sourceKey });
+  const version = String(saved.headers['x-service-version']);
+  const headers = { 'X-Service-Min-Version': version };
+  const read = await client.get(`/v2?id=${encodeURIComponent(viewId(originId))}`, {
+    key: clientKey,
+    headers,
+  });
+  assert.equal(read.status, 200);
+}
+
+test('a management key works here alone, no other key does, and a scope is needed', async () => {
+  assert.equal((await client.get('/management/v1/status')).status, 401);
+  assert.equal((await manage('/status', 'no-such-key')).status, 401);
+  assert.equal((await manage('/status', sourceKey)).status, 403);
+  assert.equal((await manage('/status', clientKey)).status, 403);
+  assert.equal((await manage('/status', readerKey)).status, 200);
+  assert.equal((await client.get('/v2?handle=x', { key: managementKey })).status, 403);
+  assert.equal((await client.post('/ingest/v2', [], { key: managementKey })).status, 403);
+});
+
+test('status tells of processes, partitions, indexes and memory', async () => {
+  await savePage('for-status', '/for-status');
+  await until('nothing waits', async () => {
+    const { json: now } = await manage('/status');
+    return now.partitions.every(({ backlog }: { backlog: number }) => backlog === 0);
+  });
+  const { json } = await manage('/status');
+  assert.deepEqual(json.processes.map(({ role }: { role: string }) => role).sort(), [
+    'jobs',
+    'web',
+    'worker',
+  ]);
+  const worker = json.processes.find(({ role }: { role: string }) => role === 'worker');
+  assert.deepEqual(
+    json.partitions,
+    [0, 1, 2, 3].map((partition) => ({ partition, owner: worker.id, backlog: 0, lagMs: 0 })),
+  );
+  const items = Object.fromEntries(
+    json.indexes.map((one: { index: string; items: number }) => [one.index, one.items]),
+  );
+  assert.deepEqual(Object.keys(items).sort(), ['cms:page', 'pages']);
+  assert.ok(items.pages >= 1);
+  assert.deepEqual(json.rebuilds, []);
+  assert.ok(json.redis.usedBytes > 0);
+  assert.equal(json.redis.maxBytes, null);
+});
+
+test('an entity is told as it was saved, with what was made of it', async () => {
+  const originId = 'a/b?ä';
+  await savePage(originId, '/told', ['/old', 'https://www.example.com/older']);
+  const path = `/entities/cms/${encodeURIComponent(originId)}`;
+  const { status, json } = await manage(path);
+  assert.equal(status, 200);
+  assert.deepEqual(json.entity, {
+    originId,
+    id: gid(originId),
+    sourceGroup: 'cms',
+    type: 'page',
+    url: '/told',
+    originParentId: null,
+    redirects: ['/old', 'https://www.example.com/older'],
+    properties: { title: originId, handle: `h-${originId}` },
+  });
+  assert.equal(json.createdAt, json.updatedAt);
+  assert.equal(new Date(json.createdAt).toISOString(), json.createdAt);
+  const [{ environment, views, items }] = json.made;
+  assert.equal(environment, 'production');
+  assert.deepEqual(views, [
+    {
+      id: viewId(originId),
+      alias: 'page',
+      urls: ['/told', '/old', 'https://www.example.com/older'],
+      handles: [`h-${originId}`],
+    },
+  ]);
+  assert.deepEqual(items.map(({ index }: { index: string }) => index).sort(), ['cms:page', 'pages']);
+  const headers = { 'X-Service-Min-Version': json.version };
+  assert.equal((await client.get('/v2?url=/told', { key: clientKey, headers })).status, 200);
+  for (const name of ['production', environmentId]) {
+    assert.equal((await manage(`${path}?environment=${name}`)).status, 200, name);
+  }
+});
+
+test('entities are listed by type in the order of their originIds, and counted', async () => {
+  const ids = Array.from({ length: 120 }, (_, index) => `list-${index}`);
+  const note = (originId: string) => ({ originId, type: 'note', properties: { title: originId } });
+  for (let at = 0; at < ids.length; at += 50) {
+    const bulk = await client.post('/ingest/v2', ids.slice(at, at + 50).map(note), { key: sourceKey });
+    assert.equal(bulk.status, 200);
+  }
+  await savePage('listed-page', '/listed-page');
+  await until('all are processed', async () => (await countOf('note')) === ids.length);
+  const pages: string[] = [];
+  for (let after = ''; ; ) {
+    const { json } = await manage(`/entities?sourceGroup=cms&type=note&first=50${after}`);
+    pages.push(...json.entities.map(({ originId }: { originId: string }) => originId));
+    if (json.next === null) break;
+    after = `&after=${encodeURIComponent(json.next)}`;
+  }
+  assert.deepEqual(pages, ids.toSorted());
+  const { json: all } = await manage('/entities?sourceGroup=cms&first=500');
+  assert.ok(all.entities.some(({ type }: { type: string }) => type === 'page'));
+  const [first] = all.entities;
+  assert.deepEqual(Object.keys(first), ['originId', 'type', 'url', 'updatedAt']);
+
+  const removed = await client.call('DELETE', '/ingest/v2', {
+    key: sourceKey,
+    body: { originIds: ids.slice(0, 50) },
+  });
+  assert.equal(removed.status, 200);
+  const retyped = await client.post(
+    '/ingest/v2/list-119',
+    { type: 'page', url: '/retyped', properties: {} },
+    {
+      key: sourceKey,
+      headers: { 'X-Service-Force-Type': '1' },
+    },
+  );
+  assert.equal(retyped.status, 200);
+  await until('all is processed', async () => (await countOf('note')) === 69);
+  const { json: tenant } = await manage('/tenant');
+  assert.equal(tenant.alias, 'acme');
+  const page = tenant.schemas.find(({ alias }: { alias: string }) => alias === 'page');
+  const pagesThere = await countOf('page');
+  assert.deepEqual(page, {
+    alias: 'page',
+    kind: 'full',
+    language: 'json',
+    triggers: { cms: ['page'] },
+    views: pagesThere,
+  });
+  assert.deepEqual(tenant.indexes, [{ alias: 'pages', items: pagesThere }]);
+  assert.ok(!JSON.stringify(tenant).includes('key'));
+  for (const search of ['', '?sourceGroup=pim', '?sourceGroup=cms&first=0', '?sourceGroup=cms&first=501']) {
+    assert.ok([404, 422].includes((await manage(`/entities${search}`)).status), search);
+  }
+  assert.deepEqual(await differencesFoundByVerify(system), []);
+});
+
+async function countOf(type: string): Promise<number> {
+  const { json } = await manage('/tenant');
+  const [group] = json.sourceGroups;
+  return group.types.find((one: { type: string }) => one.type === type)?.entities ?? 0;
+}
+
+const save = async (
+  originId: string,
+  type: string,
+  url: string | null,
+  properties: JsonObject,
+): Promise<void> => {
+  const saved = await client.post(`/ingest/v2/${originId}`, { type, url, properties }, { key: sourceKey });
+  const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
+  await client.get('/v2?handle=none', { key: clientKey, headers });
+};
+const explained = async (originId: string, alias: string): Promise<Answer> => {
+  const id = `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
+  return await manage(`/explain/view?id=${encodeURIComponent(id)}`);
+};
+
+test('a view is explained: what it reads, what it shows, who shows it, why it was built', async () => {
+  await savePage('shown', '/shown');
+  await save('the-list', 'list', '/the-list', { page: 'shown' });
+  await save('member-1', 'member', null, { list: 'the-list', title: 'One' });
+  await save('member-2', 'member', null, { list: 'the-list', title: 'Two' });
+  const { status, json } = await explained('the-list', 'list');
+  assert.equal(status, 200);
+  assert.deepEqual(json.view, {
+    pages: ['One'],
+    page: { $view: viewId('shown') },
+    gone: { $view: viewId('nobody') },
+  });
+  assert.deepEqual(json.urls, [{ url: '/the-list', kind: 'page', served: true }]);
+  const [lookup] = json.lookups;
+  assert.deepEqual(
+    { ...lookup, condition: undefined },
+    {
+      place: '$.properties.pages.input.$lookup',
+      sourceGroup: 'cms',
+      condition: undefined,
+      matched: 2,
+      taken: 1,
+      cut: false,
+    },
+  );
+  assert.match(lookup.condition, /list equals/);
+  assert.deepEqual(json.shows, [
+    { viewId: viewId('shown'), paths: ['page'], missing: false },
+    { viewId: viewId('nobody'), paths: ['gone'], missing: true },
+  ]);
+  assert.deepEqual(json.built.because, { kind: 'lookup', entityId: gid('member-1') });
+  assert.ok(Math.abs(Date.now() - Date.parse(json.built.at)) < 60_000);
+
+  const page = (await explained('shown', 'page')).json;
+  const listId = json.id;
+  assert.deepEqual(page.shownBy, { total: 1, views: [listId] });
+  assert.deepEqual(page.built.because, { kind: 'ingest', entityId: gid('shown') });
+  assert.deepEqual(page.indexItems.toSorted(), ['cms:page', 'pages']);
+  const member = (await explained('member-1', 'member')).json;
+  assert.deepEqual(member.lookedUpBy, { total: 1, views: [listId] });
+  const other = (await explained('member-2', 'member')).json;
+  assert.deepEqual(other.lookedUpBy, { total: 1, views: [listId] }, 'found, though top left the other');
+
+  await savePage('beaten', '/shown');
+  const [beaten] = (await explained('shown', 'page')).json.urls;
+  assert.deepEqual(beaten, { url: '/shown', kind: 'page', served: false, beatenBy: viewId('beaten') });
+  for (const [originId, alias, message] of [
+    ['nobody', 'page', /no entity "nobody"/],
+    ['shown', 'nothing', /no schema "nothing"/],
+    ['shown', 'list', /not triggered by entities of the type "page"/],
+  ] as const) {
+    const answer = await explained(originId, alias);
+    assert.equal(answer.status, 404);
+    assert.match(answer.json.message, message);
+  }
+  assert.equal((await manage('/explain/view?id=x')).status, 422);
+});
+
+test('what is not there is a 404 that says which', async () => {
+  for (const [path, message] of [
+    ['/entities/cms/nobody', /entity "nobody"/],
+    ['/entities/pim/nobody', /source group "pim"/],
+    ['/entities/cms/x?environment=staging', /environment "staging"/],
+    ['/explain/url?url=/x&client=nobody', /client "nobody"/],
+  ] as const) {
+    const { status, json } = await manage(path);
+    assert.equal(status, 404, path);
+    assert.match(json.message, message);
+  }
+  for (const path of ['/explain/url', '/explain/url?url=relative', `/explain/url?url=/${'x'.repeat(4096)}`]) {
+    assert.equal((await manage(path)).status, 422, path.slice(0, 40));
+  }
+  assert.equal((await manage('/entities/cms/%ff')).status, 422);
+});
+
+test('a URL is explained from its host to the claim that wins', async () => {
+  await savePage('first', '/contested');
+  await savePage('second', '/contested', ['/moved']);
+  const { json } = await manage('/explain/url?url=/contested/x');
+  assert.equal(json.answer, 404);
+  const won = await manage('/explain/url?url=https://anywhere.example/contested/');
+  assert.equal(won.json.answer, 200);
+  assert.deepEqual(
+    won.json.claims.map(({ viewId: id, served, kind }: Record<string, unknown>) => [id, served, kind]),
+    [
+      [viewId('second'), true, 'page'],
+      [viewId('first'), false, 'page'],
+    ],
+  );
+  assert.match(won.json.claims[1].because, /later claim/);
+  assert.deepEqual(
+    won.json.steps.map(({ step }: { step: string }) => step),
+    ['host', 'domain', 'path', 'claims', 'answer'],
+  );
+  const moved = await manage('/explain/url?url=/moved');
+  assert.equal(moved.json.answer, 301);
+  assert.match(moved.json.steps.at(-1).result, /\/contested/);
+  const elsewhere = await manage('/explain/url?url=https://shop.example.com/contested&client=website');
+  assert.equal(elsewhere.json.answer, 200);
+  const shop = await manage('/explain/url?url=/contested&client=shop');
+  assert.equal(shop.json.answer, 404);
+  assert.match(shop.json.claims[0].because, /in no domain of the client/);
+});
+
+test('diagnostics come a page at a time, and name clashes, unknown types and missing views', async () => {
+  await client.post('/ingest/v2/lost', { type: 'lostType', properties: {} }, { key: sourceKey });
+  await savePage('clash-a', '/clash');
+  await savePage('clash-b', '/clash');
+  const found: { kind: string; entityId?: string; viewId?: string; message: string }[] = [];
+  for (let after = ''; ; ) {
+    const { status, json } = await manage(`/diagnostics?first=1${after}`);
+    assert.equal(status, 200);
+    found.push(...json.diagnostics);
+    if (json.next === null) break;
+    after = `&after=${encodeURIComponent(json.next)}`;
+  }
+  const clash = found.filter(({ kind, viewId: id }) => kind === 'urlClash' && id === viewId('clash-a'));
+  assert.equal(clash.length, 1);
+  assert.ok(!found.some(({ kind, viewId: id }) => kind === 'urlClash' && id === viewId('clash-b')));
+  assert.equal((await manage('/diagnostics?after=x')).status, 422);
+});
+
+test('the configuration is read back with its keys as digests, and put', async () => {
+  const { json: before } = await manage('/configuration');
+  assert.deepEqual(Object.keys(before.documents).sort(), [
+    'indexes/pages.json',
+    'schemas/list.json',
+    'schemas/member.json',
+    'schemas/page.json',
+    'tenant.json',
+  ]);
+  const all = JSON.stringify(before.documents);
+  for (const key of [managementKey, readerKey, sourceKey, clientKey]) assert.ok(!all.includes(key));
+  assert.match(before.documents['tenant.json'], /sha256:[0-9a-f]{64}/);
+  assert.ok(Date.parse(before.appliedAt) <= Date.now());
+
+  const same = await put(before.documents, `?expected=${before.digest}`);
+  assert.deepEqual([same.status, same.json.digest], [200, before.digest]);
+
+  const page = { ...(schemas.page as object), properties: { title: 'New {p.title}' } };
+  const documents = { ...before.documents, 'schemas/page.json': JSON.stringify(page) };
+  assert.equal((await put(documents, '?expected=other')).status, 409);
+  await savePage('rebuilt', '/rebuilt');
+  const changed = await put(documents, `?expected=${before.digest}`);
+  assert.equal(changed.status, 200);
+  await until('the rebuild is done', async () => {
+    const { json } = await manage(`/jobs/${changed.json.job}`);
+    return json.state === 'completed';
+  });
+  const served = await client.get('/v2?handle=h-rebuilt', { key: clientKey });
+  assert.equal(served.json.views['h-rebuilt'].title, 'New rebuilt');
+  const { json: after } = await manage('/configuration');
+  assert.equal(after.digest, changed.json.digest);
+  assert.ok(after.appliedAt > before.appliedAt);
+  assert.equal((await manage('/jobs/rebuild-999')).status, 404);
+  assert.equal((await manage('/jobs/x')).status, 404);
+});
+
+test('a configuration with mistakes changes nothing, nor does one that removes what has data', async () => {
+  const { json: before } = await manage('/configuration');
+  const broken = await put({
+    ...before.documents,
+    'schemas/page.json': '{"triggers": {"pim": ["x"]}}',
+    'x.txt': '',
+  });
+  assert.equal(broken.status, 422);
+  assert.ok(broken.json.errors.length >= 3);
+  assert.ok(
+    broken.json.errors.every((text: string) => /^(schemas\/page\.json|x\.txt): /.test(text)),
+    broken.text,
+  );
+  for (const body of [
+    '{',
+    [],
+    {},
+    { documents: [] },
+    { documents: { 'tenant.json': 1 } },
+    { documents: {} },
+  ]) {
+    const { status } = await client.call('PUT', '/management/v1/configuration', { key: managementKey, body });
+    assert.equal(status, 422, JSON.stringify(body));
+  }
+  const { 'schemas/page.json': _gone, ...without } = before.documents;
+  const refused = await put(without);
+  assert.equal(refused.status, 409);
+  assert.match(refused.json.errors[0], /schema page of tenant acme: \d+ views/);
+  assert.equal(
+    (await client.call('PUT', '/management/v1/configuration', { key: readerKey, body: {} })).status,
+    403,
+  );
+  assert.equal((await manage('/configuration')).json.digest, before.digest);
+  const removed = await put(without, '?removals=true');
+  assert.equal(removed.status, 200);
+  await until('its views are gone', async () => {
+    const { json } = await client.get('/v2?handle=h-rebuilt', { key: clientKey });
+    return Object.keys(json.views).length === 0;
+  });
+  assert.equal((await put(before.documents)).status, 200);
+});
+
+function put(documents: Json, search = ''): Promise<Answer> {
+  const at = `/management/v1/configuration${search}`;
+  return client.call('PUT', at, { key: managementKey, body: { documents } });
+}

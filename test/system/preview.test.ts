@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { runCommand } from '../cli/support/command.ts';
+import type { Answer, Client } from './support/client.ts';
+import { System } from './support/processes/system.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
+
+const managementKey = 'management-key-of-the-system-tests';
+
+const page = {
+  triggers: { cms: ['page'] },
+  route: { url: '{url}', handles: ['{p.handle}'] },
+  properties: { title: '{p.title}' },
+};
+
+let system: System;
+let client: Client;
+let folder: string;
+
+before(async () => {
+  system = await System.start({
+    web: 1,
+    workers: 1,
+    jobs: 1,
+    partitions: 4,
+    files: siteFiles({
+      schemas: { page },
+      indexes: {
+        pages: {
+          triggers: { cms: ['page'] },
+          index: { fields: { title: { type: 'text' }, size: { type: 'integer' } } },
+          properties: { title: '{p.title}', size: '{p.size}' },
+        },
+      },
+      code: {
+        'schemas/note.full.ts': `export default {
+  triggers(context) { context.triggers('cms', ['note']); },
+  async properties(entity, context) {
+    console.log('at', entity.originId);
+    const same = await context.lookup("properties.tag eq 'x'");
+    return { same: same.length };
+  },
+};`,
+      },
+      settings: { managementClients: [{ name: 'ci', scopes: ['read'], apiKeys: [managementKey] }] },
+    }),
+  });
+  client = system.client('web.1');
+  folder = await mkdtemp(path.join(tmpdir(), 'millrace-preview-'));
+  const entities = Array.from({ length: 40 }, (_, at) => ({
+    originId: `p${at}`,
+    type: 'page',
+    url: `/p${at}`,
+    redirects: [`/old-p${at}`],
+    properties: { title: `Page ${at}`, tag: at % 4 === 0 ? 'x' : 'y', size: at, handle: `h${at}` },
+  }));
+  const saved = await client.post('/ingest/v2', entities, { key: sourceKey });
+  assert.equal(saved.status, 200);
+  const version = String(saved.headers['x-service-version']);
+  const headers = { 'X-Service-Min-Version': version };
+  assert.equal((await client.get('/v2?handle=h39', { key: clientKey, headers })).status, 200);
+});
+after(() => system.stop());
+
+const preview = (body: JsonObject, key = managementKey): Promise<Answer> =>
+  client.post('/management/v1/preview', body, { key });
+const viewId = (originId: string, alias = 'page') =>
+  `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
+const text = (schema: Json, kind = 'full'): JsonObject => ({
+  kind,
+  language: 'json',
+  text: JSON.stringify(schema),
+});
+
+/** Every key of the store but those of processes and their queues, so that a preview that keeps anything is found. */
+async function keysOfStore(): Promise<string[]> {
+  const names = await (await system.store()).client.keys('*');
+  return names.filter((name) => !/process|jobs/.test(name)).sort();
+}
+
+test('a stored schema of a stored entity gives what is delivered', async () => {
+  const { status, json } = await preview({ schema: 'page', originId: 'p1' });
+  assert.equal(status, 200);
+  const { milliseconds, ...rest } = json;
+  assert.equal(typeof milliseconds, 'number');
+  assert.deepEqual(rest, {
+    view: { title: 'Page 1' },
+    urls: ['/p1', '/old-p1'],
+    handles: ['h1'],
+    lookups: [],
+    missing: [],
+    diagnostics: [],
+  });
+  const index = await preview({
+    schema: 'index:pages',
+    originId: 'p1',
+    sourceGroup: 'cms',
+    environment: 'production',
+  });
+  assert.deepEqual([index.json.view, index.json.item], [null, { title: 'Page 1', size: 1 }]);
+});
+
+test('a schema and an entity that are not stored: references, lookups without an index, and nothing is left behind', async () => {
+  const before = await keysOfStore();
+  const schema = {
+    triggers: { cms: ['fresh'] },
+    route: { url: '{url}', handles: ['{p.handle}'] },
+  };
+  const { status, json } = await preview({
+    schema: text({
+      ...schema,
+      properties: {
+        to: { type: 'reference', originId: 'p1', alias: 'page' },
+        away: { type: 'reference', originId: 'nobody', alias: 'page' },
+        tagged: {
+          type: 'array',
+          input: {
+            $lookup: {
+              source: 'cms',
+              filter: "type eq 'page' and properties.tag eq 'x'",
+              top: 3,
+              orderBy: { property: 'size', sort: 'desc' },
+            },
+          },
+          items: { type: 'string', value: '{item.p.title}' },
+        },
+      },
+    }),
+    entity: { type: 'fresh', url: '/fresh', properties: { handle: 'h' } },
+  });
+  assert.equal(status, 200, JSON.stringify(json));
+  assert.deepEqual(json.view, {
+    to: { $view: viewId('p1') },
+    away: { $view: viewId('nobody') },
+    tagged: ['Page 36', 'Page 32', 'Page 28'],
+  });
+  assert.deepEqual(json.urls, ['/fresh']);
+  assert.deepEqual(json.handles, ['h']);
+  assert.equal(json.lookups.length, 1);
+  assert.deepEqual([json.lookups[0].matched, json.lookups[0].cut], [10, false]);
+  assert.deepEqual(json.missing, [{ path: 'away', viewId: viewId('nobody') }]);
+  assert.deepEqual(
+    json.diagnostics.map(({ kind }: { kind: string }) => kind),
+    ['viewMissing'],
+  );
+  assert.deepEqual(await keysOfStore(), before);
+});
+
+test('code is run, and its console is shown here', async () => {
+  const stored = await preview({ schema: 'note', entity: { originId: 'n1', type: 'note', properties: {} } });
+  assert.deepEqual([stored.json.view, stored.json.console], [{ same: 10 }, ['at n1']]);
+  assert.equal(stored.json.lookups[0].matched, 10);
+  const source = `export default {
+  triggers(context) { context.triggers('cms', ['page']); },
+  async properties({ properties }, context) {
+    const found = await context.lookup("properties.size eq '7'");
+    return { title: properties.title + '!', found: found.map((one) => one.originId) };
+  },
+};`;
+  const edited = await preview({
+    schema: { kind: 'full', language: 'ts', text: source, alias: 'page' },
+    originId: 'p2',
+  });
+  assert.equal(edited.status, 200, JSON.stringify(edited.json));
+  assert.equal(edited.json.view.title, 'Page 2!');
+  const failing = await preview({
+    schema: { kind: 'full', language: 'js', text: source.replace('properties.title +', 'nobody.x +') },
+    originId: 'p2',
+  });
+  assert.equal(failing.json.view, null);
+  assert.deepEqual(
+    failing.json.diagnostics.map(({ kind }: { kind: string }) => kind),
+    ['schemaFailed'],
+  );
+});
+
+test('what is not there is a 404, a mistake a 422 with document and place', async () => {
+  assert.equal((await preview({ schema: 'nobody', originId: 'p1' })).status, 404);
+  assert.equal((await preview({ schema: 'index:page', originId: 'p1' })).status, 404);
+  assert.equal((await preview({ schema: 'page', originId: 'nobody' })).status, 404);
+  assert.equal((await preview({ schema: 'page', originId: 'p1', sourceGroup: 'nobody' })).status, 404);
+  assert.equal((await preview({ schema: 'page', originId: 'p1', environment: 'nobody' })).status, 404);
+  assert.equal((await preview({ schema: 'page', originId: 'p1' }, clientKey)).status, 403);
+  for (const body of [
+    { schema: 'page' },
+    { originId: 'p1' },
+    { schema: { kind: 'partial', language: 'json', text: '{}' }, originId: 'p1' },
+  ]) {
+    assert.equal((await preview(body)).status, 422, JSON.stringify(body));
+  }
+  const entity = await preview({ schema: 'page', entity: { properties: { '9': 1 } } });
+  assert.equal(entity.status, 422);
+  assert.ok(entity.json.errors.length >= 2, JSON.stringify(entity.json));
+  const schema = await preview({
+    schema: text({ ...page, properties: { title: { type: 'nothing' } } }),
+    originId: 'p1',
+  });
+  assert.equal(schema.status, 422);
+  assert.match(schema.json.errors[0], /^schemas\/preview\.full\.json: \$\.properties\.title/);
+  const code = await preview({
+    schema: { kind: 'full', language: 'ts', text: 'export default {' },
+    originId: 'p1',
+  });
+  assert.equal(code.status, 422);
+  assert.match(code.json.errors[0], /^schemas\/preview\.full\.ts:1:\d+: /);
+});
+
+test('the command shows the same, of files too', async () => {
+  const env = { REDIS_URL: system.redis.url, PARTITIONS: '4' };
+  const shown = await runCommand('preview', ['page', 'p1'], { env });
+  assert.equal(shown.code, 0, shown.stderr);
+  assert.match(shown.stdout, /"title": "Page 1"[\s\S]*URLs:\n {2}\/p1\n {2}\/old-p1\nHandles:\n {2}h1\n/);
+  const entity = path.join(folder, 'e.json');
+  await writeFile(entity, JSON.stringify({ type: 'page', url: '/e', properties: { title: 'E' } }));
+  const schema = path.join(folder, 'page.full.json');
+  await writeFile(schema, JSON.stringify({ ...page, properties: { name: '{p.title}' } }));
+  const json = await runCommand('preview', [schema, entity, '--json'], { env });
+  assert.equal(json.code, 0, json.stderr);
+  const { view, urls } = JSON.parse(json.stdout);
+  assert.deepEqual([view, urls], [{ name: 'E' }, ['/e']]);
+  const unknown = await runCommand('preview', ['nobody', 'p1'], { env });
+  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+  assert.match(
+    unknown.stderr,
+    /There is no schema and no file "nobody"; there are: page, note, index:pages\./,
+  );
+});

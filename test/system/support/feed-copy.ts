@@ -1,0 +1,61 @@
+/** A copy of an environment that knows nothing but its feed of changes. */
+import type { Answer, Client } from './client.ts';
+
+export interface CopiedView {
+  readonly alias: string;
+  readonly originId: string;
+  readonly urls: readonly string[];
+  readonly handles: readonly string[];
+  readonly redirects: readonly string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a change as it came, which tests look into.
+export type ToldChange = any;
+
+export class FeedCopy {
+  readonly views = new Map<string, CopiedView>();
+  offset = '';
+
+  apply(change: ToldChange): void {
+    const { id, alias, originId, action, urls, handles, redirects } = change;
+    if (action === 'removed') this.views.delete(id);
+    else
+      this.views.set(id, {
+        alias,
+        originId,
+        urls: urls.sort(),
+        handles: handles.sort(),
+        redirects: redirects.sort(),
+      });
+  }
+
+  /** Reads until all that was there has been told. @returns what was told */
+  async catchUp(client: Client, key: string, parameters = ''): Promise<ToldChange[]> {
+    const told: ToldChange[] = [];
+    for (;;) {
+      const since = this.offset === '' ? '' : `since=${this.offset}&`;
+      const answer = await client.get(`/changes/v1?${since}${parameters}`, { key });
+      const { changes, offset, upToDate } = requireOk(answer).json;
+      for (const change of changes) this.apply(change);
+      told.push(...changes);
+      this.offset = offset;
+      if (upToDate) return told;
+    }
+  }
+
+  clone(): FeedCopy {
+    const copy = new FeedCopy();
+    for (const [id, view] of this.views) copy.views.set(id, view);
+    copy.offset = this.offset;
+    return copy;
+  }
+
+  sorted(): [string, CopiedView][] {
+    return [...this.views].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
+
+export function requireOk(answer: Answer): Answer {
+  if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`);
+  return answer;
+}

@@ -1,0 +1,28 @@
+/** Processes that a process has started. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Ids of its children whose command line holds a text. Linux tells it in `/proc`. */
+export function childrenOf(pid: number, text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => parentOf(name) === pid && commandOf(name).includes(text))
+    .map(Number);
+}
+
+function parentOf(pid: string): number {
+  const stat = readProcess(pid, 'stat');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
+function commandOf(pid: string): string {
+  return readProcess(pid, 'cmdline').replaceAll('\0', ' ');
+}
+
+/** Empty for a process that is gone meanwhile. */
+function readProcess(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,74 @@
+/** A webhook's receiver: a real HTTP server that keeps what it was sent. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { until } from '../../support/until.ts';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly atMs: number;
+}
+
+type Answering = (response: ServerResponse, received: Received) => void;
+
+const yes: Answering = (response) => response.writeHead(204).end();
+
+export class Receiver {
+  readonly received: Received[] = [];
+  answer: Answering = yes;
+  readonly #server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const received = { path: request.url ?? '', headers: request.headers, text, atMs: Date.now() };
+      this.received.push(received);
+      this.answer(response, received);
+    });
+  });
+
+  async listen(port = 0): Promise<number> {
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  at(path: string): Received[] {
+    return this.received.filter((one) => one.path === path);
+  }
+
+  /** Waits for so many requests to a path. */
+  async count(path: string, count: number, timeoutMs = 20_000): Promise<Received[]> {
+    await until(`${count} requests to ${path}`, () => this.at(path).length >= count, timeoutMs);
+    return this.at(path);
+  }
+}
+
+/** What a request says, whose signature holds. @throws WebhookVerificationError */
+export function verified({ text, headers }: Received, secret: string): Message {
+  return new Webhook(secret).verify(text, headers as Record<string, string>) as Message;
+}
+
+export interface SentChange {
+  readonly id: string;
+  readonly originId: string;
+  readonly alias: string;
+  readonly action: string;
+  readonly urls: readonly string[];
+  readonly options?: unknown;
+  readonly shownOn?: readonly string[];
+}
+
+export interface Message {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: { readonly changes: readonly SentChange[] };
+}
