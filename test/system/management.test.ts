@@ -111,7 +111,9 @@ test('status tells of processes, partitions, indexes and memory', async () => {
   await savePage('for-status', '/for-status');
   await until('nothing waits', async () => {
     const { json: now } = await manage('/status');
-    return now.partitions.every(({ backlog }: { backlog: number }) => backlog === 0);
+    return (
+      now.rebuilds.length === 0 && now.partitions.every(({ backlog }: { backlog: number }) => backlog === 0)
+    );
   });
   const { json } = await manage('/status');
   assert.deepEqual(json.processes.map(({ role }: { role: string }) => role).sort(), [

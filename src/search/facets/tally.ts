@@ -32,7 +32,7 @@ export class FacetTally {
     }
   }
 
-  /** Counts every code of the lists of the docs at `from`..`end`. @returns how far it got */
+  /** Counts every code of the lists of the docs at `from`..`end`, of one doc at least. @returns how far it got */
   countLists(
     { items, starts, counts: lengths }: CodeLists,
     docs: Int32Array,
@@ -41,7 +41,7 @@ export class FacetTally {
   ): number {
     const counts = this.#counts;
     let at = from;
-    while (at < end && pace.units < pace.unitsPerLook) {
+    while (at < end) {
       const doc = docs[at] ?? 0;
       const start = starts[doc] ?? 0;
       const stop = start + (lengths[doc] ?? 0);
@@ -53,6 +53,7 @@ export class FacetTally {
         if (before === 0) this.#note(code);
       }
       at += 1;
+      if (pace.units >= pace.unitsPerLook) break;
     }
     return at;
   }
