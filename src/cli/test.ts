@@ -1,6 +1,6 @@
 /**
  * `npm test [-- FILE …]`: runs the whole suite, or the files and options of node's test runner that are named. The
- * tests of the rooms run side by side. Then come those of the system, few at once, because each of them starts many
+ * tests of the rooms run side by side, and those that only compute share processes. Then come those of the system, few at once, because each of them starts many
  * processes. The longest run first, so that none is left alone at the end. After the whole suite it prints how much of
  * `src` ran, in this and every process that a test started. Too little of it fails the suite.
  */
@@ -23,22 +23,21 @@ const coverageDir = path.join(root, 'coverage', 'v8');
 const testTimeoutMs = 600_000;
 /** One more than there are processors, because many tests wait for a Redis or a process that they start. */
 const roomTestsAtOnce = availableParallelism() + 1;
+/** Takes every option of node's test runner. */
+const nodesRunner = ['--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`];
 /** These tests wait more than they compute: for leases to end, for processes to start. */
 const systemTestsAtOnce = 2;
 
 async function main(): Promise<number> {
   const totals = new Totals();
   const chosen = process.argv.slice(2);
+  const together = (atOnce: number) => [runFiles, String(atOnce), String(testTimeoutMs)];
   if (chosen.length > 0) {
-    return runTests(
-      ['--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`],
-      chosen,
-      totals,
-    );
+    const isFiles = chosen.every((word) => word.endsWith('.ts'));
+    return runTests(isFiles ? together(availableParallelism()) : nodesRunner, chosen, totals);
   }
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
-  const together = (atOnce: number) => [runFiles, String(atOnce), String(testTimeoutMs)];
   const codes = [
     await runTests(together(roomTestsAtOnce), roomTests(root), totals, coverageDir),
     await runTests(together(systemTestsAtOnce), systemTests(root), totals, coverageDir),

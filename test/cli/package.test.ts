@@ -7,9 +7,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../../src/cli/commands.mjs';
 import { freePort } from '../../src/cli/start/ports.ts';
+import { until } from '../support/until.ts';
 import { type CommandResult, root, run, temporaryFolder } from './support/command.ts';
 import { Platform } from './support/platform.ts';
-import { until } from './support/wait.ts';
 
 const settings = { WORKERS: '1', PARTITIONS: '4', LOG_LEVEL: 'warn' };
 
@@ -89,7 +89,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
     );
 
     writeFileSync(schemaFile, text.replace('name: properties.name,', 'name: properties.name}},'));
-    await until('the mistake is told', () => /author\.full\.ts:\d+:\d+/.test(dev.output), 20_000);
+    await until('the mistake is told', () => /author\.full\.ts:\d+:\d+/.test(dev.output));
     assert.match(dev.output, /The configuration stays as it was\./);
     assert.equal((await ask('/authors/ada'))?.name, 'Ada Lovelace!');
 
@@ -187,7 +187,7 @@ async function startDev(context: test.TestContext, bin: string, site: string): P
     child.kill('SIGTERM');
     await dev.ended;
   });
-  await until('dev watches', () => /watching .*config/.test(dev.output), 60_000).catch((error) => {
+  await until('dev watches', () => /watching .*config/.test(dev.output)).catch((error) => {
     throw new Error(`${error.message}\n${dev.output}`);
   });
   return dev;

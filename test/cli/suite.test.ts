@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
+import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
 import { longest, roomTests, systemTests } from '../../src/cli/test/test-files.ts';
 import { Totals } from '../../src/cli/test/totals.ts';
 import { root as repository, runCommand, temporaryFolder } from './support/command.ts';
@@ -25,6 +26,28 @@ test('tests of the system are kept apart from those of the rooms', async (contex
   }
   assert.deepEqual(roomTests(root), ['test/layers.test.ts', 'test/store/keys.test.ts']);
   assert.deepEqual(systemTests(root), ['test/system/crash.test.ts']);
+});
+
+test('files that only compute share processes, but for the longest and those with hooks of their own', async (context) => {
+  const root = await temporaryFolder(context);
+  for (const folder of ['test/lib', 'test/store']) mkdirSync(path.join(root, folder), { recursive: true });
+  const body = (name: string) => `import { test } from 'node:test'; test('${name}', () => {});`;
+  const files = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `test/lib/${name}.test.ts`);
+  for (const file of files) writeFileSync(path.join(root, file), body(file));
+  writeFileSync(path.join(root, 'test/lib/hook.test.ts'), `${body('hook')}\nbefore(() => {});`);
+  writeFileSync(path.join(root, 'test/store/a.test.ts'), body('store'));
+  assert.ok(files.every((file) => canShare(root, file)));
+  assert.equal(canShare(root, 'test/lib/hook.test.ts'), false);
+  assert.equal(canShare(root, 'test/store/a.test.ts'), false);
+
+  const { modules, remove } = writeSharing(root, files);
+  const { code, stdout } = await runCommand('test', modules);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /ℹ pass 8\n/);
+  for (const file of files) assert.ok(stdout.includes(file), file);
+  assert.ok(modules.length < files.length);
+  remove();
+  assert.deepEqual(modules.filter(existsSync), []);
 });
 
 test('the longest files are started first', async (context) => {

@@ -29,7 +29,7 @@ async function outputOfJobs(terminal: boolean, env: Record<string, string>): Pro
     text += piece;
   });
   try {
-    await until('it is ready', () => text.includes('ready') && text.endsWith('\n'), 30_000);
+    await until('it is ready', () => text.includes('ready') && text.endsWith('\n'));
   } finally {
     process.kill(-(child.pid ?? 0), 'SIGTERM');
     await ended;

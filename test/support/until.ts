@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const endsMs = performance.now() + timeoutMs;
   while (!(await holds())) {

@@ -452,7 +452,7 @@ test('a whole copy comes by events too, and a quiet stream shows that it lives',
   assert.deepEqual(byEvents.sorted(), copy.sorted());
   assert.equal(events.events.length, told.length + 1, 'each once');
   const comments = events.comments;
-  await events.until(() => events.comments > comments, 'a comment', 20_000);
+  await events.until(() => events.comments > comments, 'a comment');
   await save(page('m0', 'Last', '/m/0'));
   await events.until(() => events.events.length === told.length + 3, 'it still lives');
   events.close();

@@ -147,7 +147,7 @@ for (const role of ['web', 'worker', 'jobs', 'redis']) {
           await sleep(random.below(1_000));
           await system.restart(name);
           const { answered: before_ } = ledger;
-          await until('ingest goes on', () => ledger.answered > before_ + 40, 30_000);
+          await until('ingest goes on', () => ledger.answered > before_ + 40);
         } finally {
           await ingest.end();
         }

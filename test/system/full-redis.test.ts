@@ -187,7 +187,7 @@ for (const way of ['sockets', 'streams'] as const) {
       await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
       await memory.fill();
       await untilFull(client);
-      await until('no job is held any more', () => memory.areJobsFree(), 30_000);
+      await until('no job is held any more', () => memory.areJobsFree());
       await memory.raise();
       await system.rebuilt(generation);
       await waitUntilSettled(store);

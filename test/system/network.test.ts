@@ -118,7 +118,7 @@ test(
       }
       wire.goOn();
       const { answered } = ledger;
-      await until('writes go on', () => ledger.answered > answered + 5, 30_000);
+      await until('writes go on', () => ledger.answered > answered + 5);
 
       wire.delay(100);
       await sleep(2_000);
@@ -128,7 +128,7 @@ test(
         await sleep(random.below(300));
       }
       const { answered: before } = ledger;
-      await until('writes go on', () => ledger.answered > before + 5, 30_000);
+      await until('writes go on', () => ledger.answered > before + 5);
     } finally {
       await writing.end();
     }

@@ -129,7 +129,7 @@ async function cutAndCheck(context: TestContext, { appendFsync, machine, check }
     let [cutMs, bytes] = [0, 0];
     try {
       const { answered } = ledger;
-      await until('writes are under way', () => ledger.answered > answered + 20, 30_000);
+      await until('writes are under way', () => ledger.answered > answered + 20);
       // Longer than from one sync to the next, so that what was there before is on the disk.
       await sleep(2_000 + random.below(1_500));
       cutMs = performance.now();

@@ -228,7 +228,7 @@ test(
     });
     for (let at = 0; at < unsure.length; at += pagesPerRequest) {
       const pages = unsure.slice(at, at + pagesPerRequest);
-      await until('sent again', () => ledger.save(client, pages), 60_000);
+      await until('sent again', () => ledger.save(client, pages));
     }
     await waitUntilSettled(await system.store());
     await assertAllTrue(system, ledger);

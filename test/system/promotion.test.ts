@@ -158,7 +158,7 @@ test(
       const writing = keepWriting(client, ledger, random, articleCount);
       try {
         const { answered } = ledger;
-        await until('writes are under way', () => ledger.answered > answered + 50, 30_000);
+        await until('writes are under way', () => ledger.answered > answered + 50);
         await primary.process.signal('SIGKILL');
         primary = pair.replica;
         await pair.promote();
@@ -174,7 +174,7 @@ test(
         assert.equal(alone.status, 503, 'no replica is there to have it');
         await pair.attach();
         const attached = ledger.answered;
-        await until('writes are acknowledged again', () => ledger.answered > attached + 20, 30_000);
+        await until('writes are acknowledged again', () => ledger.answered > attached + 20);
       } finally {
         await writing.stop();
       }

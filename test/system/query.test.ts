@@ -266,7 +266,7 @@ test('while a worker is killed every answer is complete or 503, and soon complet
       await sleep(random.below(300));
       await system.restart(name);
       const { complete } = counts;
-      await until('queries are answered again', () => counts.complete > complete + 20, 20_000);
+      await until('queries are answered again', () => counts.complete > complete + 20);
       await system.ready();
     }
     isGoingOn = false;

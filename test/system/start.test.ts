@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { runCommand, temporaryFolder } from '../cli/support/command.ts';
+import { isAlive } from '../cli/support/is-alive.ts';
 import { Platform } from '../cli/support/platform.ts';
-import { isAlive, until } from '../cli/support/wait.ts';
+import { until } from '../support/until.ts';
 
 const sourceKey = 'source-atlas-demo';
 const environmentKey = 'environment-atlas-demo';
@@ -66,7 +67,7 @@ test('what was ingested is served, and still is after Ctrl-C and another start',
   const { code, tookMs } = await first.stop();
   assert.equal(code, 0);
   assert.ok(tookMs < 10_000, `${tookMs} ms`);
-  await until('the last helper process of the compiler is gone too', () => !started.some(isAlive), 2_000);
+  await until('the last helper process of the compiler is gone too', () => !started.some(isAlive));
 
   const second = await Platform.start(context, { DATA_DIR: dataDir });
   await second.ready();
@@ -86,7 +87,7 @@ test('when npm start itself is killed, nothing of it stays, and the next start h
   await deliver(first.url, await ingest(first.url));
   const started = descendants(first.process.pid ?? 0);
   first.process.kill('SIGKILL');
-  await until('everything is gone', () => !started.some(isAlive), 15_000);
+  await until('everything is gone', () => !started.some(isAlive));
   const second = await Platform.start(context, { DATA_DIR: dataDir });
   await second.ready();
   assert.ok(await deliver(second.url));
@@ -99,7 +100,7 @@ test('a signal that npm alone gets, as from a service manager, stops everything'
   const started = descendants(platform.process.pid ?? 0);
   platform.process.kill('SIGTERM');
   await platform.ended;
-  await until('everything is gone', () => !started.some(isAlive), 15_000);
+  await until('everything is gone', () => !started.some(isAlive));
 });
 
 test('a platform of two fronts serves, is imported into and reads its configuration again', async (context) => {

@@ -8,9 +8,9 @@ import { readActiveDigest } from '../../../src/store/configuration/published-con
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { page, Platform as Store, siteFiles, writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
 import { root, runCommand, temporaryFolder } from '../support/command.ts';
 import { Platform } from '../support/platform.ts';
-import { until } from '../support/wait.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 const site = siteFiles({
@@ -52,7 +52,7 @@ class Running {
   }
 
   async says(what: RegExp): Promise<void> {
-    await until(`it says ${what}`, () => what.test(this.output), 30_000).catch((error: Error) => {
+    await until(`it says ${what}`, () => what.test(this.output)).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.output}`);
     });
   }
@@ -128,14 +128,14 @@ test('on an empty store npm start takes the demo, and then apply and SIGHUP work
   const store = await Store.start(context, redisUrl);
   const env = { ...store.environment(''), ...forgotten };
   const platform = await Platform.start(context, { ...env, DEMO: 'on' });
-  await until('the demo is active', async () => (await readActiveDigest(store.store)) !== null, 30_000);
+  await until('the demo is active', async () => (await readActiveDigest(store.store)) !== null);
   assert.equal((await readActiveDigest(store.store))?.origin, 'own');
   const applied = await runCommand('apply', ['--no-wait'], { env });
   assert.deepEqual([applied.code, applied.stderr], [0, '']);
   assert.match(applied.stdout, /as it was \(generation 1\)/);
-  await until('its processes are started', () => /waiting for|Loading/.test(platform.output), 30_000);
+  await until('its processes are started', () => /waiting for|Loading/.test(platform.output));
   platform.process.kill('SIGHUP');
-  await until('it is told', () => platform.output.includes('was read again and is active'), 30_000);
+  await until('it is told', () => platform.output.includes('was read again and is active'));
   await platform.stop();
 });
 

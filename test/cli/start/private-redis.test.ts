@@ -15,8 +15,8 @@ import {
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { connect, type RedisClient } from '../../../src/store/redis/connection.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { until } from '../../support/until.ts';
 import { root, temporaryFolder } from '../support/command.ts';
-import { until } from '../support/wait.ts';
 
 const neverStopped = new AbortController().signal;
 

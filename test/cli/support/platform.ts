@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { freePort } from '../../../src/cli/start/ports.ts';
+import { until } from '../../support/until.ts';
 import { root, temporaryFolder } from './command.ts';
-import { until } from './wait.ts';
 
 /** An `npm start` in a process of its own. */
 export class Platform {

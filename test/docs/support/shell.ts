@@ -1,7 +1,7 @@
 /** Runs shell blocks of a document as a reader does, one after the other, and compares what they print with the answer below. */
 import assert from 'node:assert/strict';
 import { type CommandResult, run } from '../../cli/support/command.ts';
-import { until } from '../../cli/support/wait.ts';
+import { until } from '../../support/until.ts';
 import { type Block, blocksOf } from './markdown.ts';
 
 /** How long a read is repeated: documents say that a change shows "a moment later". */

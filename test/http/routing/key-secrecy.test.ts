@@ -93,7 +93,7 @@ test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere 
     });
   }
   try {
-    await until('the front listens', () => output.includes('web is listening'), 30_000);
+    await until('the front listens', () => output.includes('web is listening'));
     const base = `http://127.0.0.1:${port}`;
     const answers: string[] = [];
     const ask = async (method: string, at: string, key: string, body?: string) => {

@@ -122,7 +122,7 @@ test('npm start serves HTTPS over a Redis with TLS, and the import finds it ther
   let output = '';
   for (const stream of [start.stdout, start.stderr]) stream.on('data', (text) => (output += text));
   try {
-    await until('the platform is ready', () => output.includes('Millrace is ready at'), 60_000);
+    await until('the platform is ready', () => output.includes('Millrace is ready at'));
     assert.match(output, new RegExp(`Millrace is ready at https://127\\.0\\.0\\.1:${port}\n`));
 
     const file = path.join(folder, 'entities.ndjson');

@@ -52,7 +52,7 @@ export class EventSource {
   }
 
   /** Resolves when the condition holds of what has come, or the stream has ended. @throws Error after a while */
-  async until(isMet: () => boolean, what: string, timeoutMs = 20_000): Promise<void> {
+  async until(isMet: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs;
     while (!isMet()) {
       const leftMs = deadlineMs - performance.now();

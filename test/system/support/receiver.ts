@@ -46,7 +46,7 @@ export class Receiver {
   }
 
   /** Waits for so many requests to a path. */
-  async count(path: string, count: number, timeoutMs = 20_000): Promise<Received[]> {
+  async count(path: string, count: number, timeoutMs = 60_000): Promise<Received[]> {
     await until(`${count} requests to ${path}`, () => this.at(path).length >= count, timeoutMs);
     return this.at(path);
   }

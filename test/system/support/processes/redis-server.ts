@@ -70,6 +70,6 @@ export class RedisServer {
   /** Starts it, for the first time or again, and waits until it has loaded its file. */
   async start(): Promise<void> {
     this.process.start();
-    await until('Redis answers', () => redisAnswers(this.url), 30_000);
+    await until('Redis answers', () => redisAnswers(this.url));
   }
 }
