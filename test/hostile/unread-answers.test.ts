@@ -100,6 +100,7 @@ describe('clients that do not read', { concurrency: false }, () => {
     ['small pages', getPage('small')],
     ['unknown paths', get('/nothing')],
     ['heads', get('/openapi.json').replace('GET', 'HEAD')],
+    ['preflights', get('/v2').replace('GET', 'OPTIONS')],
   ] as const) {
     test(`1 MB of requests for ${name} on each of ten connections costs no more than what connections hold`, async () => {
       await exchange(front.port, [getPage('small')]);

@@ -8,7 +8,6 @@ import type { Answer, HeaderField } from '../answer.ts';
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
-const nothing = new Uint8Array(0);
 
 /** Headers as the lines of a head, for `headOf`. */
 export function headLines(headers: readonly HeaderField[]): string {
@@ -80,26 +79,27 @@ function isBodiless(status: number): boolean {
  * answered without end.
  */
 function writeBodiless(res: HttpResponse, answer: Answer): void {
-  const bodyBytes = bodyBytesOf(answer);
-  const isShort = bodyBytes === 0 && answer.status !== 204;
-  if (!isShort && Math.random() * bodilessAnswersPerConnection < 1) {
-    writeLastHead(res, Math.max(1, bodyBytes));
+  if (!isBodiless(answer.status)) res.writeHeader('Content-Length', String(bodyBytesOf(answer)));
+  if (Math.random() * bodilessAnswersPerConnection < 1) {
+    endHeadAndConnection(res);
     return;
   }
   // No argument here: the library takes any, even undefined, for a length and waits for that many bytes. Without one
   // the connection stays until the server closes it.
-  if (!isBodiless(answer.status)) res.writeHeader('Content-Length', String(bodyBytes));
   res.endWithoutBody();
 }
 
-/** Begins an answer that is never finished, and closes the connection when its head has left. */
-function writeLastHead(res: HttpResponse, bodyBytes: number): void {
+/**
+ * Closes the connection when the head has left. The library's own ways to end an answer either add a length, which a 204
+ * must not have, or leave nothing to close the connection of a client that reads nothing. It writes a header's value as
+ * it is, so the empty line that ends the head can stand behind it.
+ */
+function endHeadAndConnection(res: HttpResponse): void {
   let isGone = false;
   res.onAborted(() => {
     isGone = true;
   });
-  res.writeHeader('Connection', 'close');
-  res.tryEnd(nothing, bodyBytes);
+  res.writeHeader('Connection', 'close\r\n');
   setImmediate(() => {
     if (!isGone) res.close();
   });

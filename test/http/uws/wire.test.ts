@@ -91,9 +91,11 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.deepEqual([status, json.views], [200, {}]);
   });
 
-  test('HEAD is answered as GET without the body, and the connection goes on', async () => {
+  test('HEAD is answered as GET without the body, and the connection goes on', async (context) => {
     // A body behind the head would be the beginning of the next answer.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    // By chance one in some answers without a body ends the connection (`bodiless-answers.test.ts`).
+    context.mock.method(Math, 'random', () => 0.5);
     const paths = ['/health/live', '/openapi.json', '/v2?handle=h', '/v2', '/ingest/v2', '/nowhere'];
     for (const path of paths) {
       const [got, told] = [await ask(agent, 'GET', path), await ask(agent, 'HEAD', path)];
