@@ -166,6 +166,48 @@ test('nothing that code changes is seen by the next build', async () => {
   });
 });
 
+test('nothing that a schema is given to call can be changed', async () => {
+  const set = setOf({
+    'full/a': `const seen = new Set(), open = [];
+    function look(name, thing) {
+      if (Object(thing) !== thing || seen.has(thing)) return;
+      seen.add(thing);
+      if (!Object.isFrozen(thing)) open.push(name);
+      look(name + '.prototype of', Object.getPrototypeOf(thing));
+      for (const key of Reflect.ownKeys(thing)) {
+        const { value, get, set } = Object.getOwnPropertyDescriptor(thing, key);
+        for (const part of [value, get, set]) look(name + '.' + String(key), part);
+      }
+    }
+    return {
+      routes(entity, context) {
+        look('routes', context);
+        look('url', context.url('/a'));
+      },
+      properties(entity, context) {
+        look('properties', context);
+        look('lookup', context.lookup("type eq 'page'").limit(1));
+        look('reference', context.reference('a').self());
+        look('partial', context.partial('b', entity));
+        return {};
+      },
+      actions(entity, context) {
+        look('actions', context);
+        look('reprocess', context.reprocess('a').parent());
+        const destination = context.destination('hook');
+        look('destination', destination);
+        destination.options({ open, seen: seen.size });
+      },
+    };`,
+  });
+  const reply = await replyOf(set);
+  assert.equal(reply.kind, 'made', JSON.stringify(reply));
+  const options = reply.kind === 'made' ? reply.destinations[0]?.options : null;
+  const { open, seen } = options as { open: string[]; seen: number };
+  assert.deepEqual(open, []);
+  assert.ok(seen > 50);
+});
+
 test('what JSON cannot hold is a mistake that names its place; the rest is as JSON has it', async () => {
   const cases: [string, RegExp][] = [
     ['return { a: { b: [() => 1] } };', /a function cannot be in a result: \$\.a\.b\[0\]/],

@@ -2,6 +2,7 @@
 import { lookupsPerBuildMax } from '../../contract/limits.ts';
 import type { LookupRequest } from '../../schemas/code/call.ts';
 import { lookupText, parseFilter } from '../../schemas/code/code-lookup.ts';
+import { shut } from './intrinsics.ts';
 import type { Run } from './run.ts';
 
 type Draft = { -readonly [Key in keyof LookupRequest]: LookupRequest[Key] };
@@ -30,7 +31,7 @@ export function placeholderOf(value: object): Placeholder | undefined {
 
 export function placeholder(content: Placeholder, methods: object = {}): object {
   // Frozen, so that a result cannot be changed behind it.
-  const made = harden(methods);
+  const made = shut(methods);
   placeholders.set(made, content);
   return made;
 }
@@ -98,7 +99,7 @@ export function lookupBuilder(run: Run, filter: unknown, options: unknown): obje
   const withoutProperties =
     (options as { excludeProperties?: unknown } | undefined)?.excludeProperties === true;
   const answer = () => answerOf(run, request, withoutProperties);
-  const builder: object = harden({
+  const builder: object = shut({
     ...narrowing(request, () => builder),
     toPromise: answer,
     // biome-ignore lint/suspicious/noThenProperty: a lookup may be awaited as it is.

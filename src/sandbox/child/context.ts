@@ -1,16 +1,17 @@
 /** What `context` is in each function of a schema (docs/guide/writing-schemas.md). */
 import { partialDepthMax } from '../../contract/limits.ts';
 import { lookupBuilder, originIdOf, placeholder, referenceBuilder, textOf } from './builders.ts';
+import { shut } from './intrinsics.ts';
 import type { Run } from './run.ts';
 
 type Context = Readonly<Record<string, (...given: unknown[]) => unknown>>;
 
 export function routesContext(run: Run): Context {
-  return harden({
+  return shut({
     url(url?: unknown) {
       const claim = { url: typeof url === 'string' ? url : '', redirects: null as string[] | null };
       if (claim.url !== '') run.urls.push(claim);
-      return harden({
+      return shut({
         redirects(urls?: unknown) {
           if (urls !== undefined && urls !== null && !Array.isArray(urls)) {
             throw new TypeError('redirects takes a list of URLs');
@@ -32,7 +33,7 @@ export function routesContext(run: Run): Context {
 
 /** @param depth partials around this one */
 export function propertiesContext(run: Run, depth = 0): Context {
-  return harden({
+  return shut({
     lookup: (filter, options) => lookupBuilder(run, filter, options),
     reference: (alias) => referenceBuilder(run, alias),
     partial: (alias, input) => partial(run, alias, input, depth),
@@ -57,11 +58,11 @@ function partial(run: Run, alias: unknown, input: unknown, depth: number): unkno
 }
 
 export function actionsContext(run: Run): Context {
-  return harden({
+  return shut({
     reprocess(alias?: unknown) {
       const name = textOf(alias, 'reprocess(alias)');
       const action = { alias: name, sourceGroup: null as string | null, originId: null as string | null };
-      const builder: object = harden({
+      const builder: object = shut({
         byOriginId(id: unknown) {
           action.originId = originIdOf(id, 'byOriginId(id)');
           run.actions.push(action);
@@ -87,7 +88,7 @@ export function actionsContext(run: Run): Context {
     destination(alias?: unknown) {
       const destination = { alias: textOf(alias, 'destination(alias)'), options: {} as unknown };
       run.destinations.push(destination);
-      return harden({
+      return shut({
         options(options: unknown) {
           destination.options = options ?? {};
         },
@@ -98,7 +99,7 @@ export function actionsContext(run: Run): Context {
 
 /** @param add is told of each source group with the entity types that it is named with */
 export function triggersContext(add: (sourceGroup: string, types: readonly string[]) => void): Context {
-  return harden({
+  return shut({
     triggers(sourceGroup: unknown, types: unknown) {
       const group = textOf(sourceGroup, 'triggers(sourceGroup, [types])');
       const list = typeof types === 'string' ? [types] : types;

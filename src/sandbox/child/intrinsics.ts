@@ -100,6 +100,15 @@ export function tenantCompartment(console: object): Compartment {
   return compartment;
 }
 
+/**
+ * As `harden`, for functions that were just made, by their names. It looks no further, since all that they lead to is locked
+ * already; `harden` takes a third of the time of a small build.
+ */
+export function shut<Functions extends object>(functions: Functions): Functions {
+  for (const member of Object.values(functions)) Object.freeze(member);
+  return Object.freeze(functions);
+}
+
 /** The stack of an error, which code itself does not see. */
 export function stackOf(error: Error): string {
   const { getStackString } = globalThis as { getStackString?: (error: Error) => string };

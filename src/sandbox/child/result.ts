@@ -13,12 +13,14 @@ class NotSettled extends Error {}
 
 /** The value without its promises, each replaced by what it gives. @throws UnfitValue, and what promises reject with */
 export async function settledValue(value: unknown, run: Run): Promise<CodeValue> {
+  // Most code is an async function that gives plain values: nothing has to be copied then.
+  const given = await value;
   try {
-    return writeValue(value, run);
+    return writeValue(given, run);
   } catch (error) {
     if (!(error instanceof NotSettled)) throw error;
   }
-  return writeValue(await settle(value, 1), run);
+  return writeValue(await settle(given, 1), run);
 }
 
 /** Copies what it goes through, so that nothing is read twice. */
