@@ -45,6 +45,8 @@ export class Call {
   #request: CallHead | null;
   readonly #plan: HeaderPlan;
   #values = none;
+  #isGone = false;
+  #onGone: (() => void) | null = null;
 
   constructor(
     request: CallHead,
@@ -89,6 +91,19 @@ export class Call {
       if (value !== '') return value;
     }
     return '';
+  }
+
+  /** @param listener called once when the client goes away before its answer is sent; at once if it has gone already */
+  onGone(listener: () => void): void {
+    if (this.#isGone) listener();
+    else this.#onGone = listener;
+  }
+
+  /** The client went away: nobody waits for the answer. */
+  gone(): void {
+    this.#isGone = true;
+    this.#onGone?.();
+    this.#onGone = null;
   }
 
   get client(): ClientPrincipal {

@@ -176,7 +176,7 @@ export class HttpServer {
       this.#exchanges.sendAtOnce(res, record, answer);
       return;
     }
-    const exchange = this.#exchanges.begin(res, record, null);
+    const exchange = this.#exchanges.begin(res, record, null, null);
     setImmediate(() => {
       if (!exchange.isAborted) exchange.send(answer);
     });
@@ -198,11 +198,13 @@ export class HttpServer {
           contentEncoding: req.getHeader('content-encoding'),
         })
       : null;
-    const answer = this.#handled(route, res, req, body, record);
+    const call = this.#callOf(route, res, req, body, record);
+    const answer = call instanceof Call ? this.#handled(route, call) : call;
     if (body !== null || !isReady(answer)) {
-      this.#answerLater(route, this.#exchanges.begin(res, record, body), answer);
+      const client = call instanceof Call ? call : null;
+      this.#answerLater(route, this.#exchanges.begin(res, record, body, client), answer);
     } else if (this.#longTurns.isLong()) {
-      this.#answerLater(route, this.#exchanges.begin(res, record, null), nextTurn(answer));
+      this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(answer));
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer));
   }
 
@@ -213,17 +215,25 @@ export class HttpServer {
     return { ...problemAnswer(style, problem), close: req.getHeader('transfer-encoding') === '' };
   }
 
-  #handled(
-    { definition, handler, plan, parametersOf }: ServedRoute,
+  /** @returns the answer instead when the request is not admitted */
+  #callOf(
+    { definition, plan, parametersOf }: ServedRoute,
     res: HttpResponse,
     req: HttpRequest,
     body: RequestBody | null,
     record: RequestRecord,
-  ): Answer | Promise<Answer> {
+  ): Call | Answer {
     try {
       const principal = this.#admission.admit(definition.access, res, req);
       record.by(principal);
-      const call = new Call(req, plan, parametersOf(req), principal, body);
+      return new Call(req, plan, parametersOf(req), principal, body);
+    } catch (error) {
+      return failureAnswer(definition, error, this.#log);
+    }
+  }
+
+  #handled({ definition, handler }: ServedRoute, call: Call): Answer | Promise<Answer> {
+    try {
       const answer = handler(call);
       if (!isReady(answer)) call.keepHeaders();
       return answer;

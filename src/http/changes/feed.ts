@@ -43,7 +43,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
       const from = typeof since === 'string' ? await live.start(since) : since;
       const batch = await nextChanges(live, from);
       if (way === 'once' || batch.changes.length > 0) return changesAnswer(batch);
-      return changesAnswer(await firstChanges(services.feeds, live, batch));
+      return changesAnswer(await firstChanges(services.feeds, live, batch, call));
     } catch (error) {
       throw problemOf(error);
     }
@@ -59,8 +59,8 @@ async function nextChanges(live: LiveFeed, from: Position): Promise<Batch> {
   }
 }
 
-/** The changes that come first, or none when the time is over. @param latest what is told then */
-function firstChanges(feeds: LiveFeeds, live: LiveFeed, latest: Batch): Promise<Batch> {
+/** The changes that come first, or none when the time is over or the client has gone. @param latest what is told then */
+function firstChanges(feeds: LiveFeeds, live: LiveFeed, latest: Batch, call: Call): Promise<Batch> {
   const from = latest.position;
   return new Promise((resolve, reject) => {
     let empty = latest;
@@ -83,6 +83,7 @@ function firstChanges(feeds: LiveFeeds, live: LiveFeed, latest: Batch): Promise<
     };
     const timer = setTimeout(() => finish(empty), longPollMs);
     feeds.join(live, follower, from);
+    call.onGone(() => finish(empty));
   });
 }
 

@@ -11,6 +11,12 @@ import type { EventStreams, OpenEventStream, OpenStream } from './event-streams.
 import { writeAnswer, writeHead } from './reply.ts';
 import type { UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
 
+/** Who waits for an answer that is being made. */
+export interface Waiting {
+  /** The client went away. */
+  gone(): void;
+}
+
 /** A request that is answered after the call that brought it. */
 export interface Exchange {
   /** The client went away: there is nobody to answer. */
@@ -63,24 +69,37 @@ export class Exchanges {
     // The library does not cork the later ones of many pipelined requests. Each line of a head would then be a system
     // call.
     if (goesOn(answer)) {
-      this.#begin(res, record, null).send(answer);
+      this.#begin(res, record, null, null).send(answer);
       return;
     }
     res.cork(() => {
       const rest = writeAnswer(res, answer);
       if (rest === null) record.answered(answer);
-      else this.#begin(res, record, null).hold(answer, rest);
+      else this.#begin(res, record, null, null).hold(answer, rest);
     });
   }
 
-  /** Begins an exchange, within the call that brings the request. @param body the handler may still wait for it */
-  begin(res: HttpResponse, record: RequestRecord, body: RequestBody | null): Exchange {
-    return this.#begin(res, record, body);
+  /**
+   * Begins an exchange, within the call that brings the request.
+   * @param body the handler may still wait for it. @param waiting told if the client goes away; null: nobody is
+   */
+  begin(
+    res: HttpResponse,
+    record: RequestRecord,
+    body: RequestBody | null,
+    waiting: Waiting | null,
+  ): Exchange {
+    return this.#begin(res, record, body, waiting);
   }
 
-  #begin(res: HttpResponse, record: RequestRecord, body: RequestBody | null): OpenExchange {
+  #begin(
+    res: HttpResponse,
+    record: RequestRecord,
+    body: RequestBody | null,
+    waiting: Waiting | null,
+  ): OpenExchange {
     this.#active += 1;
-    return new OpenExchange(res, record, body, this, () => this.#end());
+    return new OpenExchange(res, record, body, waiting, this, () => this.#end());
   }
 
   #end(): void {
@@ -97,6 +116,8 @@ function goesOn(answer: Answer): answer is StreamAnswer {
 
 class OpenExchange implements Exchange {
   #isAborted = false;
+  /** Null from the answer on: a stream goes on for long. */
+  #waiting: Waiting | null;
   #stream: OpenEventStream | null = null;
   /** The part of the answer that the client has not taken yet. */
   #unsent: UnsentAnswer | null = null;
@@ -105,9 +126,11 @@ class OpenExchange implements Exchange {
     private readonly res: HttpResponse,
     private readonly record: RequestRecord,
     private readonly body: RequestBody | null,
+    waiting: Waiting | null,
     private readonly all: Pick<Exchanges, 'unsent' | 'streams'>,
     private readonly onEnd: () => void,
   ) {
+    this.#waiting = waiting;
     res.onAborted(() => this.#abort());
   }
 
@@ -116,6 +139,7 @@ class OpenExchange implements Exchange {
   }
 
   send(answer: Answer): void {
+    this.#waiting = null;
     this.res.cork(() => {
       if (goesOn(answer)) {
         this.#goOn(answer);
@@ -149,6 +173,7 @@ class OpenExchange implements Exchange {
     this.#unsent?.drop();
     this.#stream?.drop();
     this.body?.abort();
+    this.#waiting?.gone();
     this.#end();
   }
 
