@@ -33,6 +33,8 @@ export interface Post {
 
 /** Bytes of an answer that are read, and thrown away, so that the receiver can end it. */
 const answerBytesMax = 64 * 1024;
+/** Time for which they are read. The answer's status counts whatever comes of the rest. */
+const answerRestMs = 1_000;
 
 /**
  * Sends a POST. Redirects are not followed, and nothing of the answer's body is kept.
@@ -61,14 +63,31 @@ export function post(
     const timer = setTimeout(() => {
       request.destroy(new NoAnswerError(`nothing answered within ${webhookAnswerMs / 1000} s`));
     }, webhookAnswerMs);
-    request.on('close', () => clearTimeout(timer));
-    request.on('error', (error) => fail(noAnswer(error)));
+    let posted: Posted | null = null;
+    // One connection at a time: the next request waits until this one has none any more.
+    request.on('close', () => {
+      clearTimeout(timer);
+      if (posted !== null) done(posted);
+    });
+    request.on('error', (error) => {
+      if (posted === null) fail(noAnswer(error));
+    });
     request.on('response', (response) => {
-      done({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] ?? null });
+      posted = postedOf(response);
       passBy(request, response);
+    });
+    // A receiver that answers 101 speaks another protocol from then on. Nothing else would settle the request.
+    request.on('upgrade', (response, socket) => {
+      posted = postedOf(response);
+      socket.destroy();
+      done(posted);
     });
     request.end(body);
   });
+}
+
+function postedOf({ statusCode = 0, headers }: IncomingMessage): Posted {
+  return { status: statusCode, retryAfter: headers['retry-after'] ?? null };
 }
 
 function noAnswer(error: Error & { readonly code?: string }): Error {
@@ -76,9 +95,11 @@ function noAnswer(error: Error & { readonly code?: string }): Error {
   return new NoAnswerError(`nothing answered: ${error.code ?? error.message}`);
 }
 
-/** The rest of the answer, within its bound and the time limit of the request. */
+/** The rest of the answer, within its bounds. */
 function passBy(request: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;
+  const timer = setTimeout(() => request.destroy(), answerRestMs);
+  request.on('close', () => clearTimeout(timer));
   response.on('error', () => {});
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;

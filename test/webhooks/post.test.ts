@@ -1,0 +1,69 @@
+/** Receivers that answer in ways that no receiver should. */
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { AddressGuard } from '../../src/webhooks/addresses.ts';
+import { NoAnswerError, type Posted, post } from '../../src/webhooks/post.ts';
+import { until } from '../support/until.ts';
+
+const guard = new AddressGuard(['127.0.0.0/8']);
+const { signal } = new AbortController();
+
+interface RawReceiver {
+  send(): Promise<Posted>;
+  readonly connections: ReadonlySet<Socket>;
+}
+
+/** @param answer writes to a connection whatever it likes, once the request has begun */
+async function receiver(context: TestContext, answer: (socket: Socket) => void): Promise<RawReceiver> {
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => connections.delete(socket));
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => {
+    for (const socket of connections) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const url = `http://127.0.0.1:${address.port}/`;
+  return { send: () => post({ url, headers: {}, body: '{}' }, guard, signal), connections };
+}
+
+test('a receiver that wants another protocol has answered', { timeout: 30_000 }, async (context) => {
+  const { send, connections } = await receiver(context, (socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+  });
+  assert.deepEqual(await send(), { status: 101, retryAfter: null });
+  await until('the connection is closed', () => connections.size === 0);
+});
+
+test('an answer whose body never ends keeps no connection', { timeout: 60_000 }, async (context) => {
+  const { send, connections } = await receiver(context, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbeginning');
+  });
+  for (let turn = 0; turn < 3; turn += 1) {
+    assert.deepEqual(await send(), { status: 200, retryAfter: null });
+    await until('the connection is closed', () => connections.size === 0, 5_000);
+  }
+});
+
+test('what is no answer is none', { timeout: 60_000 }, async (context) => {
+  const answers = [
+    'SSH-2.0-other\r\n',
+    `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(200_000)}\r\n\r\n`,
+    'HTTP/1.1 200 OK\r\n',
+  ];
+  for (const text of answers) {
+    const { send } = await receiver(context, (socket) => socket.end(text));
+    await assert.rejects(send(), NoAnswerError);
+  }
+  const { send } = await receiver(context, (socket) => {
+    socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 Later\r\nRetry-After: 7\r\n\r\n');
+  });
+  assert.deepEqual(await send(), { status: 503, retryAfter: '7' });
+});
