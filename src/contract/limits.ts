@@ -43,6 +43,8 @@ export const changesPageMax = 1000;
 export const eventsPageMax = 200;
 /** Places that a change names in `shownOn`. */
 export const shownOnMax = 1000;
+/** References that are followed for `shownOn` of one change. A page of changes ends where they followed so many together. */
+export const shownReferencesMax = 100_000;
 /** How long a long-poll of the feed waits for a change. */
 export const longPollMs = 30_000;
 /** How often a follower of the feed hears that the connection lives. */

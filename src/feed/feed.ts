@@ -1,8 +1,10 @@
 /** The changes of one environment, page by page (docs/reference/http.md "Changes"). */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../config/configuration.ts';
 import { stampText } from '../contract/entity.ts';
 import { formatViewId } from '../contract/ids.ts';
+import { shownReferencesMax } from '../contract/limits.ts';
 import { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/views.ts';
 import { changeTags } from '../store/derived/cache-tags.ts';
@@ -77,8 +79,28 @@ export class Feed {
   /** Where else views are delivered that have changed. @throws StoreUnavailableError */
   async shownOn(changes: readonly ToldChange[]): Promise<ShownOn[]> {
     const shown: ShownOn[] = [];
-    for (const { view } of changes) shown.push(await readShownOn(this.options.store, this.#log, view));
+    for (const { view } of changes) {
+      const { places } = await readShownOn(this.options.store, this.#log, view);
+      shown.push(places);
+    }
     return shown;
+  }
+
+  /**
+   * A page whose changes say where else their views are delivered. It ends early when that was much work, but behind the
+   * position at which it begins. @throws StoreUnavailableError
+   */
+  async expanded(page: FeedPage, from: Position): Promise<FeedPage> {
+    const changes: ToldChange[] = [];
+    let work = 0;
+    for (const told of page.changes) {
+      const { places, followed } = await readShownOn(this.options.store, this.#log, told.view);
+      changes.push({ ...told, change: { ...told.change, ...places } });
+      work += followed;
+      if (work >= shownReferencesMax && !isDeepStrictEqual(told.position, from)) break;
+    }
+    if (changes.length === page.changes.length) return { ...page, changes };
+    return { changes, position: changes.at(-1)?.position ?? from, isUpToDate: false };
   }
 
   /**

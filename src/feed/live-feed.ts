@@ -7,7 +7,7 @@ import { changesPageMax } from '../contract/limits.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { SharedReads } from '../lib/shared-reads.ts';
 import { Batch } from './batch.ts';
-import type { Feed, FeedPage } from './feed.ts';
+import type { Feed } from './feed.ts';
 import { OffsetGoneError } from './log-page.ts';
 import type { Position } from './offset.ts';
 
@@ -157,13 +157,7 @@ export class LiveFeed {
 
   async #read(from: Position, limit: number, until: Position | null): Promise<Batch> {
     const page = await this.feed.page(from, limit, until);
-    return new Batch(this.feed, this.expand === 'shown' ? await this.#expanded(page) : page);
-  }
-
-  async #expanded(page: FeedPage): Promise<FeedPage> {
-    const shown = await this.feed.shownOn(page.changes);
-    const changes = page.changes.map((told, at) => ({ ...told, change: { ...told.change, ...shown[at] } }));
-    return { ...page, changes };
+    return new Batch(this.feed, this.expand === 'shown' ? await this.feed.expanded(page, from) : page);
   }
 
   async #takeIn(head: Position, joining: readonly Joining[]): Promise<void> {

@@ -1,32 +1,46 @@
 /** Where views are delivered because other views refer to them, at any depth (docs/reference/http.md "Changes"). */
-import { shownOnMax } from '../contract/limits.ts';
+import { shownOnMax, shownReferencesMax } from '../contract/limits.ts';
+import { portions } from '../lib/portions.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/views.ts';
-import { readReferrers, referenceText } from '../store/derived/references.ts';
+import { type Reference, readReferences, readReferrers, referenceText } from '../store/derived/references.ts';
 import type { Store } from '../store/store.ts';
 import type { ShownOn } from './change.ts';
 import { readViewStates, type ViewState, viewName } from './view-states.ts';
 
 /** Views that are looked at in one round trip. */
-const viewsPerRead = 500;
+const viewsPerRead = 250;
 
-/** @throws StoreUnavailableError */
-export async function readShownOn(store: Store, log: LogReader, view: LoggedView): Promise<ShownOn> {
+/** Where a view is shown, and how many references were followed to find that. */
+export interface FoundPlaces {
+  readonly places: ShownOn;
+  readonly followed: number;
+}
+
+/** Follows no more references than the limit, the nearest first. @throws StoreUnavailableError */
+export async function readShownOn(store: Store, log: LogReader, view: LoggedView): Promise<FoundPlaces> {
   const places = new Set<string>();
   const met = new Set([viewName(view)]);
-  for (let level: readonly LoggedView[] = [view]; level.length > 0; ) {
+  let followed = 0;
+  for (let level: readonly LoggedView[] = [view]; level.length > 0 && followed < shownReferencesMax; ) {
     const next: LoggedView[] = [];
-    for (const target of level) {
-      for await (const state of referrersOf(store, log, target)) {
-        if (met.has(viewName(state.view))) continue;
-        met.add(viewName(state.view));
-        next.push(state.view);
-        const { urls, handles } = state.served;
-        for (const place of [...urls, ...handles]) places.add(place);
+    for await (const references of readReferences(store, log.scope, level)) {
+      followed += references.length;
+      const unmet = references.filter(({ referrer }) => !met.has(viewName(referrer)));
+      for await (const { view: referrer, served } of statesOf(store, log, unmet)) {
+        if (met.has(viewName(referrer))) continue;
+        met.add(viewName(referrer));
+        next.push(referrer);
+        for (const place of [...served.urls, ...served.handles]) places.add(place);
       }
+      if (followed >= shownReferencesMax) break;
     }
     level = next;
   }
+  return { places: firstOf(places), followed };
+}
+
+function firstOf(places: ReadonlySet<string>): ShownOn {
   const shownOn = [...places].slice(0, shownOnMax);
   const more = places.size - shownOn.length;
   return more === 0 ? { shownOn } : { shownOn, shownOnMore: more };
@@ -39,11 +53,30 @@ export async function* referrersOf(
   target: LoggedView,
 ): AsyncGenerator<ViewState> {
   for await (const found of readReferrers(store, log.scope, target)) {
-    for (let at = 0; at < found.length; at += viewsPerRead) {
-      const states = await readViewStates(store, log, found.slice(at, at + viewsPerRead), 0);
-      for (const state of states) {
-        if (state?.isThere && state.references.includes(referenceText(state.view, target))) yield state;
-      }
+    yield* statesOf(
+      store,
+      log,
+      found.map((referrer) => ({ referrer, target })),
+    );
+  }
+}
+
+/** Of the referrers that do refer to their targets now. */
+async function* statesOf(
+  store: Store,
+  log: LogReader,
+  references: readonly Reference[],
+): AsyncGenerator<ViewState> {
+  for (const group of portions(references, viewsPerRead)) {
+    const states = await readViewStates(
+      store,
+      log,
+      group.map(({ referrer }) => referrer),
+      0,
+    );
+    for (const [at, { target }] of group.entries()) {
+      const state = states[at] ?? null;
+      if (state?.isThere && state.references.includes(referenceText(state.view, target))) yield state;
     }
   }
 }

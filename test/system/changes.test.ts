@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { formatViewId } from '../../src/contract/ids.ts';
+import { shownReferencesMax } from '../../src/contract/limits.ts';
+import { portions } from '../../src/lib/portions.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { entityOf } from './support/data/entities.ts';
@@ -25,6 +27,18 @@ const files = siteFiles({
       triggers: { cms: ['section'] },
       route: { url: '{url}' },
       properties: { first: { type: 'reference', alias: 'page', originId: '{p.page}' } },
+    },
+    knot: {
+      triggers: { cms: ['knot'] },
+      route: { handles: ['{originId}'] },
+      properties: {
+        title: '{p.title}',
+        others: {
+          type: 'array',
+          input: '{p.others}',
+          items: { type: 'reference', alias: 'knot', originId: '{item}' },
+        },
+      },
     },
     group: {
       triggers: { cms: ['group'] },
@@ -339,6 +353,37 @@ test('where else a view is shown is told at any depth, for as long as it is', as
   assert.equal((await clients[0].get('/changes/v1?expand=all', { key: clientKey })).status, 422);
 });
 
+test('a page that is much work to expand ends early, and nothing is skipped', async () => {
+  // Each refers to all of them, so where one is shown are more references than a page follows.
+  const count = Math.ceil(Math.sqrt(shownReferencesMax)) + 1;
+  const others = Array.from({ length: count }, (_, at) => `knot-${at}`);
+  const knot = (originId: string, title: string) => entityOf(originId, 'knot', { title, others });
+  for (const group of portions(others, 50)) await save(...group.map((originId) => knot(originId, 'One')));
+  const offset = await now();
+  const changed = others.slice(0, 3);
+  const version = await save(...changed.map((originId) => knot(originId, 'Two')));
+  const told: ToldChange[] = [];
+  const headers = { 'X-Service-Min-Version': version };
+  for (let since = offset, isAll = false; !isAll; ) {
+    const answer = await clients[1].get(`/changes/v1?since=${since}&expand=shown`, {
+      key: clientKey,
+      headers,
+    });
+    const { changes, offset: next, upToDate } = requireOk(answer).json;
+    assert.ok(changes.length <= 1, `${changes.length} changes of one page`);
+    told.push(...changes);
+    [since, isAll] = [next, upToDate];
+  }
+  assert.deepEqual(told.map(({ originId }) => originId).sort(), changed);
+  for (const { shownOn, shownOnMore } of told) {
+    assert.deepEqual([shownOn.length, shownOnMore], [count - 1, undefined]);
+  }
+  const events = follow(`?since=${offset}&live=sse&expand=shown`);
+  await events.until(() => events.events.at(-1)?.event === 'up-to-date', 'the end');
+  assert.equal(events.events.length, changed.length + 1, 'each once');
+  events.close();
+});
+
 test('a view that went and came again within one look is told as it is', async () => {
   await save(page('phoenix', 'P', '/phoenix'));
   const offset = await now();
@@ -385,6 +430,27 @@ test('a long-poll waits for the first change, and takes what is there', async ()
   assert.deepEqual((await toldSince(next)).changes, []);
   const again = await clients[0].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
   assert.equal(again.json.changes.length, 1);
+});
+
+test('a long-poll whose client has gone is followed no more', async () => {
+  const offset = await now();
+  const followers = async (count: number) => {
+    const { text } = await system.client('web.2').get('/metrics');
+    return new RegExp(`millrace_feed_followers[^\\n]* ${count}\\n`).test(text);
+  };
+  const client = new AbortController();
+  const polls = Array.from({ length: 20 }, () =>
+    fetch(`${system.url('web.2')}/changes/v1?since=${offset}&live=long-poll`, {
+      headers: { 'X-Api-Key': clientKey },
+      signal: client.signal,
+    }),
+  );
+  const ends = Promise.allSettled(polls);
+  await until('they wait', () => followers(20));
+  client.abort();
+  await ends;
+  // Its time would be over after 30 s.
+  await until('none is followed', () => followers(0), 15_000);
 });
 
 function follow(query: string, headers: Record<string, string> = {}, front = 'web.1'): EventSource {

@@ -165,3 +165,64 @@ export async function* readReferrers(
     yield viewsOf(members);
   } while (cursor !== '0');
 }
+
+/** That one view is said to refer to another. */
+export interface Reference {
+  readonly referrer: LoggedView;
+  readonly target: LoggedView;
+}
+
+/** Views whose referrers are asked for in one round trip. */
+const targetsPerRead = 500;
+
+/** References to any of these views, a portion at a time. Most views have few or none. @throws StoreUnavailableError */
+export async function* readReferences(
+  store: Store,
+  scope: EnvironmentScope,
+  targets: readonly LoggedView[],
+): AsyncGenerator<Reference[]> {
+  for (const group of portions(targets, targetsPerRead)) {
+    const listed: LoggedView[] = [];
+    let count = 0;
+    for (const [target, referrers] of await countReferrers(store, scope, group)) {
+      if (referrers > listedMax) {
+        for await (const found of readReferrers(store, scope, target)) {
+          yield found.map((referrer) => ({ referrer, target }));
+        }
+        continue;
+      }
+      if (count + referrers > listedMax) {
+        yield await listReferences(store, scope, listed.splice(0));
+        count = 0;
+      }
+      listed.push(target);
+      count += referrers;
+    }
+    yield await listReferences(store, scope, listed);
+  }
+}
+
+/** Of the views that have any. */
+async function countReferrers(
+  store: Store,
+  scope: EnvironmentScope,
+  targets: readonly LoggedView[],
+): Promise<(readonly [target: LoggedView, referrers: number])[]> {
+  const counts = await answerOf(
+    Promise.all(targets.map((target) => store.client.scard(referrersKey(store, scope, target)))),
+  );
+  return targets.map((target, at) => [target, counts[at] ?? 0] as const).filter(([, count]) => count > 0);
+}
+
+async function listReferences(
+  store: Store,
+  scope: EnvironmentScope,
+  targets: readonly LoggedView[],
+): Promise<Reference[]> {
+  const lists = await answerOf(
+    Promise.all(targets.map((target) => store.client.smembers(referrersKey(store, scope, target)))),
+  );
+  return targets.flatMap((target, at) =>
+    (lists[at] ?? []).map((member) => ({ referrer: viewOfReference(target, member), target })),
+  );
+}
