@@ -49,7 +49,7 @@ runProcess('web', async () => {
   metrics.gaugeOf('millrace_feed_followers', 'Clients that wait for the next change', () => feeds.followers);
   const cache = new AnswerCache(settings.deliveryCacheBytes);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
-  const liveAnswers = new LiveAnswers();
+  const liveAnswers = new LiveAnswers(limits.unsentAnswersBytes);
   progress.onChange((_partition, digests) => liveAnswers.changed(digests));
   configuration.onChange(() => cache.empty());
   // An answer knows the claims that it read in the forms of URLs of its time.

@@ -151,6 +151,12 @@ const generalProblems = {
     message: 'Too many answers wait for clients that read slowly: try again later',
     retryAfter: retryAfterSeconds,
   },
+  liveAnswersFull: {
+    name: 'liveAnswersFull',
+    status: 503,
+    message: 'Clients follow too many large answers already: try again later',
+    retryAfter: retryAfterSeconds,
+  },
   storeFull: {
     name: 'storeFull',
     status: 503,

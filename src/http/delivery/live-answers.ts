@@ -4,6 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import { SubjectIndex } from '../cache/subject-index.ts';
 import type { EventStream } from '../uws/event-streams.ts';
@@ -29,17 +30,24 @@ export class LiveAnswers {
   readonly #byClient = new Map<ClientPrincipal, Map<string, LiveAnswer>>();
   readonly #computing = new Set<LiveAnswer>();
   readonly #readers = new SubjectIndex<LiveAnswer>();
+  /** Bytes of each answer. */
+  readonly #held = new Map<LiveAnswer, number>();
+  #bytes = 0;
+
+  /** @param bytesMax of all answers together */
+  constructor(private readonly bytesMax: number) {}
 
   /**
-   * The answer that clients of this key follow.
+   * The answer that clients of this key follow. It is forgotten unless somebody follows it in this turn of the event loop.
    * @param compute called now, and whenever something that it read has changed
-   * @throws what `compute` throws when it is called now
+   * @throws what `compute` throws when it is called now; ProblemError `liveAnswersFull`
    */
   async open(key: LiveKey, compute: () => Promise<ReadAnswer>): Promise<LiveAnswer> {
     const ofClient = this.#byClient.get(key.principal) ?? new Map<string, LiveAnswer>();
     const known = ofClient.get(key.text);
     if (known !== undefined) {
       await known.first;
+      known.forgetUnlessFollowed();
       return known;
     }
     const live = new LiveAnswer(this, key, compute);
@@ -50,7 +58,16 @@ export class LiveAnswers {
       this.forget(live);
       throw error;
     }
+    live.forgetUnlessFollowed();
     return live;
+  }
+
+  /** Notes the bytes of an answer. One may always be there alone. @throws ProblemError `liveAnswersFull` */
+  hold(live: LiveAnswer, bytes: number): void {
+    const others = this.#bytes - (this.#held.get(live) ?? 0);
+    if (others > 0 && others + bytes > this.bytesMax) throw new ProblemError(problems.liveAnswersFull);
+    this.#held.set(live, bytes);
+    this.#bytes = others + bytes;
   }
 
   /** @param subjects as `Progress` tells them; null when anything may have changed */
@@ -75,6 +92,8 @@ export class LiveAnswers {
 
   forget(live: LiveAnswer): void {
     const { principal, text } = live.key;
+    this.#bytes -= this.#held.get(live) ?? 0;
+    this.#held.delete(live);
     this.#computing.delete(live);
     this.#readers.remove(live.subjects, live);
     const ofClient = this.#byClient.get(principal);
@@ -126,6 +145,13 @@ export class LiveAnswer {
     else void this.#renew();
   }
 
+  /** The client may have gone while the answer was computed, and one that asks for its head alone follows nothing. */
+  forgetUnlessFollowed(): void {
+    setImmediate(() => {
+      if (this.#followers.size === 0 && !this.#isForgotten) this.#forget();
+    });
+  }
+
   #forget(): void {
     this.#isForgotten = true;
     this.all.forget(this);
@@ -153,7 +179,7 @@ export class LiveAnswer {
         await this.#computeOnce();
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) {
-          // It has grown too large, or is a mistake of ours: whoever asks again is told.
+          // It has grown too large, alone or with the others, or is a mistake of ours: whoever asks again is told.
           for (const follower of [...this.#followers]) follower.end();
           return;
         }
@@ -186,6 +212,7 @@ export class LiveAnswer {
   }
 
   #take({ etag, body }: FinishedAnswer): void {
+    this.all.hold(this, body.length);
     if (etag === this.#current?.etag) return;
     const event = Buffer.concat([
       Buffer.from(`id: ${etag}\nevent: answer\ndata: `),

@@ -78,7 +78,7 @@ export async function startFront({
   const configuration = { current: testConfiguration(), layouts: LayoutStates.none };
   const feeds = new LiveFeeds({ store, configuration, retentionMs: 86_400_000 }, () => {});
   progress.onChange(() => feeds.changed());
-  const liveAnswers = new LiveAnswers();
+  const liveAnswers = new LiveAnswers(limits.unsentAnswersBytes);
   progress.onChange((_partition, digests) => liveAnswers.changed(digests));
   const pace = new IngestPace(progress, limits);
   progress.start();
