@@ -74,10 +74,9 @@ export class Highlighter {
     const marked: string[] = [];
     for (const [at, text] of texts.entries()) {
       if (this.isExceeded) break;
-      const one = markedText(text, this.#fitting(matches[at] ?? []), this.#highlight);
+      const one = yield* markedText(text, this.#fitting(matches[at] ?? []), this.#highlight);
       this.#unitsLeft -= one.length;
       marked.push(one);
-      pace.units += one.length;
       if (pace.isOver()) yield;
     }
     return Array.isArray(value) ? marked : (marked[0] ?? null);

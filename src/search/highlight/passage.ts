@@ -1,4 +1,4 @@
-import { pace } from '../pace.ts';
+import { pace, type Steps } from '../pace.ts';
 import type { WordMatch } from './word-matcher.ts';
 
 /** A matching word of a text. Places are UTF-16 units: the first of the word, and the first behind it. */
@@ -25,14 +25,14 @@ const wordCharacter = /[\p{L}\p{M}\p{Nd}]/u;
  * @param matches in order, not overlapping
  * @param length code points of the passage with its ellipses. It has more where a matching word alone is longer
  */
-export function passageOf(text: string, matches: readonly MatchPlace[], length: number): Passage {
+export function* passageOf(text: string, matches: readonly MatchPlace[], length: number): Steps<Passage> {
   pace.units += text.length;
   const whole = { from: 0, to: text.length };
   if (text.length <= length) return whole;
   const points = new CodePoints(text);
   if (points.count <= length) return whole;
   const room = Math.max(1, length - ellipses);
-  const best = bestRun(matches, room, points);
+  const best = yield* bestRun(matches, room, points);
   const start = best === null ? 0 : points.before(best.from);
   const end = best === null ? 0 : points.before(best.to);
   const spare = Math.max(0, room - (end - start));
@@ -80,11 +80,13 @@ class CodePoints {
   }
 }
 
+/** The cost of a match in `bestRun`, in units of the pace. */
+const unitsPerMatch = 30;
 /** More than any match is away, in quarters of an edit. */
 const farQuarters = 64;
 
 /** The best run of matches that has room; null when there are none. */
-function bestRun(matches: readonly MatchPlace[], room: number, points: CodePoints): Passage | null {
+function* bestRun(matches: readonly MatchPlace[], room: number, points: CodePoints): Steps<Passage | null> {
   const counts = new Map<number, number>();
   let best: Passage | null = null;
   let bestWords = 0;
@@ -92,6 +94,8 @@ function bestRun(matches: readonly MatchPlace[], room: number, points: CodePoint
   let weight = 0;
   let left = 0;
   for (const match of matches) {
+    pace.units += unitsPerMatch;
+    if (pace.isOver()) yield;
     for (const word of match.asked) counts.set(word, (counts.get(word) ?? 0) + 1);
     weight += weightOf(match);
     let first = matches[left] ?? match;
@@ -106,7 +110,6 @@ function bestRun(matches: readonly MatchPlace[], room: number, points: CodePoint
     bestWords = counts.size;
     bestWeight = weight;
   }
-  pace.units += 10 * matches.length;
   return best;
 }
 

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
-import { atOnce } from '../../../src/search/pace.ts';
+import { matchesIn } from '../../../src/search/highlight/matches.ts';
+import { WordMatcher } from '../../../src/search/highlight/word-matcher.ts';
+import { atOnce, finish, pace, type Steps } from '../../../src/search/pace.ts';
+import { askedWords } from '../../../src/search/text/asked-word.ts';
 import { queryOf } from '../support/checks.ts';
 import { naiveMarked, naiveMatches, naiveWordCount } from '../support/naive-highlight.ts';
 
@@ -149,4 +152,37 @@ test('more than a page has room for is given up soon', () => {
   const { length } = atOnce(highlighter.highlighted(fields));
   assert.ok(highlighter.isExceeded);
   assert.ok(length < 64 * 1024 * 1024);
+});
+
+/** How often the steps pause when the time is always over. */
+function pausesOf(steps: Steps<unknown>): number {
+  let pauses = 0;
+  pace.clock = () => true;
+  while (steps.next().done !== true) pauses += 1;
+  return pauses;
+}
+
+test('text with very many matches, or very many characters to escape, is written in steps', (context) => {
+  context.after(() => finish(null));
+  const query = (highlight: JsonObject) => queryOf({ search: { field: 'text', value: 'mill' }, highlight });
+  const many = 'mill '.repeat(100_000);
+  const escaped = `${'<'.repeat(500_000)} mill`;
+  const cases: readonly (readonly [string, JsonObject])[] = [
+    [many, {}],
+    [many, { before: '', after: '' }],
+    [many, { length: 100 }],
+    [many, { length: 400_000 }],
+    [escaped, {}],
+  ];
+  for (const [value, highlight] of cases) {
+    const asked = query(highlight);
+    assert.ok(asked.search !== null);
+    const matcher = new WordMatcher(askedWords(asked.search, plainAnalyzer), plainAnalyzer);
+    const highlighter = Highlighter.of(asked, () => plainAnalyzer);
+    assert.ok(highlighter !== null);
+    const fields = Buffer.from(JSON.stringify({ text: value }));
+    const ofFinding = pausesOf(matchesIn(value, matcher));
+    const pauses = pausesOf(highlighter.highlighted(fields));
+    assert.ok(pauses > ofFinding + 100, `${pauses} pauses, ${ofFinding} of them for the matches`);
+  }
 });
