@@ -164,10 +164,11 @@ test('a costly query that would not be done in time is told what was costly, not
     assert.ok(error instanceof UnavailableError, String(error));
     return null;
   });
-  // A machine that is too busy for half of the query's budget has not shown that the query is costly.
+  // A machine that is too busy for the query's budget, of which the engine's own threads take a part here, has not shown
+  // that the query is costly.
   if (outcomes === null) {
     assert.ok(
-      spentMs() - before < 2_500,
+      spentMs() - before < 3_000,
       `${Math.round(spentMs() - before)} ms of processor time for nothing`,
     );
     return;
