@@ -264,6 +264,8 @@ export const diagnosticsPerBuildMax = 100;
 
 /** Processor time of one build by a schema in JavaScript, with all its beginnings anew. */
 export const codeBuildCpuMs = 1_000;
+/** Processor time in which the process for schemas in JavaScript has begun: many times what a slow machine takes. */
+export const codeStartCpuMs = 30_000;
 /** Memory that one build by a schema in JavaScript may take. */
 export const codeMemoryMebibytesMax = 64;
 /** How long a schema in JavaScript is not run after its first build that took too much time or memory. */

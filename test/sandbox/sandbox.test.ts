@@ -1,6 +1,10 @@
 /** Code that means harm, or does not know better, in the sandbox itself. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, test } from 'node:test';
+import { codeBuildCpuMs } from '../../src/contract/limits.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/code/call.ts';
 
@@ -297,6 +301,28 @@ test('what takes too much ends alone, and the others are done', async () => {
     assert.match(reply.failure.message, message, lines);
   });
   for (const index of [0, 2, 4, 6, 8]) assert.equal(replies[index]?.kind, 'made');
+});
+
+test('on a slow machine the process may take longer to begin than a build may take', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'millrace-slow-'));
+  const slowNode = path.join(folder, 'node');
+  const busyStart = path.join(folder, 'busy.mjs');
+  const busyMs = 1.2 * codeBuildCpuMs;
+  writeFileSync(busyStart, `while (process.cpuUsage().user < ${busyMs * 1000});`);
+  writeFileSync(slowNode, `#!/bin/sh\nexec '${process.execPath}' --import '${busyStart}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const { execPath } = process;
+  const slow = new Sandbox();
+  try {
+    process.execPath = slowNode;
+    const [reply] = await slow.run([callOf(schemaOf('return { title: entity.properties.title };'))]);
+    assert.equal(reply?.kind, 'made');
+  } finally {
+    process.execPath = execPath;
+    slow.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('memory up to the limit may be taken, again and again', async () => {
