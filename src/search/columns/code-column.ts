@@ -27,7 +27,7 @@ export abstract class CodeColumn implements Column {
   abstract readonly bytes: number;
   abstract set(doc: number, value: Json): Steps<void> | null;
   abstract clear(doc: number): Steps<void> | null;
-  abstract grow(capacity: number): void;
+  abstract grow(capacity: number): Steps<void>;
   abstract bind(test: CodeTest): DocTest;
   /** Counts each distinct value of each of the docs at `from`..`end` once. @returns how far it got */
   abstract tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number;

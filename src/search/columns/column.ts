@@ -12,13 +12,13 @@ export interface Column {
   readonly bytes: number;
   /**
    * Takes a value. A value that does not fit the type is left out: an item may be older than its field's type.
-   * @returns the steps that are left, for a list; null when all is done
+   * @returns the steps that are left, for a list or a table that grows; null when all is done
    */
   set(doc: number, value: Json): Steps<void> | null;
   /** @returns as `set` */
   clear(doc: number): Steps<void> | null;
   /** Makes room for docs below `capacity`. */
-  grow(capacity: number): void;
+  grow(capacity: number): Steps<void>;
   /** The docs with a value for which the condition holds. Any item of a list and any part of a range will do. */
   match(condition: Condition): Steps<DocTest>;
   /** The order of the docs; null when the type has none. */

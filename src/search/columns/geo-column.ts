@@ -2,6 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
+import { grown } from '../growth.ts';
 import { pace, type Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
@@ -52,15 +53,10 @@ export class GeoColumn implements Column {
     return null;
   }
 
-  grow(capacity: number): void {
+  *grow(capacity: number): Steps<void> {
     this.present.grow(capacity);
-    if (this.#isList) {
-      this.#lists.grow(capacity);
-      return;
-    }
-    const places = new Float64Array(capacity * numbersPerPlace).fill(Number.NaN, this.#places.length);
-    places.set(this.#places);
-    this.#places = places;
+    if (this.#isList) yield* this.#lists.grow(capacity);
+    else this.#places = yield* grown(this.#places, new Float64Array(capacity * numbersPerPlace), Number.NaN);
   }
 
   *match(condition: Condition): Steps<DocTest> {
@@ -96,6 +92,8 @@ export class GeoColumn implements Column {
       pace.units += unitsPerPlace;
       if (pace.isOver()) yield;
     }
+    const growing = this.#lists.reserve(numbers.length);
+    if (growing !== null) yield* growing;
     this.#lists.set(doc, numbers);
     this.present.add(doc);
   }

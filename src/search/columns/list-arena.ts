@@ -1,4 +1,9 @@
 import { assert } from '../../lib/assert.ts';
+import { grown } from '../growth.ts';
+import { pace, type Steps } from '../pace.ts';
+
+/** The cost of moving a list, in units of the pace, besides a unit for each item. */
+const unitsPerMove = 20;
 
 type Items = Int32Array | Float64Array | Int16Array;
 
@@ -26,19 +31,25 @@ export class ListArena<A extends Items> {
     return this.items.byteLength + this.starts.byteLength + this.counts.byteLength;
   }
 
-  grow(capacity: number): void {
-    const starts = new Uint32Array(capacity);
-    starts.set(this.starts);
-    this.starts = starts;
-    const counts = new Uint32Array(capacity);
-    counts.set(this.counts);
-    this.counts = counts;
+  *grow(capacity: number): Steps<void> {
+    this.starts = yield* grown(this.starts, new Uint32Array(capacity), 0);
+    this.counts = yield* grown(this.counts, new Uint32Array(capacity), 0);
   }
 
-  /** The doc must have no list. */
+  /** Makes room for a list. @returns the steps that it takes; null when there is room */
+  reserve(length: number): Steps<void> | null {
+    if (this.#used + length <= this.items.length) return null;
+    const isWorthClosing = this.#holes > this.#used / 2 && this.#holes > this.counts.length;
+    const live = this.#used - this.#holes;
+    return isWorthClosing
+      ? this.#move(Math.max((live + length) * 2, 16))
+      : this.#extend(Math.max(this.#used + length, this.items.length * 2));
+  }
+
+  /** The doc must have no list, and there must be room for it. */
   set(doc: number, list: readonly number[]): void {
     assert(this.counts[doc] === 0, 'a doc within the capacity, without a list');
-    this.#reserve(list.length);
+    assert(this.#used + list.length <= this.items.length, 'there is room for the list');
     this.starts[doc] = this.#used;
     this.counts[doc] = list.length;
     // A loop, because `set` of a typed array costs more for lists of a few items.
@@ -51,30 +62,23 @@ export class ListArena<A extends Items> {
     this.counts[doc] = 0;
   }
 
-  #reserve(length: number): void {
-    if (this.#used + length <= this.items.length) return;
-    const isWorthClosing = this.#holes > this.#used / 2 && this.#holes > this.counts.length;
-    const live = this.#used - this.#holes;
-    if (isWorthClosing) this.#move(Math.max((live + length) * 2, 16));
-    else this.#extend(Math.max(this.#used + length, this.items.length * 2));
+  *#extend(length: number): Steps<void> {
+    this.items = yield* grown(this.items.subarray(0, this.#used), this.#create(length), 0);
   }
 
-  #extend(length: number): void {
-    const items = this.#create(length);
-    items.set(this.items.subarray(0, this.#used));
-    this.items = items;
-  }
-
-  #move(length: number): void {
+  *#move(length: number): Steps<void> {
     const items = this.#create(length);
     let used = 0;
     for (let doc = 0; doc < this.counts.length; doc += 1) {
+      pace.units += unitsPerMove;
+      if (pace.isOver()) yield;
       const count = this.counts[doc] ?? 0;
       if (count === 0) continue;
       const start = this.starts[doc] ?? 0;
       items.set(this.items.subarray(start, start + count), used);
       this.starts[doc] = used;
       used += count;
+      pace.units += count;
     }
     this.items = items;
     this.#used = used;

@@ -30,10 +30,13 @@ export class ListCodes extends CodeColumn {
     for (const item of value) {
       if (!this.accepts(item) || seen.has(item)) continue;
       seen.add(item);
+      if (this.dictionary.isFull) yield* this.dictionary.grow();
       codes.push(this.dictionary.acquire(item));
       pace.units += unitsPerItem;
       if (pace.isOver()) yield;
     }
+    const growing = this.#lists.reserve(codes.length);
+    if (growing !== null) yield* growing;
     this.#lists.set(doc, codes);
     this.present.add(doc);
   }
@@ -51,8 +54,8 @@ export class ListCodes extends CodeColumn {
     this.present.remove(doc);
   }
 
-  override grow(capacity: number): void {
-    this.#lists.grow(capacity);
+  override *grow(capacity: number): Steps<void> {
+    yield* this.#lists.grow(capacity);
     this.present.grow(capacity);
   }
 

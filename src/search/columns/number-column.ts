@@ -4,6 +4,7 @@ import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
 import { type PointTest, pointTest } from '../filter/point-test.ts';
+import { grown } from '../growth.ts';
 import { pace, type Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
 import { type FirstDocs, SortedDocs, type Stretch, type Walk } from '../sort/sorted-docs.ts';
@@ -58,15 +59,11 @@ export class NumberColumn implements Column {
     return null;
   }
 
-  grow(capacity: number): void {
-    const values = new Float64Array(capacity).fill(Number.NaN, this.#values.length);
-    values.set(this.#values);
-    this.#values = values;
+  *grow(capacity: number): Steps<void> {
+    this.#values = yield* grown(this.#values, new Float64Array(capacity), Number.NaN);
     this.present.grow(capacity);
-    if (this.#residuals === null) return;
-    const residuals = new Int16Array(capacity);
-    residuals.set(this.#residuals);
-    this.#residuals = residuals;
+    if (this.#residuals !== null)
+      this.#residuals = yield* grown(this.#residuals, new Int16Array(capacity), 0);
   }
 
   /** 1 for a doc that has a value, else 0. */

@@ -45,6 +45,10 @@ export class NumberListColumn implements Column {
       if (pace.isOver()) yield;
     }
     const inOrder = yield* sorted(points, comparePoints);
+    for (const lists of [this.#values, this.#residuals]) {
+      const growing = lists?.reserve(inOrder.length) ?? null;
+      if (growing !== null) yield* growing;
+    }
     this.#values.set(
       doc,
       inOrder.map((point) => point.approx),
@@ -63,9 +67,9 @@ export class NumberListColumn implements Column {
     return null;
   }
 
-  grow(capacity: number): void {
-    this.#values.grow(capacity);
-    this.#residuals?.grow(capacity);
+  *grow(capacity: number): Steps<void> {
+    yield* this.#values.grow(capacity);
+    if (this.#residuals !== null) yield* this.#residuals.grow(capacity);
     this.present.grow(capacity);
   }
 

@@ -25,7 +25,8 @@ export class ObjectColumn implements Column {
     return null;
   }
 
-  grow(capacity: number): void {
+  // biome-ignore lint/correctness/useYield: columns grow in steps; this one needs none.
+  *grow(capacity: number): Steps<void> {
     this.present.grow(capacity);
   }
 

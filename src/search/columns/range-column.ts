@@ -5,6 +5,7 @@ import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { PointSet } from '../filter/point-set.ts';
 import { highest, justAbove, justBelow, lowest, pointsOf } from '../filter/point-test.ts';
+import { grown } from '../growth.ts';
 import { pace, type Steps } from '../pace.ts';
 import type { Column } from './column.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
@@ -49,10 +50,8 @@ export class RangeColumn implements Column {
     return null;
   }
 
-  grow(capacity: number): void {
-    const bounds = new Float64Array(capacity * boundsPerDoc);
-    bounds.set(this.#bounds);
-    this.#bounds = bounds;
+  *grow(capacity: number): Steps<void> {
+    this.#bounds = yield* grown(this.#bounds, new Float64Array(capacity * boundsPerDoc), 0);
     this.present.grow(capacity);
   }
 

@@ -3,6 +3,8 @@ import type { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
+import { grown } from '../growth.ts';
+import type { Steps } from '../pace.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 
@@ -16,11 +18,12 @@ export class ScalarCodes extends CodeColumn {
   #codes: Int32Array;
   #next: Int32Array;
   #previous: Int32Array;
-  /** First doc of each code. */
-  #heads = new Int32Array(16).fill(none);
+  /** First doc of each code that there is room for. */
+  #heads: Int32Array;
 
   constructor(capacity: number, values: CodeValues) {
     super(capacity, new ValueDictionary(), values);
+    this.#heads = new Int32Array(this.dictionary.capacity).fill(none);
     this.#codes = new Int32Array(capacity).fill(none);
     this.#next = new Int32Array(capacity);
     this.#previous = new Int32Array(capacity);
@@ -50,10 +53,27 @@ export class ScalarCodes extends CodeColumn {
     return typeof value === 'string' ? value : String(value);
   }
 
-  override set(doc: number, value: Json): null {
+  override set(doc: number, value: Json): Steps<void> | null {
     if (!this.accepts(value)) return null;
+    if (this.dictionary.isFull) return this.#growAndPut(doc, value);
+    this.put(doc, value);
+    return null;
+  }
+
+  *#growAndPut(doc: number, value: PlainValue): Steps<void> {
+    yield* this.growCodes();
+    this.put(doc, value);
+  }
+
+  /** Makes room for twice as many codes. */
+  *growCodes(): Steps<void> {
+    this.#heads = yield* grown(this.#heads, new Int32Array(this.dictionary.capacity * 2), none);
+    yield* this.dictionary.grow();
+  }
+
+  /** Takes a value at once. There must be room for another code. */
+  put(doc: number, value: PlainValue): void {
     const code = this.dictionary.acquire(value);
-    this.#reserveHead(code);
     const head = this.#heads[code] ?? none;
     this.#codes[doc] = code;
     this.#next[doc] = head;
@@ -61,7 +81,6 @@ export class ScalarCodes extends CodeColumn {
     if (head !== none) this.#previous[head] = doc;
     this.#heads[code] = doc;
     this.present.add(doc);
-    return null;
   }
 
   override clear(doc: number): null {
@@ -78,10 +97,10 @@ export class ScalarCodes extends CodeColumn {
     return null;
   }
 
-  override grow(capacity: number): void {
-    this.#codes = grown(this.#codes, capacity);
-    this.#next = grown(this.#next, capacity);
-    this.#previous = grown(this.#previous, capacity);
+  override *grow(capacity: number): Steps<void> {
+    this.#codes = yield* grown(this.#codes, new Int32Array(capacity), none);
+    this.#next = yield* grown(this.#next, new Int32Array(capacity), 0);
+    this.#previous = yield* grown(this.#previous, new Int32Array(capacity), 0);
     this.present.grow(capacity);
   }
 
@@ -143,18 +162,8 @@ export class ScalarCodes extends CodeColumn {
     }
     return count;
   }
-
-  #reserveHead(code: number): void {
-    if (code >= this.#heads.length) this.#heads = grown(this.#heads, this.#heads.length * 2);
-  }
 }
 
 function scanEqual(codes: Int32Array, code: number, into: Bitmap, from: number, end: number): void {
   for (let doc = from; doc < end; doc += 1) if (codes[doc] === code) into.add(doc);
-}
-
-function grown(items: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
-  const copy = new Int32Array(capacity).fill(none, items.length);
-  copy.set(items);
-  return copy;
 }

@@ -1,5 +1,8 @@
 import { assert } from '../../lib/assert.ts';
+import { grown } from '../growth.ts';
 import { pace, type Steps } from '../pace.ts';
+import { PagedList } from '../paged-list.ts';
+import { SegmentedMap } from '../segmented-map.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
 import { Trigrams } from './trigrams.ts';
 
@@ -10,9 +13,9 @@ const indexedValuesMin = 256;
 
 /** The distinct values of a column. Each has a small number, its code, while at least one doc has it. */
 export class ValueDictionary {
-  readonly #codes = new Map<PlainValue, number>();
-  readonly #values: (PlainValue | undefined)[] = [];
-  readonly #lowered: (string | undefined)[] = [];
+  readonly #codes = new SegmentedMap<PlainValue, number>();
+  readonly #values = new PagedList<PlainValue | undefined>();
+  readonly #lowered = new PagedList<string | undefined>();
   readonly #free: number[] = [];
   #uses = new Uint32Array(16);
   #keys = new Float64Array(16);
@@ -32,13 +35,30 @@ export class ValueDictionary {
     return values + (this.#trigrams?.bytes ?? 0);
   }
 
+  /** How many codes there is room for. */
+  get capacity(): number {
+    return this.#uses.length;
+  }
+
+  /** True when it must grow before it takes a value that it has not. */
+  get isFull(): boolean {
+    return this.#free.length === 0 && this.#values.length === this.#uses.length;
+  }
+
+  /** Makes room for twice as many codes. */
+  *grow(): Steps<void> {
+    const capacity = this.#uses.length * 2;
+    this.#keys = yield* grown(this.#keys, new Float64Array(capacity), 0);
+    this.#uses = yield* grown(this.#uses, new Uint32Array(capacity), 0);
+  }
+
   codeOf(value: PlainValue): number | undefined {
     return this.#codes.get(value);
   }
 
   /** The value of a code in use. */
   valueOf(code: number): PlainValue {
-    const value = this.#values[code];
+    const value = this.#values.at(code);
     if (value === undefined) throw new Error(`code ${code} is not in use`);
     return value;
   }
@@ -57,7 +77,7 @@ export class ValueDictionary {
     return code === undefined ? 0 : this.usesOf(code);
   }
 
-  /** Adds a use of a value. @returns its code, which may be a new one */
+  /** Adds a use of a value. It must not be full. @returns its code, which may be a new one */
   acquire(value: PlainValue): number {
     const known = this.#codes.get(value);
     const code = known ?? this.#allot(value);
@@ -71,10 +91,10 @@ export class ValueDictionary {
     this.#uses[code] = uses;
     if (uses > 0) return;
     const value = this.valueOf(code);
-    this.#codes.delete(value);
+    this.#codes.remove(value);
     this.#textUnits -= unitsOf(value);
-    this.#values[code] = undefined;
-    this.#lowered[code] = undefined;
+    this.#values.set(code, undefined);
+    this.#lowered.set(code, undefined);
     this.#free.push(code);
   }
 
@@ -102,11 +122,11 @@ export class ValueDictionary {
 
   /** The text in lower case, made once. */
   loweredOf(code: number): string {
-    const known = this.#lowered[code];
+    const known = this.#lowered.at(code);
     if (known !== undefined) return known;
     const lowered = String(this.valueOf(code)).toLowerCase();
     pace.units += lowered.length;
-    this.#lowered[code] = lowered;
+    this.#lowered.set(code, lowered);
     return lowered;
   }
 
@@ -126,7 +146,7 @@ export class ValueDictionary {
     while (trigrams.builtTo < this.#values.length) {
       const code = trigrams.builtTo;
       trigrams.builtTo += 1;
-      const value = this.#values[code];
+      const value = this.#values.at(code);
       if (typeof value === 'string') trigrams.add(code, value);
       if (pace.isOver()) yield;
     }
@@ -135,11 +155,10 @@ export class ValueDictionary {
   }
 
   #allot(value: PlainValue): number {
-    const code = this.#free.pop() ?? this.#values.length;
-    if (code >= this.#uses.length) this.#grow();
-    this.#codes.set(value, code);
-    this.#values[code] = value;
-    this.#lowered[code] = undefined;
+    assert(!this.isFull, 'there is room for another code');
+    const code = this.#free.pop() ?? this.#newCode();
+    this.#codes.add(value, code);
+    this.#values.set(code, value);
     this.#uses[code] = 0;
     this.#keys[code] = orderKey(value);
     this.#textUnits += unitsOf(value);
@@ -149,13 +168,10 @@ export class ValueDictionary {
     return code;
   }
 
-  #grow(): void {
-    const uses = new Uint32Array(this.#uses.length * 2);
-    uses.set(this.#uses);
-    this.#uses = uses;
-    const keys = new Float64Array(this.#keys.length * 2);
-    keys.set(this.#keys);
-    this.#keys = keys;
+  #newCode(): number {
+    this.#values.push(undefined);
+    this.#lowered.push(undefined);
+    return this.#values.length - 1;
   }
 }
 

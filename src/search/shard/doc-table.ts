@@ -5,7 +5,9 @@ import type { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
+import { grown } from '../growth.ts';
 import type { IndexItem } from '../index-item.ts';
+import type { Steps } from '../pace.ts';
 import { compareText } from '../text/code-points.ts';
 import { TextArena } from './text-arena.ts';
 
@@ -42,12 +44,20 @@ export class DocTable {
     return doc;
   }
 
+  /** Makes room for an item. @returns the steps that it takes; null when there is room */
+  reserve(): Steps<void> | null {
+    const hasDoc = this.#free.length > 0 || this.docCount < this.capacity;
+    const hasRoom = hasDoc && !this.#originIds.dictionary.isFull && !this.#sourceIds.dictionary.isFull;
+    return hasRoom ? null : this.#grow();
+  }
+
+  /** Adds an item. There must be room for it. */
   add(item: IndexItem, fieldsText: string): number {
     const doc = this.#free.pop() ?? this.docCount;
     if (doc === this.docCount) this.docCount += 1;
-    if (doc >= this.capacity) this.#grow();
-    this.#originIds.set(doc, item.originId);
-    this.#sourceIds.set(doc, item.sourceId);
+    assert(doc < this.capacity, 'there is room for the doc');
+    this.#originIds.put(doc, item.originId);
+    this.#sourceIds.put(doc, item.sourceId);
     this.#updatedAt.set(doc, item.updatedAtMs);
     this.#partitions[doc] = item.partition;
     this.#texts.set(doc, fieldsText);
@@ -139,16 +149,19 @@ export class DocTable {
     return name === '_sourceGuid' ? this.#sourceIds : null;
   }
 
-  #grow(): void {
-    this.capacity *= 2;
-    this.live.grow(this.capacity);
-    this.#indexed.grow(this.capacity);
-    this.#originIds.grow(this.capacity);
-    this.#sourceIds.grow(this.capacity);
-    this.#updatedAt.grow(this.capacity);
-    this.#texts.grow(this.capacity);
-    const partitions = new Int32Array(this.capacity);
-    partitions.set(this.#partitions);
-    this.#partitions = partitions;
+  *#grow(): Steps<void> {
+    for (const ids of [this.#originIds, this.#sourceIds]) {
+      if (ids.dictionary.isFull) yield* ids.growCodes();
+    }
+    if (this.#free.length > 0 || this.docCount < this.capacity) return;
+    const capacity = this.capacity * 2;
+    this.live.grow(capacity);
+    this.#indexed.grow(capacity);
+    yield* this.#originIds.grow(capacity);
+    yield* this.#sourceIds.grow(capacity);
+    yield* this.#updatedAt.grow(capacity);
+    yield* this.#texts.grow(capacity);
+    this.#partitions = yield* grown(this.#partitions, new Int32Array(capacity), 0);
+    this.capacity = capacity;
   }
 }

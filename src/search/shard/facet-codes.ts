@@ -25,8 +25,8 @@ export class FacetCodes {
     return this.#column.bytes;
   }
 
-  grow(capacity: number): void {
-    this.#column.grow(capacity);
+  grow(capacity: number): Steps<void> {
+    return this.#column.grow(capacity);
   }
 
   set(doc: number, value: Json): Steps<void> | null {

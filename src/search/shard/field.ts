@@ -37,7 +37,7 @@ export class Field {
    * @returns whether the doc is now in the inverted index
    */
   *set(doc: number, value: Json, capacity: number): Steps<boolean> {
-    this.#reserve(doc, capacity);
+    if (doc >= this.#capacity) yield* this.#grow(capacity);
     const left = this.column.set(doc, value);
     if (left !== null) yield* left;
     const leftOfFacet = this.#facetCodes?.set(doc, value) ?? null;
@@ -68,11 +68,10 @@ export class Field {
     return yield* this.#facetCodes.complete(docCount, (doc) => (present.has(doc) ? valueAt(doc) : null));
   }
 
-  #reserve(doc: number, capacity: number): void {
-    if (doc < this.#capacity) return;
+  *#grow(capacity: number): Steps<void> {
     this.#capacity = capacity;
-    this.column.grow(capacity);
-    this.#facetCodes?.grow(capacity);
+    yield* this.column.grow(capacity);
+    if (this.#facetCodes !== null) yield* this.#facetCodes.grow(capacity);
   }
 }
 

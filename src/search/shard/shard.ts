@@ -167,6 +167,8 @@ export class Shard {
       return;
     }
     if (before >= 0) yield* this.#retire(before);
+    const growing = docs.reserve();
+    if (growing !== null) yield* growing;
     const doc = docs.add(item, fieldsText);
     pace.units += itemUnits + fieldsText.length;
     for (const name of Object.keys(item.fields)) {

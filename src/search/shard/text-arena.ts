@@ -1,4 +1,6 @@
 import { assert } from '../../lib/assert.ts';
+import { grown } from '../growth.ts';
+import type { Steps } from '../pace.ts';
 
 const chunkBytesMin = 16 * 1024;
 const chunkBytesMax = 1024 * 1024;
@@ -37,13 +39,9 @@ export class TextArena {
     return this.#allocated + this.#chunkOf.byteLength + this.#offsetOf.byteLength;
   }
 
-  grow(capacity: number): void {
-    const chunkOf = new Int32Array(capacity).fill(nowhere, this.#chunkOf.length);
-    chunkOf.set(this.#chunkOf);
-    this.#chunkOf = chunkOf;
-    const offsetOf = new Uint32Array(capacity);
-    offsetOf.set(this.#offsetOf);
-    this.#offsetOf = offsetOf;
+  *grow(capacity: number): Steps<void> {
+    this.#chunkOf = yield* grown(this.#chunkOf, new Int32Array(capacity), nowhere);
+    this.#offsetOf = yield* grown(this.#offsetOf, new Uint32Array(capacity), 0);
   }
 
   /** Puts a text. The doc must have none. Lone surrogates would be lost, but JSON text has them escaped. */

@@ -1,11 +1,13 @@
+import { SegmentedMap } from '../segmented-map.ts';
+
 const noDocs: readonly number[] = [];
 
 /**
- * Knows which docs have a term: a Map from terms to lists of doc ids. Why it is not FlexSearch's index is told in
+ * Knows which docs have a term: a map from terms to lists of doc ids. Why it is not FlexSearch's index is told in
  * docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when enough docs are dead.
  */
 export class Postings {
-  readonly #docsByTerm = new Map<string, number[]>();
+  readonly #docsByTerm = new SegmentedMap<string, number[]>();
 
   /**
    * @param terms must be distinct, and the doc must not be under any of them
@@ -19,7 +21,7 @@ export class Postings {
         docs.push(doc);
         continue;
       }
-      this.#docsByTerm.set(term, [doc]);
+      this.#docsByTerm.add(term, [doc]);
       added.push(term);
     }
     return added;
@@ -45,7 +47,7 @@ export class Postings {
       after += 1;
     }
     docs.length = after;
-    if (after === 0) this.#docsByTerm.delete(term);
+    if (after === 0) this.#docsByTerm.remove(term);
     return { before, after };
   }
 }

@@ -1,5 +1,6 @@
 import type { Stem } from '../analysis/stemmers.ts';
 import { pace } from '../pace.ts';
+import { SegmentedMap } from '../segmented-map.ts';
 
 /** The cost of finding the stem of a term, in units of the pace. */
 const unitsPerStem = 1000;
@@ -9,7 +10,7 @@ const bytesPerStem = 200;
 /** The terms of a dictionary by their stems. */
 export class StemTerms {
   readonly #stem: Stem;
-  readonly #terms = new Map<string, string[]>();
+  readonly #terms = new SegmentedMap<string, string[]>();
 
   constructor(stem: Stem) {
     this.#stem = stem;
@@ -25,16 +26,17 @@ export class StemTerms {
     const stem = this.#stem(term);
     if (stem === null) return;
     const terms = this.#terms.get(stem);
-    if (terms === undefined) this.#terms.set(stem, [term]);
+    if (terms === undefined) this.#terms.add(stem, [term]);
     else terms.push(term);
   }
 
   remove(term: string): void {
     const stem = this.#stem(term);
     if (stem === null) return;
-    const left = this.of(stem).filter((other) => other !== term);
-    if (left.length === 0) this.#terms.delete(stem);
-    else this.#terms.set(stem, left);
+    const terms = this.#terms.get(stem) ?? [];
+    const at = terms.indexOf(term);
+    if (at >= 0) terms.splice(at, 1);
+    if (terms.length === 0) this.#terms.remove(stem);
   }
 
   of(stem: string): readonly string[] {

@@ -1,5 +1,6 @@
 import { countCodePoints } from '../../lib/code-points.ts';
 import { docsPerGo, pace, type Steps } from '../pace.ts';
+import { PagedList } from '../paged-list.ts';
 import { EditDistance } from './edit-distance.ts';
 import { hasMoreBits, letterMask } from './letter-mask.ts';
 import { NearIndex, NearIndexBuilder } from './near-index.ts';
@@ -44,7 +45,7 @@ interface Nearby {
  */
 export class TermDictionary {
   /** Undefined: the term is gone. */
-  #terms: (string | undefined)[] = [];
+  #terms = new PagedList<string | undefined>();
   /** Beside `#terms`, so that a look at a term need not read its text. */
   #masks = new Uint32Array(capacityMin);
   /** In code points. */
@@ -176,7 +177,7 @@ export class TermDictionary {
 
   /** Notes the term at a place if it is near. @returns the cost in units of the pace */
   #compare(place: number, { bound, isBeginning, matches }: Nearby): number {
-    const term = this.#terms[place];
+    const term = this.#terms.at(place);
     if (term === undefined) return 0;
     const distance = isBeginning
       ? this.#distance.beginningWithin(term, bound)
@@ -198,12 +199,12 @@ export class TermDictionary {
       if (left <= 0) return { remaining };
       remaining -= 1;
       left -= 1;
-      const term = this.#terms[remaining];
+      const term = this.#terms.at(remaining);
       if (term === undefined) continue;
       const cost = visit(term);
       left -= Math.max(0, cost);
       if (cost >= 0) continue;
-      this.#terms[remaining] = undefined;
+      this.#terms.set(remaining, undefined);
       this.#removed += 1;
     }
     if (this.#removed > Math.max(removedTermsMin, this.size)) this.#clearAway();
@@ -213,11 +214,12 @@ export class TermDictionary {
   /** Gives the terms places without gaps. The index does not know these. */
   #clearAway(): void {
     const terms = this.#terms;
-    this.#terms = [];
+    this.#terms = new PagedList();
     this.#removed = 0;
     this.#index = null;
     this.#builder = null;
-    for (const [from, term] of terms.entries()) {
+    for (let from = 0; from < terms.length; from += 1) {
+      const term = terms.at(from);
       if (term === undefined) continue;
       const to = this.#terms.length;
       this.#terms.push(term);

@@ -9,7 +9,7 @@ import { naiveDistance, naivePlaces } from '../support/naive-geo.ts';
 
 function filled(values: readonly Json[], isList: boolean): GeoColumn {
   const column = new GeoColumn(1, isList);
-  column.grow(values.length + 1);
+  atOnce(column.grow(values.length + 1));
   for (const [doc, value] of values.entries()) {
     // Docs come and go before.
     for (const one of [values.at(-1) ?? null, value]) {

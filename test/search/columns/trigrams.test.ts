@@ -6,7 +6,7 @@ import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts
 import { codeTest } from '../../../src/search/filter/code-test.ts';
 import { atOnce } from '../../../src/search/pace.ts';
 import { compilePattern } from '../../../src/search/text/pattern.ts';
-import { conditionOf } from '../support/columns.ts';
+import { acquired, conditionOf, setAt } from '../support/columns.ts';
 
 const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
 
@@ -35,13 +35,13 @@ test('patterns among many values find what a look at each finds, while values co
       const column = new ScalarCodes(1024, 'text');
       const values = new Map<number, string>();
       for (const [doc, value] of filling.entries()) {
-        column.set(doc, value);
+        setAt(column, doc, value);
         values.set(doc, value);
       }
       let next = filling.length;
       for (const step of history) {
         if ('put' in step) {
-          column.set(next, step.put);
+          setAt(column, next, step.put);
           values.set(next, step.put);
           next += 1;
         } else if ('drop' in step) {
@@ -73,7 +73,7 @@ test('patterns among many values find what a look at each finds, while values co
 
 function filled(count: number): ValueDictionary {
   const dictionary = new ValueDictionary();
-  for (let at = 0; at < count; at += 1) dictionary.acquire(`Value number ${at}`);
+  for (let at = 0; at < count; at += 1) acquired(dictionary, `Value number ${at}`);
   return dictionary;
 }
 
@@ -104,7 +104,7 @@ test('values that are gone take no room for long', () => {
   atOnce(dictionary.codesWith(['999']));
   const { bytes } = dictionary;
   for (let round = 0; round < 20; round += 1) {
-    const codes = Array.from({ length: 1000 }, (_, at) => dictionary.acquire(`Round ${round} of ${at}`));
+    const codes = Array.from({ length: 1000 }, (_, at) => acquired(dictionary, `Round ${round} of ${at}`));
     for (const code of codes) dictionary.release(code);
     assert.equal(
       atOnce(dictionary.codesWith(['er 999']))?.some((code) => dictionary.isUsed(code)),
@@ -116,6 +116,6 @@ test('values that are gone take no room for long', () => {
 
 test('a very long value is found as well', () => {
   const dictionary = filled(1000);
-  const code = dictionary.acquire(`${'long '.repeat(1000)}needle`);
+  const code = acquired(dictionary, `${'long '.repeat(1000)}needle`);
   assert.deepEqual(atOnce(dictionary.codesWith(['needle'])), [code]);
 });

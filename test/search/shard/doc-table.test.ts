@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { IndexItem } from '../../../src/search/index-item.ts';
+import { atOnce } from '../../../src/search/pace.ts';
 import { DocTable } from '../../../src/search/shard/doc-table.ts';
 
 function itemOf(sourceId: string, originId: string): IndexItem {
@@ -60,7 +61,11 @@ test('to retire a doc twice is a bug', () => {
 
 test('the table grows with its items', () => {
   const table = new DocTable();
-  for (let at = 0; at < 3000; at += 1) table.add(itemOf('s', String(at)), `{"at":${at}}`);
+  for (let at = 0; at < 3000; at += 1) {
+    const growing = table.reserve();
+    if (growing !== null) atOnce(growing);
+    table.add(itemOf('s', String(at)), `{"at":${at}}`);
+  }
   assert.equal(table.textOf(table.find('s', '2999')), '{"at":2999}');
   assert.ok(table.capacity >= 3000 && table.compareIds(table.find('s', '10'), table.find('s', '9')) < 0);
 });

@@ -95,3 +95,43 @@ test('queries that pause at every step, some of them given up, answer as without
   );
   assert.ok(paused > runs, `${paused} pauses`);
 });
+
+test('a shard whose tables grow while it pauses is as one that grew at once', (context) => {
+  const { unitsPerLook } = pace;
+  context.after(() => {
+    pace.unitsPerLook = unitsPerLook;
+  });
+  fc.assert(
+    fc.property(
+      fc.array(item, { minLength: 20, maxLength: 40 }),
+      fc.array(query, { minLength: 3, maxLength: 3 }),
+      (items, bodies) => {
+        const [slow, plain] = [new Shard({ fields: allTypes }), new Shard({ fields: allTypes })];
+        let longest = 0;
+        // The tables double at 1,024 and at 2,048 docs, those of the values in between.
+        for (let number = 0; number < 2_100; number += 1) {
+          const each = items[number % items.length];
+          assert.ok(each !== undefined);
+          const copy = {
+            ...each,
+            originId: `${each.originId} ${number}`,
+            sourceId: `source-${number % 700}`,
+          };
+          let pauses = 0;
+          pace.unitsPerLook = 1;
+          const steps = inSteps(() => slow.put(copy));
+          pace.clock = () => true;
+          while (steps.next().done !== true) pauses += 1;
+          longest = Math.max(longest, pauses);
+          pace.unitsPerLook = unitsPerLook;
+          plain.upsert(copy);
+        }
+        assert.ok(longest > 30, `${longest} pauses`);
+        for (const each of bodies.map(checked)) {
+          assert.equal(textOf(slow.query(each, 2)), textOf(plain.query(each, 2)));
+        }
+      },
+    ),
+    { numRuns: Math.max(2, runs / 50) },
+  );
+});

@@ -5,6 +5,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
 import type { Column } from '../../../src/search/columns/column.ts';
+import type { PlainValue, ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import type { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { Condition, PositiveOperator } from '../../../src/search/filter/condition.ts';
 import type { DocTest } from '../../../src/search/filter/doc-test.ts';
@@ -18,6 +19,12 @@ export function setAt(column: Column, doc: number, value: Json): void {
 export function clearAt(column: Column, doc: number): void {
   const left = column.clear(doc);
   if (left !== null) atOnce(left);
+}
+
+/** The code of a value, with one more use. */
+export function acquired(dictionary: ValueDictionary, value: PlainValue): number {
+  if (dictionary.isFull) atOnce(dictionary.grow());
+  return dictionary.acquire(value);
 }
 
 /** Puts a value for each doc from 0; null for none. */

@@ -1,0 +1,24 @@
+import { docsPerGo, pace, type Steps } from './pace.ts';
+
+type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Array;
+
+/**
+ * Puts the numbers of an array into a larger one, in steps: to touch new memory takes longer than to copy it.
+ * @param blank what stands behind them
+ * @returns the larger array
+ */
+export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: number): Steps<A> {
+  for (let from = 0; from < numbers.length; from += docsPerGo) {
+    larger.set(numbers.subarray(from, from + docsPerGo), from);
+    pace.units += docsPerGo;
+    if (pace.isOver()) yield;
+  }
+  // A new array is all zeros.
+  if (blank === 0) return larger;
+  for (let from = numbers.length; from < larger.length; from += docsPerGo) {
+    larger.fill(blank, from, from + docsPerGo);
+    pace.units += docsPerGo;
+    if (pace.isOver()) yield;
+  }
+  return larger;
+}
