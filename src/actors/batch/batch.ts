@@ -125,7 +125,7 @@ async function tryBatch(
     })),
   );
   const changes = new BatchChanges(lease.tag, namedFields);
-  new Comparison(changes, autoTypes, lookups).compareTurns(turns, outputs);
+  await new Comparison(changes, autoTypes, lookups).compareTurns(turns, outputs);
   changes.countFindings(withoutRoom.map(typeWithoutRoom));
 
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)

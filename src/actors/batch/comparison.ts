@@ -1,4 +1,5 @@
 /** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
+import { Slice } from '../../lib/slice.ts';
 import type { BuildFailure } from '../../schemas/build/outcome.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import {
@@ -23,6 +24,9 @@ import { formerOutputs, type Turn } from './turn.ts';
 /** Digest of an output of which nothing was ever made. */
 const nothingMade = Buffer.alloc(0);
 
+/** Longest time for which outputs are compared without letting other work of the process run. */
+const sliceMs = 10;
+
 export class Comparison {
   constructor(
     private readonly changes: BatchChanges,
@@ -31,16 +35,18 @@ export class Comparison {
   ) {}
 
   /** @param outputs in the order of their turns */
-  compareTurns(turns: readonly Turn[], outputs: readonly Output[]): void {
+  async compareTurns(turns: readonly Turn[], outputs: readonly Output[]): Promise<void> {
+    const slice = new Slice(sliceMs);
     let at = 0;
     for (const turn of turns) {
       const first = at;
       while (outputs[at]?.turn === turn) at += 1;
-      this.#compareTurn(turn, outputs.slice(first, at));
+      await slice.run(this.#compareTurn(turn, outputs.slice(first, at)));
     }
   }
 
-  #compareTurn(turn: Turn, outputs: readonly Output[]): void {
+  /** In steps: an output may have megabytes. */
+  *#compareTurn(turn: Turn, outputs: readonly Output[]): Generator<undefined, void, undefined> {
     this.changes.counts.entities += turn.only === null ? 1 : 0;
     const formers = formerOutputs(turn);
     const recorded: ProcessedOutput[] = [];
@@ -50,6 +56,7 @@ export class Comparison {
       else if (!output.isDeferred) recorded.push(this.#compareOutput(output, former));
       else if (former !== null) recorded.push(this.#keepOutdated(output, former));
       this.#unregister(output, former);
+      yield;
     }
     const built = recorded.length;
     for (const [key, former] of formers) {

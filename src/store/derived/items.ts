@@ -1,6 +1,8 @@
 /** Index items as they lie in Redis: what a worker's shards are loaded from. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import { Slice } from '../../lib/slice.ts';
+import { parseInParts } from '../codec/json-parts.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
@@ -44,10 +46,35 @@ export function encodeItem({
 
 /** @param field as `itemField` writes it. */
 export function decodeItem(field: string, stored: Buffer): StoredItem {
-  const [updatedAtMs, fields] = JSON.parse(stored.toString()) as [number, JsonObject];
+  return itemOf(field, JSON.parse(stored.toString()) as [number, JsonObject]);
+}
+
+function itemOf(field: string, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
   // A source id never holds a colon.
   const colon = field.indexOf(':');
   return { sourceId: field.slice(0, colon), originId: field.slice(colon + 1), updatedAtMs, fields };
+}
+
+/** As `decodeItem`, in steps: for a large item. */
+function* decodeInParts(field: string, stored: Buffer): Generator<undefined, StoredItem, undefined> {
+  return itemOf(field, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
+}
+
+/** Longest time for which items are decoded without letting other work of the process run. */
+const sliceMs = 10;
+/** A larger item is decoded in parts. */
+const wholeItemBytesMax = 128 * 1024;
+
+async function decodeItems(pairs: readonly (readonly [Buffer, Buffer])[]): Promise<StoredItem[]> {
+  const items: StoredItem[] = [];
+  const slice = new Slice(sliceMs);
+  for (const [name, stored] of pairs) {
+    const field = name.toString();
+    const isSmall = stored.length <= wholeItemBytesMax;
+    items.push(isSmall ? decodeItem(field, stored) : await slice.run(decodeInParts(field, stored)));
+    if (slice.isOver) await slice.next();
+  }
+  return items;
 }
 
 /**
@@ -67,7 +94,7 @@ export async function* scanItems(
     const bytes = pairs.reduce((sum, [field, stored]) => sum + field.length + stored.length, 0);
     const wanted = Math.round((portionBytes * pairs.length) / bytes);
     count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
-    yield pairs.map(([field, stored]) => decodeItem(field.toString(), stored));
+    yield await decodeItems(pairs);
   }
 }
 

@@ -1,12 +1,13 @@
 /** Source entities: the truth of the store. A stream entry only says which of them changed. */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
+import { Slice } from '../../lib/slice.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
-import { decodeEntity } from './entity-record.ts';
+import { decodeEntity, decodeInParts } from './entity-record.ts';
 
 /** Entities as they are now, in the order asked; null where there is none. @throws StoreUnavailableError */
 export async function readEntities(
@@ -27,9 +28,9 @@ export async function readEntities(
       [...groups.values()].map(async ({ tag, sourceId, positions }) => {
         const originIds = positions.map((position) => refs[position]?.originId ?? '');
         const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
+        const entities = await decodeEntities(sourceId, originIds, records);
         positions.forEach((position, index) => {
-          const record = records[index];
-          if (record) result[position] = decodeEntity(sourceId, originIds[index] ?? '', record);
+          result[position] = entities[index] ?? null;
         });
       }),
     );
@@ -48,7 +49,36 @@ export async function readEntitiesIn(
   originIds: readonly string[],
 ): Promise<(StoredEntity | null)[]> {
   const records = await answerOf(readFields(store.client, keys.entities(tag, tenant, sourceId), originIds));
-  return records.map((record, index) => record && decodeEntity(sourceId, originIds[index] ?? '', record));
+  return await decodeEntities(sourceId, originIds, records);
+}
+
+/** Longest time for which records are decoded without letting other work of the process run. */
+const sliceMs = 10;
+/** A larger record is decoded in parts. */
+const wholeRecordBytesMax = 128 * 1024;
+
+async function decodeEntities(
+  sourceId: string,
+  originIds: readonly string[],
+  records: readonly (Buffer | null)[],
+): Promise<(StoredEntity | null)[]> {
+  const entities: (StoredEntity | null)[] = [];
+  const slice = new Slice(sliceMs);
+  for (const [index, record] of records.entries()) {
+    if (record === null) {
+      entities.push(null);
+      continue;
+    }
+    const originId = originIds[index] ?? '';
+    const isSmall = record.length <= wholeRecordBytesMax;
+    entities.push(
+      isSmall
+        ? decodeEntity(sourceId, originId, record)
+        : await slice.run(decodeInParts(sourceId, originId, record)),
+    );
+    if (slice.isOver) await slice.next();
+  }
+  return entities;
 }
 
 /** Number of entities of one source in a partition. @throws StoreUnavailableError */

@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { digestOf } from '../codec/digest.ts';
+import { parseInParts } from '../codec/json-parts.ts';
 import { pack, unpack } from '../codec/pack.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
@@ -84,9 +86,28 @@ export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer
 
 /** @param record as Redis has it: three stamps, then what `encode` gave */
 export function decodeEntity(sourceId: string, originId: string, record: Buffer): StoredEntity {
-  const [type, url, originParentId, redirects, propertiesJson] = unpack<EntityRecord>(
-    record.subarray(bodyAt),
-  );
+  const fields = unpack<EntityRecord>(record.subarray(bodyAt));
+  return entityOf({ sourceId, originId }, record, fields, JSON.parse(fields[4]) as JsonObject);
+}
+
+/** As `decodeEntity`, in steps: for a large record. */
+export function* decodeInParts(
+  sourceId: string,
+  originId: string,
+  record: Buffer,
+): Generator<undefined, StoredEntity, undefined> {
+  const fields = unpack<EntityRecord>(record.subarray(bodyAt));
+  yield;
+  const properties = (yield* parseInParts(fields[4])) as JsonObject;
+  return entityOf({ sourceId, originId }, record, fields, properties);
+}
+
+function entityOf(
+  { sourceId, originId }: EntityRef,
+  record: Buffer,
+  [type, url, originParentId, redirects]: EntityRecord,
+  properties: JsonObject,
+): StoredEntity {
   return {
     sourceId,
     originId,
@@ -94,7 +115,7 @@ export function decodeEntity(sourceId: string, originId: string, record: Buffer)
     url,
     originParentId,
     redirects,
-    properties: JSON.parse(propertiesJson) as JsonObject,
+    properties,
     stamp: record.readDoubleBE(0),
     bornStamp: record.readDoubleBE(bornStampAt),
     urlStamp: record.readDoubleBE(urlStampAt),

@@ -1,6 +1,7 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
 
 import { assert } from '../../lib/assert.ts';
+import { Slice } from '../../lib/slice.ts';
 import { ToldViews } from '../change-log/told-views.ts';
 import { claimParts, packClaims } from '../claims/claim-calls.ts';
 import { type ClaimWrite, changesKept } from '../claims/claims.ts';
@@ -13,6 +14,9 @@ import type { Store } from '../store.ts';
 import { type Announcement, downstreamField, type PackedAnnouncement } from './announcement.ts';
 import type { HashWrites } from './hash-writes.ts';
 import type { Lease } from './lease.ts';
+
+/** Longest time for which writes are packed without letting other work of the process run. */
+const sliceMs = 10;
 
 const commitScript = new OwnerScript<number>('partitions/commit', 5, claimParts);
 
@@ -36,6 +40,7 @@ export async function commit(
   const { checkpoint, pendingRebuilds, downstream, digests } = announcement;
   assert(digests.length % digestBytes === 0, 'digests are whole');
   assert(Number.isSafeInteger(checkpoint) && checkpoint >= 0, 'a checkpoint is the sequence of an entry');
+  const lists = await new Slice(sliceMs).run(writes.pack());
   const packedPending = pack([...pendingRebuilds]);
   const packed: PackedAnnouncement = [
     checkpoint,
@@ -62,7 +67,7 @@ export async function commit(
       ),
       packClaims(store, tag, claims),
       told.packed(tag),
-      ...writes.packed(),
+      ...lists,
     ],
   );
   assert(after === null || number === after + 1, 'commits of an owner are numbered without gaps');

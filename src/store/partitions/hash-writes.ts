@@ -1,7 +1,8 @@
 /** Writes to hashes, sets and sorted sets, gathered until the commit of a partition. */
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 
-const partBytesMax = 32 * 1024 * 1024;
+/** To pack a list of so many bytes takes some milliseconds. */
+const partBytesMax = 4 * 1024 * 1024;
 
 interface WritesPart {
   readonly sets: readonly (string | Buffer)[];
@@ -92,8 +93,8 @@ export class HashWrites {
     return writes;
   }
 
-  /** As `scripts/partitions/commit.lua` reads them: lists of bounded size, because Redis takes no argument above 512 MB. */
-  packed(): Buffer[] {
+  /** As `scripts/partitions/commit.lua` reads them: lists of bounded size. They are packed in steps. */
+  *pack(): Generator<undefined, Buffer[], undefined> {
     const lists: Buffer[] = [];
     let list: LuaValue[] = [];
     let listBytes = 0;
@@ -102,6 +103,7 @@ export class HashWrites {
         if (listBytes + bytes > partBytesMax && list.length > 0) {
           lists.push(packForLua(list));
           [list, listBytes] = [[], 0];
+          yield;
         }
         list.push([key, sets, deletes]);
         listBytes += bytes;

@@ -16,6 +16,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
+import { LongestTurn } from '../../support/turns.ts';
 
 const redis = await TestRedis.start();
 const tenant = 'acme';
@@ -511,4 +512,16 @@ test('scripts go on working after Redis has forgotten them', async () => {
     new Set((await Promise.all(all)).map(({ outcomes }) => outcomes[0])),
     new Set(['changed']),
   );
+});
+
+test('an entity of millions of values is read in parts, and others have their turns', async () => {
+  const store = await redis.openEmptyStore(1);
+  const sent = entity('large', { list: Array.from({ length: 1_200_000 }, () => [1]) });
+  await accept(store, [sent]);
+  const turns = new LongestTurn();
+  const stored = await read(store, 'large');
+  const longestMs = turns.stop();
+  assert.deepEqual(stored?.properties, sent.properties);
+  // 700 ms at once. The threads of the garbage collector count too.
+  assert.ok(longestMs < 250, `the event loop was kept for ${Math.round(longestMs)} ms`);
 });

@@ -1,0 +1,131 @@
+/**
+ * Parses large JSON text part by part: millions of small values keep the event loop for half a second at once. Parts are cut
+ * where values of an array or an object end, and `JSON.parse` reads each.
+ */
+import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { assert } from '../../lib/assert.ts';
+
+/** Some milliseconds at most; a longer text inside is never cut, and takes little. */
+const partCharacters = 32_768;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * As `JSON.parse`; may pause at each `yield`.
+ * @param text as `JSON.stringify` writes it without spaces. @throws SyntaxError
+ */
+export function* parseInParts(text: string): Generator<undefined, Json, undefined> {
+  return yield* new PartsParser(text).whole();
+}
+
+class PartsParser {
+  #at = 0;
+
+  constructor(private readonly text: string) {}
+
+  *whole(): Generator<undefined, Json, undefined> {
+    if (this.text.length <= partCharacters) return JSON.parse(this.text) as Json;
+    const value = yield* this.#value();
+    if (this.#at < this.text.length) throw new SyntaxError('JSON text with more behind its end');
+    return value;
+  }
+
+  /** Reads the list or the object that begins here. */
+  *#value(): Generator<undefined, Json, undefined> {
+    const first = this.text.charCodeAt(this.#at);
+    if (first === openBracket) return yield* this.#array();
+    if (first === openBrace) return yield* this.#object();
+    // A large text. Inside of a list it would be a part.
+    const value = JSON.parse(this.text.slice(this.#at)) as Json;
+    this.#at = this.text.length;
+    return value;
+  }
+
+  *#array(): Generator<undefined, Json[], undefined> {
+    const items: Json[] = [];
+    this.#at += 1;
+    while (!this.#ends(closeBracket)) {
+      const part = this.#part();
+      if (part === null) {
+        items.push(yield* this.#value());
+      } else {
+        const some = JSON.parse(`[${part}]`) as Json[];
+        for (const item of some) items.push(item);
+      }
+      yield;
+    }
+    return items;
+  }
+
+  *#object(): Generator<undefined, JsonObject, undefined> {
+    const object: JsonObject = {};
+    this.#at += 1;
+    while (!this.#ends(closeBrace)) {
+      const part = this.#part();
+      if (part === null) {
+        const name = this.#name();
+        setOwn(object, name, yield* this.#value());
+      } else {
+        const some: unknown = JSON.parse(`{${part}}`);
+        assert(isJsonObject(some), 'members make an object');
+        for (const name of Object.keys(some)) setOwn(object, name, some[name] ?? null);
+      }
+      yield;
+    }
+    return object;
+  }
+
+  /** True at the end of a list, which is behind it then. Else a comma is left behind. */
+  #ends(close: number): boolean {
+    const next = this.text.charCodeAt(this.#at);
+    if (next === close || next === comma) this.#at += 1;
+    else if (Number.isNaN(next)) throw new SyntaxError('JSON text that has no end');
+    return next === close;
+  }
+
+  /** Takes as many whole values, or members, as make a part; null where a list within the first one is larger. */
+  #part(): string | null {
+    const { text } = this;
+    const from = this.#at;
+    const limit = from + partCharacters;
+    let end = from;
+    let depth = 0;
+    for (let at = from; at < text.length && (at < limit || (depth === 0 && end === from)); at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === quote) at = endOfText(text, at);
+      else if (code === openBracket || code === openBrace) depth += 1;
+      else if (code === closeBracket || code === closeBrace) depth -= 1;
+      if (depth < 0 || (depth === 0 && code === comma)) end = at;
+      if (depth < 0) break;
+    }
+    if (end === from) return null;
+    this.#at = end;
+    return text.slice(from, end);
+  }
+
+  /** Takes the name of a member. */
+  #name(): string {
+    const end = endOfText(this.text, this.#at) + 1;
+    const name = JSON.parse(this.text.slice(this.#at, end)) as string;
+    if (this.text.charCodeAt(end) !== colon) throw new SyntaxError('JSON text with a name and no colon');
+    this.#at = end + 1;
+    return name;
+  }
+}
+
+/** The place of the quote that ends the text that begins at a place. @throws SyntaxError when there is none */
+function endOfText(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end > 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  throw new SyntaxError('JSON text with a text that has no end');
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json } from '../../../src/contract/json.ts';
+import { parseInParts } from '../../../src/store/codec/json-parts.ts';
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', '😀', '\u0001', '\ud800') }),
+  fc.constantFrom('__proto__', 'constructor', '7'),
+);
+const scalar = fc.oneof(fc.constantFrom<Json>(null, true, -1.5e300, {}, []), text);
+const small = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
+/** Some of them are larger than a part, and so are texts in them. */
+const count = fc.oneof(fc.nat(3), fc.integer({ min: 1_000, max: 9_000 }));
+
+const { value } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.oneof(scalar, small),
+    fc.tuple(text, count).map(([part, times]) => part.repeat(times)),
+    fc
+      .tuple(tie('value'), fc.oneof(scalar, small), count)
+      .map(([first, other, times]) => [first, ...Array.from({ length: times }, () => other), first]),
+    fc
+      .tuple(text, tie('value'), fc.oneof(scalar, small), count)
+      .map(
+        ([name, first, other, times]): Json =>
+          Object.fromEntries([
+            ...Array.from({ length: times }, (_, at): [string, Json] => [`${name}${at}`, other]),
+            [name, first],
+          ]),
+      ),
+  ),
+}));
+
+function parsed(json: string): { value: Json; pauses: number } {
+  const steps = parseInParts(json);
+  for (let pauses = 0; ; pauses += 1) {
+    const step = steps.next();
+    if (step.done === true) return { value: step.value, pauses };
+  }
+}
+
+test('text that is parsed in parts gives what JSON.parse gives', () => {
+  let paused = 0;
+  fc.assert(
+    fc.property(value, (each) => {
+      const json = JSON.stringify(each);
+      const { value: found, pauses } = parsed(json);
+      assert.deepEqual(found, JSON.parse(json));
+      assert.equal(JSON.stringify(found), json);
+      paused += pauses;
+    }),
+  );
+  assert.ok(paused > 100, `${paused} pauses`);
+});
+
+test('no part of a large text takes long, wherever its values are', () => {
+  const million = Array.from({ length: 1_000_000 }, () => [1]);
+  for (const each of [million, { a: { b: [0, { c: million }] } }, [[[million]], 'text'.repeat(100_000)]]) {
+    const { pauses } = parsed(JSON.stringify(each));
+    assert.ok(pauses > 100, `${pauses} pauses`);
+  }
+});
+
+test('text that is cut off is a mistake, as for JSON.parse', () => {
+  const json = JSON.stringify({ list: Array.from({ length: 20_000 }, (_, at) => [at, 'x']) });
+  for (const wrong of [
+    json.slice(0, -1),
+    json.slice(0, -2),
+    json.slice(0, 70_000),
+    `${json}]`,
+    `${json},1`,
+  ]) {
+    assert.throws(() => parsed(wrong), SyntaxError);
+  }
+});
