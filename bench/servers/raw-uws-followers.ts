@@ -20,7 +20,10 @@ uws
   })
   .post('/*', (response) => {
     response.end();
-    for (const follower of followers) follower.cork(() => void follower.write(event));
+    // Within this callback the library corks its own response, and would make three calls of the kernel for each follower.
+    setImmediate(() => {
+      for (const follower of followers) follower.cork(() => void follower.write(event));
+    });
   })
   .listen(host, Number(port), (socket) => {
     if (!socket) process.exit(1);
