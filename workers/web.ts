@@ -140,7 +140,10 @@ runProcess('web', async () => {
   configuration.onLayouts(() => heartbeat.tell());
 
   // Keys and domains may be others: whoever follows comes again.
-  configuration.onChange(() => server.endStreams());
+  configuration.onChange(() => {
+    feeds.endAll();
+    server.endStreams();
+  });
 
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');

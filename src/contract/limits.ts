@@ -45,6 +45,16 @@ export const eventsPageMax = 200;
 export const shownOnMax = 1000;
 /** References that are followed for `shownOn` of one change. A page of changes ends where they followed so many together. */
 export const shownReferencesMax = 100_000;
+/** Pages of changes with `shownOn` that a front reads at a time for one tenant. */
+export const expansionsOfTenantMax = 1;
+/** Pages of changes with `shownOn` that a front reads at a time for all tenants together. */
+export const expansionsMax = 3;
+/** Pages of changes with `shownOn` that may wait for one tenant; more are answered 503. */
+export const expansionsWaitingMax = 32;
+/** How long a front tells again where a view is shown that has not changed since. */
+export const shownOnKeptMs = 5_000;
+/** UTF-16 units of the places that a front keeps so. */
+export const shownOnKeptCharactersMax = 16 * 1024 * 1024;
 /** How long a long-poll of the feed waits for a change. */
 export const longPollMs = 30_000;
 /** How often a follower of the feed hears that the connection lives. */
@@ -139,6 +149,8 @@ export const mistakesListedMax = 20;
 export const headBytesMax = 256 * 1024;
 /** Answers that one front holds for clients that have not read them; beyond it those above `smallAnswerBytesMax` are 503. */
 export const unsentAnswersBytesMax = 256 * 1024 * 1024;
+/** Part of what the live answers of other tenants leave of `ANSWERS_MB` that those of one tenant may take in a front. */
+export const liveAnswersTenantShare = 0.5;
 /** Answers up to this size are begun however many others wait for their clients. */
 export const smallAnswerBytesMax = 64 * 1024;
 /** A client that takes less of an answer in `slowReaderMs`, while more waits, is cut off. */

@@ -1,10 +1,8 @@
 /** The changes of one environment, page by page (docs/reference/http.md "Changes"). */
 
-import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../config/configuration.ts';
 import { stampText } from '../contract/entity.ts';
 import { formatViewId } from '../contract/ids.ts';
-import { shownReferencesMax } from '../contract/limits.ts';
 import { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/views.ts';
 import { changeTags } from '../store/derived/cache-tags.ts';
@@ -16,7 +14,7 @@ import { formatVersion } from '../store/visibility/version.ts';
 import type { Change, ShownOn } from './change.ts';
 import { beginning, end, readLogPage, settled, type TakenEntry } from './log-page.ts';
 import { formatOffset, type Position, parseOffset } from './offset.ts';
-import { readShownOn } from './shown-on.ts';
+import { type FoundPlaces, readShownOn } from './shown-on.ts';
 import { readViewStates, type ViewState } from './view-states.ts';
 
 export interface FeedPage {
@@ -30,6 +28,8 @@ export interface FeedPage {
 export interface ToldChange {
   readonly change: Change;
   readonly view: LoggedView;
+  /** Of its entry in the log. */
+  readonly sequence: number;
   readonly destinations: readonly Destination[];
   readonly position: Position;
 }
@@ -79,28 +79,13 @@ export class Feed {
   /** Where else views are delivered that have changed. @throws StoreUnavailableError */
   async shownOn(changes: readonly ToldChange[]): Promise<ShownOn[]> {
     const shown: ShownOn[] = [];
-    for (const { view } of changes) {
-      const { places } = await readShownOn(this.options.store, this.#log, view);
-      shown.push(places);
-    }
+    for (const { view } of changes) shown.push((await this.placesOf(view)).places);
     return shown;
   }
 
-  /**
-   * A page whose changes say where else their views are delivered. It ends early when that was much work, but behind the
-   * position at which it begins. @throws StoreUnavailableError
-   */
-  async expanded(page: FeedPage, from: Position): Promise<FeedPage> {
-    const changes: ToldChange[] = [];
-    let work = 0;
-    for (const told of page.changes) {
-      const { places, followed } = await readShownOn(this.options.store, this.#log, told.view);
-      changes.push({ ...told, change: { ...told.change, ...places } });
-      work += followed;
-      if (work >= shownReferencesMax && !isDeepStrictEqual(told.position, from)) break;
-    }
-    if (changes.length === page.changes.length) return { ...page, changes };
-    return { changes, position: changes.at(-1)?.position ?? from, isUpToDate: false };
+  /** Where else a view is delivered now. @throws StoreUnavailableError */
+  placesOf(view: LoggedView): Promise<FoundPlaces> {
+    return readShownOn(this.options.store, this.#log, view);
   }
 
   /**
@@ -121,9 +106,8 @@ export class Feed {
       const state = states[at] ?? null;
       if (state === null || this.#isBeforeCopy(from, entry, state)) return [];
       const change = this.#changeOf(entry, state, marks);
-      return [
-        { change, view: entry.view, destinations: state.destinations, position: positions[at] ?? from },
-      ];
+      const { view, sequence } = entry;
+      return [{ change, view, sequence, destinations: state.destinations, position: positions[at] ?? from }];
     });
     return { changes, position, isUpToDate };
   }

@@ -7,6 +7,7 @@ import { changesPageMax } from '../contract/limits.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { SharedReads } from '../lib/shared-reads.ts';
 import { Batch } from './batch.ts';
+import type { Expansions } from './expansions.ts';
 import type { Feed } from './feed.ts';
 import { OffsetGoneError } from './log-page.ts';
 import type { Position } from './offset.ts';
@@ -23,7 +24,7 @@ export interface Follower {
 /** What is told of each change: itself alone, or also where else its view is shown. */
 export type Expand = 'nothing' | 'shown';
 
-/** The process takes no more followers. */
+/** Followers are to come again: the process ends, or they may not follow any more. */
 export class FeedClosedError extends Error {
   override readonly name = 'FeedClosedError';
 }
@@ -38,6 +39,8 @@ const gatherMs = 5;
 const retryMs = 200;
 /** Longest time for which followers are told without letting other work of the process run. */
 const sliceMs = 10;
+/** Who follows already hears of a change though others go on joining for longer than this. */
+const joiningMs = 50;
 
 export class LiveFeed {
   readonly #followers = new Set<Follower>();
@@ -54,6 +57,7 @@ export class LiveFeed {
     readonly feed: Feed,
     /** What its readers hear of each change. */
     readonly expand: Expand,
+    private readonly expansions: Expansions,
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
@@ -69,9 +73,12 @@ export class LiveFeed {
     return this.#starts.get(positionName(since), () => feed.check(since).then(() => since));
   }
 
-  /** The next changes behind a position, read once for all who ask at a time. @throws as `Feed.page` */
+  /**
+   * The next changes behind a position, read once for all who ask at a time.
+   * @throws as `Feed.page`; ProblemError `unavailable` when too many pages wait that say where views are shown
+   */
   next(from: Position, limit: number): Promise<Batch> {
-    return this.#pages.get(`${limit};${positionName(from)}`, () => this.#read(from, limit, null));
+    return this.#pages.get(`${limit};${positionName(from)}`, () => this.#readInTurn(from, limit));
   }
 
   /** Something may have changed. */
@@ -97,10 +104,15 @@ export class LiveFeed {
     if (this.followers === 0) this.#wake();
   }
 
+  /** Ends all who follow now. */
+  endAll(): void {
+    this.#failAll(new FeedClosedError('ended'));
+    this.#wake();
+  }
+
   close(): void {
     this.#isClosed = true;
-    this.#failAll(new FeedClosedError('the process ends'));
-    this.#wake();
+    this.endAll();
   }
 
   async #run(): Promise<void> {
@@ -155,15 +167,30 @@ export class LiveFeed {
     return null;
   }
 
+  async #readInTurn(from: Position, limit: number): Promise<Batch> {
+    if (this.expand === 'nothing') return this.#read(from, limit, null);
+    const end = await this.expansions.turns.turn(this.feed.scope.tenant);
+    try {
+      return await this.#read(from, limit, null);
+    } finally {
+      end();
+    }
+  }
+
   async #read(from: Position, limit: number, until: Position | null): Promise<Batch> {
     const page = await this.feed.page(from, limit, until);
-    return new Batch(this.feed, this.expand === 'shown' ? await this.feed.expanded(page, from) : page);
+    return new Batch(
+      this.feed,
+      this.expand === 'shown' ? await this.expansions.expanded(this.feed, page, from) : page,
+    );
   }
 
   async #takeIn(head: Position, joining: readonly Joining[]): Promise<void> {
+    const startMs = performance.now();
     for (const group of groupsOf(joining)) {
       const [first] = group;
       if (first !== undefined) await this.#takeInAt(head, first[1], group);
+      if (this.#isDirty && performance.now() - startMs > joiningMs) return;
     }
   }
 

@@ -2,6 +2,7 @@
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import { logField } from '../store/change-log/views.ts';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
+import { Expansions } from './expansions.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import { type Expand, type Follower, LiveFeed } from './live-feed.ts';
 import type { Position } from './offset.ts';
@@ -13,6 +14,8 @@ export class LiveFeeds {
   readonly #followed = new Map<string, LiveFeed>();
   readonly #known = new BoundedCache<string, LiveFeed>({ entriesMax: quietFeedsMax });
 
+  readonly #expansions = new Expansions();
+
   constructor(
     private readonly options: FeedOptions,
     private readonly onTrouble: (error: unknown) => void,
@@ -21,10 +24,11 @@ export class LiveFeeds {
   /** Who wants to hear where changed views are shown has a feed apart, so others do not wait for that. */
   of(scope: EnvironmentScope, expand: Expand = 'nothing'): LiveFeed {
     const name = nameOf(scope, expand);
-    return (
-      this.#followed.get(name) ??
-      this.#known.getOrMake(name, () => new LiveFeed(new Feed(this.options, scope), expand, this.onTrouble))
-    );
+    return this.#followed.get(name) ?? this.#known.getOrMake(name, () => this.#make(scope, expand));
+  }
+
+  #make(scope: EnvironmentScope, expand: Expand): LiveFeed {
+    return new LiveFeed(new Feed(this.options, scope), expand, this.#expansions, this.onTrouble);
   }
 
   /** As `LiveFeed.join`; the feed hears of changes from then on. */
@@ -43,6 +47,11 @@ export class LiveFeeds {
 
   get followers(): number {
     return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
+  }
+
+  /** Ends all who follow now; they come again. */
+  endAll(): void {
+    for (const feed of this.#followed.values()) feed.endAll();
   }
 
   close(): void {

@@ -353,14 +353,14 @@ test('where else a view is shown is told at any depth, for as long as it is', as
   assert.equal((await clients[0].get('/changes/v1?expand=all', { key: clientKey })).status, 422);
 });
 
+/** Each refers to all of them, so where one is shown are more references than a page follows. */
+const knots = Array.from({ length: Math.ceil(Math.sqrt(shownReferencesMax)) + 1 }, (_, at) => `knot-${at}`);
+
 test('a page that is much work to expand ends early, and nothing is skipped', async () => {
-  // Each refers to all of them, so where one is shown are more references than a page follows.
-  const count = Math.ceil(Math.sqrt(shownReferencesMax)) + 1;
-  const others = Array.from({ length: count }, (_, at) => `knot-${at}`);
-  const knot = (originId: string, title: string) => entityOf(originId, 'knot', { title, others });
-  for (const group of portions(others, 50)) await save(...group.map((originId) => knot(originId, 'One')));
+  const knot = (originId: string, title: string) => entityOf(originId, 'knot', { title, others: knots });
+  for (const group of portions(knots, 50)) await save(...group.map((originId) => knot(originId, 'One')));
   const offset = await now();
-  const changed = others.slice(0, 3);
+  const changed = knots.slice(0, 3);
   const version = await save(...changed.map((originId) => knot(originId, 'Two')));
   const told: ToldChange[] = [];
   const headers = { 'X-Service-Min-Version': version };
@@ -376,12 +376,45 @@ test('a page that is much work to expand ends early, and nothing is skipped', as
   }
   assert.deepEqual(told.map(({ originId }) => originId).sort(), changed);
   for (const { shownOn, shownOnMore } of told) {
-    assert.deepEqual([shownOn.length, shownOnMore], [count - 1, undefined]);
+    assert.deepEqual([shownOn.length, shownOnMore], [knots.length - 1, undefined]);
   }
   const events = follow(`?since=${offset}&live=sse&expand=shown`);
   await events.until(() => events.events.at(-1)?.event === 'up-to-date', 'the end');
   assert.equal(events.events.length, changed.length + 1, 'each once');
   events.close();
+});
+
+test('where a view is shown is found once, from however many offsets it is asked', async () => {
+  const since = await now();
+  const quiet = Array.from({ length: 32 }, (_, at) => page(`quiet-${at}`, 'Q', null));
+  await save(...quiet);
+  await now();
+  const stream = follow(`?since=${since}&live=sse`);
+  await stream.until(() => stream.events.at(-1)?.event === 'up-to-date', 'their offsets');
+  stream.close();
+  const offsets = stream.events.slice(0, -1).map(({ id }) => id);
+  assert.equal(new Set(offsets).size, quiet.length);
+  await save(entityOf('knot-1', 'knot', { title: 'Three', others: knots }));
+  await now();
+  const { client } = await system.store();
+  const sentByRedis = async () =>
+    Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+  const expanded = (offset: string) =>
+    clients[1].get(`/changes/v1?since=${offset}&expand=shown`, { key: clientKey });
+  const before = await sentByRedis();
+  await expanded(offsets.at(-1) ?? '');
+  const once = (await sentByRedis()) - before;
+  await save(entityOf('knot-1', 'knot', { title: 'Four', others: knots }));
+  await now();
+  const start = await sentByRedis();
+  const answers = await Promise.all(offsets.map(expanded));
+  const all = (await sentByRedis()) - start;
+  assert.ok(all < 2 * once, `${all} bytes of Redis, ${once} for one`);
+  for (const answer of answers) {
+    const { changes } = requireOk(answer).json;
+    const knot = changes.find(({ originId }: ToldChange) => originId === 'knot-1');
+    assert.equal(knot?.shownOn.length, knots.length - 1);
+  }
 });
 
 test('a view that went and came again within one look is told as it is', async () => {

@@ -3,8 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
+import { longPollMs } from '../../src/contract/limits.ts';
 import { runCommand } from '../cli/support/command.ts';
+import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
+import { EventSource } from './support/event-source.ts';
 import { System } from './support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
 
@@ -62,6 +65,21 @@ async function statuses(keys: { client: string; source: string }): Promise<numbe
 test('a key that apply removed works at no front any more once the command has ended', async () => {
   const good = [200, 200, 200, 200];
   assert.deepEqual(await statuses(removed), [good, good]);
+  const headers = { 'X-Api-Key': removed.client, Accept: 'text/event-stream' };
+  const followed = system.fronts.flatMap((front) =>
+    ['/changes/v1?since=now', '/v2?handle=none'].map(
+      (asked) => new EventSource(system.url(front) + asked, headers),
+    ),
+  );
+  for (const events of followed) await events.until(() => events.events.length > 0, 'the beginning');
+  const polls = fronts.map((front) =>
+    front.get('/changes/v1?since=now&live=long-poll', { key: removed.client }),
+  );
+  await until('the long-polls wait', async () => {
+    const metrics = await fronts[0]?.get('/metrics');
+    return /millrace_feed_followers[^\n]* 2\n/.test(metrics?.text ?? '');
+  });
+  const startMs = performance.now();
   for (const [file, json] of Object.entries(filesWith({ client: [], source: [] }))) {
     const place = path.join(system.configDir, file);
     mkdirSync(path.dirname(place), { recursive: true });
@@ -77,4 +95,12 @@ test('a key that apply removed works at no front any more once the command has e
     [401, 401, 401, 401],
   ]);
   assert.deepEqual(kept, [good, good]);
+  for (const events of followed) {
+    await until('it ends', () => events.isEnded);
+    assert.equal(events.events.length, 1, 'nothing more was told');
+  }
+  for (const { status, json } of await Promise.all(polls)) {
+    assert.deepEqual([status, json.changes], [200, []]);
+  }
+  assert.ok(performance.now() - startMs < longPollMs, 'the long-polls did not wait to their end');
 });

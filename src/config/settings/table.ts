@@ -176,7 +176,7 @@ export const settingsTable = {
     'ANSWERS_MB',
     mebibytes(1, answersMebibytesMax),
     unsentAnswersBytesMax,
-    'answers that one front holds for clients which have not read them, each counted for every such client; beyond it answers over 64 KiB are 503; live answers may hold as much again',
+    'answers that one front holds for clients which have not read them, each counted for every such client; beyond it answers over 64 KiB are 503; live answers may hold as much again, those of one tenant half of what others leave',
   ),
   bodyIdleMs: new Setting<number, number>(
     'BODY_IDLE_SECONDS',

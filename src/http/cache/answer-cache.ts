@@ -11,7 +11,7 @@ import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FinishedAnswer } from '../delivery/finished-answer.ts';
 import { AskedBefore } from './asked-before.ts';
 import { HeardChanges } from './heard-changes.ts';
-import { SubjectIndex } from './subject-index.ts';
+import { SubjectIndex, subjectBytes } from './subject-index.ts';
 
 /** The interface that an answer is of: one text may be asked of each. */
 export type AnswerKind = 'delivery' | 'deliveryV1' | 'query';
@@ -63,7 +63,6 @@ function noAnswers(): Readonly<Record<AnswerKind, Map<ClientPrincipal, Answers>>
 
 /** Bytes that a kept answer takes besides its body and its text, roughly. */
 const keptBytes = 800;
-const subjectBytes = 120;
 /** One answer may take this much of the whole. */
 const largestShare = 1 / 8;
 /**

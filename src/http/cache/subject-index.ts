@@ -1,3 +1,6 @@
+/** Memory that a subject of a reader takes in an index, roughly. */
+export const subjectBytes = 120;
+
 /** Knows the readers of each subject: a change of the subject concerns them. */
 export class SubjectIndex<Reader extends object> {
   /**

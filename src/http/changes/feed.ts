@@ -36,13 +36,16 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
     const scope = scopeOfCall(call);
     const { way, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
     const live = services.feeds.of(scope, expand);
+    const { current } = services.configuration;
     const version = askedVersion(call, 422);
     if (version !== null) await waitForVersion(services, scope.tenant, version);
     try {
       if (way === 'sse') return await followedAnswer(services.feeds, live, since);
       const from = typeof since === 'string' ? await live.start(since) : since;
       const batch = await nextChanges(live, from);
-      if (way === 'once' || batch.changes.length > 0) return changesAnswer(batch);
+      // Under another configuration its key may follow no more.
+      const mayWait = way === 'long-poll' && services.configuration.current === current;
+      if (!mayWait || batch.changes.length > 0) return changesAnswer(batch);
       return changesAnswer(await firstChanges(services.feeds, live, batch, call));
     } catch (error) {
       throw problemOf(error);

@@ -60,10 +60,10 @@ async function answerOfVersion(
 
 /** The answer now, and whenever it becomes another. */
 async function followAnswer(services: Services, call: Call, version: Version | null): Promise<Answer> {
-  const { client: principal, query: text } = call;
-  const request = requestOfQuery(text);
+  const { client: principal } = call;
+  const request = requestOfQuery(call.query);
   if (version !== null) await waitForVersion(services, principal.tenant.alias, version);
-  const live = await services.liveAnswers.open({ principal, text }, async () => {
+  const live = await services.liveAnswers.open({ principal, text: JSON.stringify(request) }, async () => {
     const toRead = claimsToRead(services, principal, request);
     return new AnswerOfDelivery(await deliveredInOrder(services, toRead, forms.delivery), principal);
   });

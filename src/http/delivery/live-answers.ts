@@ -6,14 +6,15 @@ import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
-import { SubjectIndex } from '../cache/subject-index.ts';
+import { SubjectIndex, subjectBytes } from '../cache/subject-index.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 import type { FinishedAnswer } from './finished-answer.ts';
+import { HeldAnswer, HeldAnswers } from './held-answers.ts';
 
 /** What decides a live answer. */
 export interface LiveKey {
   readonly principal: ClientPrincipal;
-  /** The query string. */
+  /** What is asked for. */
   readonly text: string;
 }
 
@@ -23,19 +24,20 @@ export interface ReadAnswer {
   reads(): readonly string[];
 }
 
-const pieceBytes = 16 * 1024;
 const retryMs = 500;
+/** Memory that an answer takes besides its event, its text and its subjects, roughly. */
+const liveBytes = 1000;
 
 export class LiveAnswers {
   readonly #byClient = new Map<ClientPrincipal, Map<string, LiveAnswer>>();
   readonly #computing = new Set<LiveAnswer>();
   readonly #readers = new SubjectIndex<LiveAnswer>();
-  /** Bytes of each answer. */
-  readonly #held = new Map<LiveAnswer, number>();
-  #bytes = 0;
+  readonly held: HeldAnswers;
 
   /** @param bytesMax of all answers together */
-  constructor(private readonly bytesMax: number) {}
+  constructor(bytesMax: number) {
+    this.held = new HeldAnswers(bytesMax);
+  }
 
   /**
    * The answer that clients of this key follow. It is forgotten unless somebody follows it in this turn of the event loop.
@@ -62,14 +64,6 @@ export class LiveAnswers {
     return live;
   }
 
-  /** Notes the bytes of an answer. One may always be there alone. @throws ProblemError `liveAnswersFull` */
-  hold(live: LiveAnswer, bytes: number): void {
-    const others = this.#bytes - (this.#held.get(live) ?? 0);
-    if (others > 0 && others + bytes > this.bytesMax) throw new ProblemError(problems.liveAnswersFull);
-    this.#held.set(live, bytes);
-    this.#bytes = others + bytes;
-  }
-
   /** @param subjects as `Progress` tells them; null when anything may have changed */
   changed(subjects: readonly string[] | null): void {
     if (subjects === null) {
@@ -92,8 +86,7 @@ export class LiveAnswers {
 
   forget(live: LiveAnswer): void {
     const { principal, text } = live.key;
-    this.#bytes -= this.#held.get(live) ?? 0;
-    this.#held.delete(live);
+    if (live.current !== null) this.held.release(live.current);
     this.#computing.delete(live);
     this.#readers.remove(live.subjects, live);
     const ofClient = this.#byClient.get(principal);
@@ -102,19 +95,13 @@ export class LiveAnswers {
   }
 }
 
-interface Current {
-  readonly etag: string;
-  /** The event, in pieces. */
-  readonly pieces: readonly Uint8Array[];
-}
-
 export class LiveAnswer {
   /** Settles with the first computation. */
   readonly first: Promise<void>;
   readonly #followers = new Set<AnswerFollower>();
   /** Keys of what the present answer read. */
   subjects: readonly string[] = [];
-  #current: Current | null = null;
+  #current: HeldAnswer | null = null;
   /** Subjects that changed while the answer was computed. */
   #heard = new Set<string>();
   #isOutdated = false;
@@ -129,7 +116,7 @@ export class LiveAnswer {
     this.first = this.#computeOnce();
   }
 
-  get current(): Current | null {
+  get current(): HeldAnswer | null {
     return this.#current;
   }
 
@@ -159,7 +146,7 @@ export class LiveAnswer {
 
   /** Sends the answer now, and whenever it becomes another. @returns called when the stream is over */
   follow(stream: EventStream): () => void {
-    const follower = new AnswerFollower(this, stream);
+    const follower = new AnswerFollower(this, this.all.held, stream);
     this.#followers.add(follower);
     follower.tell();
     if (this.#isForgotten) {
@@ -178,7 +165,7 @@ export class LiveAnswer {
       try {
         await this.#computeOnce();
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) {
+        if (!passes(error)) {
           // It has grown too large, alone or with the others, or is a mistake of ours: whoever asks again is told.
           for (const follower of [...this.#followers]) follower.end();
           return;
@@ -196,36 +183,41 @@ export class LiveAnswer {
     this.all.began(this);
     let now = this.subjects;
     try {
-      const { answer, reads } = await this.compute().then((read) => ({
-        answer: read.answer,
-        reads: read.reads(),
-      }));
-      now = reads;
+      const read = await this.compute();
+      now = read.reads();
       if (now.some((subject) => this.#heard.has(subject))) this.#isOutdated = true;
-      this.#take(answer);
+      this.#take(read.answer, now);
     } finally {
       this.#isComputing = false;
       this.all.computed(this, this.subjects, now);
       this.subjects = now;
+      // The last follower went while it was computed.
+      if (this.#isForgotten) this.all.forget(this);
     }
     if (this.#isOutdated) setImmediate(() => this.outdated());
   }
 
-  #take({ etag, body }: FinishedAnswer): void {
-    this.all.hold(this, body.length);
-    if (etag === this.#current?.etag) return;
+  #take({ etag, body }: FinishedAnswer, subjects: readonly string[]): void {
+    if (etag === this.#current?.etag && this.#current.isPresent) return;
     const event = Buffer.concat([
       Buffer.from(`id: ${etag}\nevent: answer\ndata: `),
       body,
       Buffer.from('\n\n'),
     ]);
-    const count = Math.ceil(event.length / pieceBytes);
-    const pieces = Array.from({ length: count }, (_, at) =>
-      event.subarray(at * pieceBytes, (at + 1) * pieceBytes),
-    );
-    this.#current = { etag, pieces };
+    const { principal, text } = this.key;
+    const bytes = event.length + text.length * 2 + subjects.length * subjectBytes + liveBytes;
+    const next = new HeldAnswer(principal.tenant.alias, etag, event, bytes);
+    this.all.held.hold(next, this.#current);
+    this.#current = next;
     for (const follower of this.#followers) follower.tell();
   }
+}
+
+function passes(error: unknown): boolean {
+  return (
+    error instanceof StoreUnavailableError ||
+    (error instanceof ProblemError && error.problem === problems.unavailable)
+  );
 }
 
 /** One client of a live answer. It gets the latest answer as soon as it has taken the one before. */
@@ -235,6 +227,7 @@ class AnswerFollower {
 
   constructor(
     private readonly live: LiveAnswer,
+    private readonly held: HeldAnswers,
     private readonly stream: EventStream,
   ) {}
 
@@ -246,17 +239,24 @@ class AnswerFollower {
     this.stream.end();
   }
 
+  cutOff(): void {
+    this.stream.cutOff();
+  }
+
   async #send(): Promise<void> {
     this.#isSending = true;
     for (;;) {
       const { current } = this.live;
       if (current === null || current.etag === this.#sent || this.stream.isOver) break;
       this.#sent = current.etag;
-      for (const piece of current.pieces) {
-        this.stream.send(piece);
-        await this.stream.taken();
-      }
+      await this.#take(current);
     }
     this.#isSending = false;
+  }
+
+  async #take(answer: HeldAnswer): Promise<void> {
+    answer.takers.add(this);
+    await this.stream.sendLong(answer.event);
+    this.held.taken(answer, this);
   }
 }

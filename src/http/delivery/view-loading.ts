@@ -9,13 +9,14 @@ import {
   freeAnswerBytesMax,
   viewBatchBytesMax,
 } from '../../contract/limits.ts';
+import type { EndOfTurn } from '../../lib/turns.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
 import { placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { EndOfTurn, LargeAnswers } from './large-answers.ts';
+import type { LargeAnswers } from './large-answers.ts';
 import type { LoadedView } from './render.ts';
 
 /** Number of views of one read. While their size is unknown, few are read at a time. */

@@ -9,7 +9,9 @@ import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
 
 const sweepMs = 1000;
+const nothing = new Uint8Array();
 const comment = Buffer.from(':\n\n');
+const pieceBytes = 16 * 1024;
 
 /** What the maker of events sees of a client. */
 export interface EventStream {
@@ -19,11 +21,15 @@ export interface EventStream {
   readonly isBlocked: boolean;
   /** Events that other streams may share. Not while the connection is blocked. */
   send(piece: Uint8Array): void;
+  /** An event of any length, as the client takes it. Resolves when all of it is taken, or the client is gone. */
+  sendLong(event: Uint8Array): Promise<void>;
   /** Notes that something more was not sent because the connection is blocked. */
   heldBack(bytes: number): void;
   /** Resolves when the client has taken what was sent, or is gone. */
   taken(): Promise<void>;
   end(): void;
+  /** Ends the connection of a client that reads too slowly. */
+  cutOff(): void;
 }
 
 /** Called when a stream begins. @returns called once when it is over, for whatever reason */
@@ -34,6 +40,7 @@ export class EventStreams {
   readonly #cutOff;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
+  #endings = 0;
 
   constructor(metrics: ProcessMetrics) {
     this.#cutOff = metrics.counter(
@@ -43,12 +50,21 @@ export class EventStreams {
     metrics.gaugeOf('millrace_http_streams', 'Event streams that are open', () => this.#open.size);
   }
 
-  /** Within a cork, behind the head of the answer. @param onEnd called when the answer is over and not aborted */
-  begin(res: HttpResponse, open: OpenStream, onEnd: () => void): OpenEventStream {
+  /** How often all of them were ended. */
+  get endings(): number {
+    return this.#endings;
+  }
+
+  /**
+   * Within a cork, behind the head of the answer.
+   * @param endings when it was asked for; a stream that was asked for before all were ended does not go on either
+   * @param onEnd called when the answer is over and not aborted
+   */
+  begin(res: HttpResponse, open: OpenStream, endings: number, onEnd: () => void): OpenEventStream {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     const stream = new OpenEventStream(this, res, onEnd);
     res.write(comment);
-    if (this.#isClosed) setImmediate(() => stream.end());
+    if (this.#isClosed || endings !== this.#endings) setImmediate(() => stream.end());
     else stream.opened(open(stream));
     return stream;
   }
@@ -72,6 +88,7 @@ export class EventStreams {
   }
 
   endAll(): void {
+    this.#endings += 1;
     this.#open.each((stream) => stream.end());
   }
 
@@ -90,6 +107,8 @@ export class OpenEventStream implements EventStream {
   #isBlocked = false;
   /** What was not sent since the connection is blocked. */
   #heldBackBytes = 0;
+  /** Of a long event that has begun: what the connection was not given. */
+  #rest: Uint8Array = nothing;
   #quietSinceMs = performance.now();
   #whenTaken: (() => void)[] | null = null;
 
@@ -126,10 +145,29 @@ export class OpenEventStream implements EventStream {
     });
   }
 
+  async sendLong(event: Uint8Array): Promise<void> {
+    this.#rest = event;
+    while (this.#rest.length > 0 && !this.isOver) {
+      this.send(this.#takeOfRest(pieceBytes));
+      await this.taken();
+    }
+    this.#rest = nothing;
+  }
+
+  #takeOfRest(bytes: number): Uint8Array {
+    const piece = this.#rest.subarray(0, bytes);
+    this.#rest = this.#rest.subarray(bytes);
+    return piece;
+  }
+
   heldBack(bytes: number): void {
     if (this.isOver) return;
     this.#heldBackBytes += bytes;
-    if (this.#heldBackBytes <= followerUnsentBytesMax) return;
+    if (this.#heldBackBytes > followerUnsentBytesMax) this.cutOff();
+  }
+
+  cutOff(): void {
+    if (this.isOver) return;
     this.all.noteCutOff();
     this.res.close();
   }
@@ -168,11 +206,14 @@ export class OpenEventStream implements EventStream {
     this.res.cork(() => this.#goOn());
   }
 
-  /** Writes a comment: only a write tells whether the connection has taken what it was given. */
+  /**
+   * Only a write tells whether the connection has taken what it was given. It is a comment, or a byte of the event that has
+   * begun: a comment would end that.
+   */
   #goOn(): void {
     if (this.isOver) return;
     this.#quietSinceMs = performance.now();
-    this.#isBlocked = !this.res.write(comment);
+    this.#isBlocked = !this.res.write(this.#rest.length > 0 ? this.#takeOfRest(1) : comment);
     if (this.#isBlocked) return;
     this.#heldBackBytes = 0;
     this.#settleTaken();

@@ -121,6 +121,7 @@ class OpenExchange implements Exchange {
   #stream: OpenEventStream | null = null;
   /** The part of the answer that the client has not taken yet. */
   #unsent: UnsentAnswer | null = null;
+  readonly #endings;
 
   constructor(
     private readonly res: HttpResponse,
@@ -131,6 +132,7 @@ class OpenExchange implements Exchange {
     private readonly onEnd: () => void,
   ) {
     this.#waiting = waiting;
+    this.#endings = all.streams.endings;
     res.onAborted(() => this.#abort());
   }
 
@@ -159,7 +161,7 @@ class OpenExchange implements Exchange {
   #goOn(answer: StreamAnswer): void {
     writeHead(this.res, answer);
     this.record.answered(answer);
-    this.#stream = this.all.streams.begin(this.res, answer.follow, () => this.#end());
+    this.#stream = this.all.streams.begin(this.res, answer.follow, this.#endings, () => this.#end());
   }
 
   #sent(answer: Answer): void {

@@ -1,7 +1,7 @@
 /** What followed answers hold in a front is bounded, and nothing is held for who follows none. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
+import { type LiveAnswer, LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
 import { until } from '../../support/until.ts';
 import { EventSource } from '../../system/support/event-source.ts';
 import { startFront, type TestFront } from '../support/front.ts';
@@ -9,31 +9,44 @@ import { putClaim, putView } from '../support/seed.ts';
 import { apiKeys } from '../support/site.ts';
 
 const answersMax = 1_000_000;
-const viewBytes = 300_000;
-/** Of that size. */
+const viewBytes = 150_000;
+/** Of that size: half of `answersMax`. */
 const fitting = 3;
+const largeBytes = 12_000_000;
 
 let front: TestFront;
+/** Where answers wait before they are opened. */
+let gate: Promise<void> = Promise.resolve();
+
+class GatedLiveAnswers extends LiveAnswers {
+  override async open(...asked: Parameters<LiveAnswers['open']>): Promise<LiveAnswer> {
+    await gate;
+    return super.open(...asked);
+  }
+}
+
+const liveAnswers = new GatedLiveAnswers(answersMax);
 before(async () => {
-  front = await startFront({
-    services: { limits: { ...defaultFrontLimits, unsentAnswersBytes: answersMax } },
-  });
+  front = await startFront({ services: { liveAnswers } });
   await putView(front.store, 'large', 'x'.repeat(viewBytes));
   await putClaim(front.store, 'large', { url: '/large' });
+  await putView(front.store, 'large', 'x'.repeat(viewBytes), {}, 'two');
+  await putClaim(front.store, 'large', { url: '/large' }, 'two');
 });
 after(() => front.stop());
 
-/** @param number in a parameter that says nothing: each is an answer of its own */
-const path = (number: number) => `/v2?url=/large&n=${number}`;
-const headers = { 'X-Api-Key': apiKeys.client, Accept: 'text/event-stream' };
+/** @param number in a handle that is not there: each is an answer of its own */
+const path = (number: number) => `/v2?url=/large&handle=n${number}`;
+const headersOf = (key: string) => ({ 'X-Api-Key': key, Accept: 'text/event-stream' });
+const headers = headersOf(apiKeys.client);
 
-async function followed(number: number): Promise<EventSource> {
-  const events = new EventSource(front.url + path(number), headers);
-  await events.until(() => events.isEnded || events.events.length > 0, 'an answer');
+async function followed(number: number, key: string = apiKeys.client, more = ''): Promise<EventSource> {
+  const events = new EventSource(front.url + path(number) + more, headersOf(key));
+  await events.until(() => events.isEnded || events.events.length > 0, 'an answer').catch(() => {});
   return events;
 }
 
-test('more answers than a front holds are 503, until others are followed no more', async () => {
+test('a tenant that fills its share is answered 503, another still follows, until there is room again', async () => {
   const open = await Promise.all(Array.from({ length: fitting }, (_, at) => followed(at)));
   assert.deepEqual(
     open.map(({ status }) => status),
@@ -41,14 +54,45 @@ test('more answers than a front holds are 503, until others are followed no more
   );
   const beyond = await followed(fitting);
   assert.equal(beyond.status, 503);
-  const shared = await followed(0);
-  assert.equal(shared.status, 200, 'an answer that is followed already costs nothing more');
-  for (const events of [...open, shared]) events.close();
-  await until('there is room again', async () => {
-    const events = await followed(fitting);
-    events.close();
-    return events.status === 200;
-  });
+  const narrow = await followed(fitting, apiKeys.delivery);
+  assert.equal(narrow.status, 503, 'another key of the tenant');
+  const other = await followed(0, apiKeys.otherClient);
+  assert.equal(other.status, 200, 'another tenant');
+  for (const more of ['', '&unknown=1', '&handle=']) {
+    const shared = await followed(0, apiKeys.client, more);
+    assert.equal(shared.status, 200, `an answer that is followed already costs nothing more: ${more}`);
+    shared.close();
+  }
+  for (const events of [...open, other]) events.close();
+  await until('nothing is held', async () => liveAnswers.held.bytes === 0);
+  const again = await followed(fitting);
+  assert.equal(again.status, 200);
+  again.close();
+});
+
+test('clients that read slowly hold no more former answers than fit', async () => {
+  const change = async (version: number) => {
+    await putView(front.store, 'huge', `${version}`.padEnd(largeBytes, 'x'));
+    liveAnswers.changed(null);
+  };
+  await change(0);
+  await putClaim(front.store, 'huge', { url: '/huge' });
+  const reader = new EventSource(`${front.url}/v2?url=/huge`, headers);
+  await reader.until(() => reader.events.length === 1, 'the first');
+  const slow: EventSource[] = [];
+  for (let version = 1; version <= 4; version += 1) {
+    const one = new EventSource(`${front.url}/v2?url=/huge`, headers);
+    await one.until(() => one.status === 200, 'an answer that is not read');
+    one.pause();
+    slow.push(one);
+    await change(version);
+    await reader.until(() => reader.events.length === version + 1, 'the next');
+    assert.ok(liveAnswers.held.bytes < 1.1 * largeBytes, `${liveAnswers.held.bytes} bytes are held`);
+  }
+  for (const one of slow) one.resume();
+  await until('they were cut off', async () => slow.every(({ isEnded }) => isEnded));
+  reader.close();
+  await until('nothing is held', async () => liveAnswers.held.bytes === 0);
 });
 
 test('clients that go, and those that ask for the head alone, leave nothing behind', async () => {
@@ -57,9 +101,21 @@ test('clients that go, and those that ask for the head alone, leave nothing behi
     assert.equal(status, 200, `head ${number}`);
   }
   for (let number = 20; number < 30; number += 1) new EventSource(front.url + path(number), headers).close();
-  await until('there is room', async () => {
-    const events = await followed(30);
-    events.close();
-    return events.status === 200;
+  await until('nothing is held', async () => liveAnswers.held.bytes === 0);
+});
+
+test('an answer that was asked for before all were ended does not go on', async () => {
+  let letIn = () => {};
+  gate = new Promise((resolve) => {
+    letIn = resolve;
   });
+  const early = new EventSource(front.url + path(40), headers);
+  await until('it is under way', () => front.server.active > 0);
+  front.server.endStreams();
+  letIn();
+  await until('it ends', () => early.isEnded);
+  assert.equal(early.status, 200);
+  const late = await followed(40);
+  assert.ok(!late.isEnded);
+  late.close();
 });

@@ -9,7 +9,10 @@ import { claimField, keys, viewField } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { environmentId, sourceId } from './site.ts';
 
-const scope = { tenant: 'one', environmentId };
+/** Of the tenants of `site.ts`. */
+type TenantAlias = 'one' | 'two';
+
+const scopeOf = (tenant: TenantAlias) => ({ tenant, environmentId });
 
 export function viewIdOf(originId: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias: 'page' });
@@ -21,6 +24,7 @@ export async function putView(
   originId: string,
   title: string,
   references: Readonly<Record<string, string>> = {},
+  tenant: TenantAlias = 'one',
 ): Promise<void> {
   const entries = Object.entries(references);
   const texts = [`{"title":${JSON.stringify(title)}`];
@@ -39,7 +43,7 @@ export async function putView(
   });
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
   await store.client.hset(
-    keys.views(tag, scope.tenant, environmentId),
+    keys.views(tag, tenant, environmentId),
     storedFields(viewField(sourceId, 'page', originId), body).flat(),
   );
 }
@@ -48,6 +52,7 @@ export async function putClaim(
   store: Store,
   originId: string,
   claim: { url?: string; handle?: string; redirect?: string; since?: number; action?: 'put' | 'drop' },
+  tenant: TenantAlias = 'one',
 ): Promise<void> {
   const { url, handle, redirect, since = 1, action = 'put' } = claim;
   const normal = url === undefined ? null : normalizeUrl(url);
@@ -60,5 +65,7 @@ export async function putClaim(
     redirect: redirect ?? null,
   };
   const field = normal === null ? claimField.handle(handle ?? '') : claimField.url(normal.path);
-  await writeClaims(store, { partition: 0, epoch: 1 }, [{ action, scope, field, claim: written }]);
+  await writeClaims(store, { partition: 0, epoch: 1 }, [
+    { action, scope: scopeOf(tenant), field, claim: written },
+  ]);
 }

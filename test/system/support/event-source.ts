@@ -71,6 +71,8 @@ export class EventSource {
 
   #take(text: string): void {
     this.#text += text;
+    // An event of megabytes comes in very many pieces, and each search makes one text of them.
+    if (!text.includes('\n')) return;
     for (let end = this.#text.indexOf('\n\n'); end >= 0; end = this.#text.indexOf('\n\n')) {
       this.#block(this.#text.slice(0, end));
       this.#text = this.#text.slice(end + 2);

@@ -1,0 +1,73 @@
+/**
+ * Work that takes turns: so much at a time for one owner, and for all of them together. Owners come round, so nobody's work waits
+ * behind all that of another.
+ */
+
+/** Ends a turn. */
+export type EndOfTurn = () => void;
+
+export interface TurnLimits {
+  /** Turns at a time. */
+  readonly atOnceMax: number;
+  /** Turns of one owner at a time. */
+  readonly ofOwnerMax: number;
+  /** Those of one owner that may wait. */
+  readonly waitingMax: number;
+  /** What is thrown where more would wait. */
+  readonly refusal: () => Error;
+}
+
+interface Owner {
+  running: number;
+  readonly waiting: ((end: EndOfTurn) => void)[];
+}
+
+export class Turns {
+  /** Owners with work that runs or waits. The owner that had the last turn stands last. */
+  readonly #owners = new Map<unknown, Owner>();
+  #running = 0;
+
+  constructor(private readonly limits: TurnLimits) {}
+
+  /** Turns that have not ended. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /**
+   * Waits for a turn. The caller must end it.
+   * @param of the owner of the work. @throws the refusal when too much of this owner waits already
+   */
+  async turn(of: unknown): Promise<EndOfTurn> {
+    const owner = this.#owners.get(of) ?? { running: 0, waiting: [] };
+    if (owner.waiting.length >= this.limits.waitingMax) throw this.limits.refusal();
+    this.#owners.set(of, owner);
+    return new Promise((resolve) => {
+      owner.waiting.push(resolve);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    const { atOnceMax, ofOwnerMax } = this.limits;
+    for (const [of, owner] of this.#owners) {
+      if (this.#running === atOnceMax) return;
+      if (owner.running === ofOwnerMax) continue;
+      const begin = owner.waiting.shift();
+      if (begin === undefined) continue;
+      this.#running += 1;
+      owner.running += 1;
+      this.#owners.delete(of);
+      this.#owners.set(of, owner);
+      begin(() => this.#end(of, owner));
+      return;
+    }
+  }
+
+  #end(of: unknown, owner: Owner): void {
+    this.#running -= 1;
+    owner.running -= 1;
+    if (owner.running === 0 && owner.waiting.length === 0) this.#owners.delete(of);
+    this.#next();
+  }
+}
