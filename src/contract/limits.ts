@@ -221,8 +221,8 @@ export const chosenFieldsMax = 1000;
 export const facetRangesMax = 100;
 /** Groups of a facet by days, weeks, months or years: the latest are given. */
 export const facetIntervalsMax = 1000;
-/** Values of `distinct` with the places of their items, as several workers send them for one query, in UTF-16 units of JSON text. */
-export const distinctUnitsMax = 16 * 1024 * 1024;
+/** Values that `distinct` finds for one query, each counted once and once more for each sort key up to the fourth. */
+export const distinctCellsMax = 2 * 1024 * 1024;
 /** Sort keys of one query. */
 export const sortKeysMax = 100;
 /** Fields of one auto-indexed entity type; properties met later are not indexed. */

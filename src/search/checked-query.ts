@@ -3,7 +3,6 @@ import type { FacetInterval } from '../contract/facet-intervals.ts';
 import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json } from '../contract/json.ts';
 import type { GeoPoint } from './columns/geo-point.ts';
-import type { PlainValue } from './columns/value-dictionary.ts';
 import type { ValueKind } from './fields/field-type.ts';
 import type { RowPlace } from './shard-answer.ts';
 
@@ -68,17 +67,10 @@ export interface CheckedDistinct {
   /** Facets count what is left, not all that match. */
   readonly isForFacets: boolean;
   /**
-   * The items that stand for the values that several shards have, for each of `populationsOf`. Null: each shard tells
-   * what it has, unless it has everything.
+   * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `RefTexts`.
+   * Null: each shard tells what it has, unless it has everything.
    */
-  readonly decided: readonly (readonly DecidedValue[])[] | null;
-}
-
-/** A value, and the first of all items that have it. */
-export interface DecidedValue {
-  readonly value: PlainValue;
-  readonly originId: string;
-  readonly sourceId: string;
+  readonly beaten: readonly (readonly string[])[] | null;
 }
 
 /** A query from `checkQuery`: it has no mistakes, and every default is filled in. */

@@ -81,14 +81,23 @@ function mergeRows<R extends { readonly place: RowPlace }>(
 /** The total order of an answer's rows: sort values, absent ones last, then `_originId`, then `_sourceGuid`. */
 export function comparePlaces(sort: readonly SortKey[], a: RowPlace, b: RowPlace): number {
   for (let at = 0; at < sort.length; at += 1) {
-    const valueA = a.values[at] ?? null;
-    const valueB = b.values[at] ?? null;
-    if (valueA === null || valueB === null) {
-      if (valueA === valueB) continue;
-      return valueA === null ? 1 : -1;
-    }
-    const compared = compareValues(valueA, valueB);
-    if (compared !== 0) return sort[at]?.order === 'desc' ? -compared : compared;
+    const isDescending = sort[at]?.order === 'desc';
+    const compared = compareSortValues(a.values[at] ?? null, b.values[at] ?? null, isDescending);
+    if (compared !== 0) return compared;
   }
   return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
+}
+
+/** The order of two values of a sort key: absent ones come last in both orders. */
+export function compareSortValues(
+  a: RowPlace['values'][number],
+  b: RowPlace['values'][number],
+  isDescending: boolean,
+): number {
+  if (a === null || b === null) {
+    if (a === b) return 0;
+    return a === null ? 1 : -1;
+  }
+  const compared = compareValues(a, b);
+  return isDescending ? -compared : compared;
 }

@@ -63,6 +63,8 @@ export interface ShardAnswer {
   readonly rows: readonly Row[];
   /** In the order of the query's `facets`. A facet that is not valid has no groups. */
   readonly facets: readonly FacetGroups[];
+  /** Values of `distinct` that were found, in all populations together. */
+  readonly valueCount: number;
 }
 
 /** A shard's part of an answer, with its rows as they are shown. */

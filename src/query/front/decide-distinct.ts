@@ -1,26 +1,27 @@
 /**
  * Finds which item stands for each value of a query with `distinct`, when several workers have items. Each worker tells
  * the first of its items of each value. The first of them all stands for the value. Then the workers are asked again,
- * with the items that stand for the values that several of them have. So no two of their answers have a value in common,
- * and they add up like those of any query.
+ * with the items that do not. So no two of their answers have a value in common, and they add up like those of any query.
  */
-import { setImmediate } from 'node:timers/promises';
-import { distinctUnitsMax } from '../../contract/limits.ts';
-import type { CheckedQuery, DecidedValue } from '../../search/checked-query.ts';
+import { Slice } from '../../lib/slice.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
 import { Decision } from '../../search/distinct/decision.ts';
+import { distinctValuesMax } from '../../search/distinct/room.ts';
 import { populationsOf } from '../../search/populations.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { decodeFirsts, firstsLength } from '../protocol/distinct-answer.ts';
+import { decodeFirsts } from '../protocol/distinct-answer.ts';
 import { distinctTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
+import type { ShardQuestion } from '../protocol/shard-request.ts';
 import type { GatheredReply } from './attempt.ts';
+import { type AskPlaces, settleOpen } from './open-values.ts';
 import type { Scatter } from './scatter.ts';
 
 /** Other requests have their turns after this long. */
 const sliceMs = 5;
 /**
- * When items change between the two questions, both are asked again, this often at most. Under writes without end the
- * last answers are taken as they are.
+ * When items change between the questions, all are asked again, this often at most. Under writes without end the last
+ * answers are taken as they are.
  */
 const triesMax = 3;
 
@@ -46,48 +47,48 @@ export async function decideDistinct(
 ): Promise<DecidedQuery> {
   const { distinct } = query;
   if (distinct === null || first.length === 1) return { query, replies: first };
-  const ask = (asked: CheckedQuery) =>
-    scatter.gather([{ ...index, question: { kind: 'answer', query: asked, isText: false } }], deadlineMs);
+  const ask = (question: ShardQuestion) => scatter.gather([{ ...index, question }], deadlineMs);
+  const askQuery = (asked: CheckedQuery) => ask({ kind: 'answer', query: asked, isText: false });
+  const askPlaces: AskPlaces = async (rows) => (await ask({ kind: 'places', query, rows })).map(bodyOf);
   let told = first;
   for (let tries = 1; told.length > 1; tries += 1) {
-    const decided = await decidedValues(
-      query,
-      told.map(({ answers: [body = null] }) => body),
-    );
-    const asked = { ...query, distinct: { ...distinct, decided } };
-    const replies = await ask(asked);
+    const beaten = await beatenItems(query, told.map(bodyOf), askPlaces);
+    const asked = { ...query, distinct: { ...distinct, beaten } };
+    const replies = await askQuery(asked);
     if (tries === triesMax || isSameState(told, replies)) return { query: asked, replies };
-    told = await ask(query);
+    told = await askQuery(query);
   }
   // By now one worker has everything.
   return { query, replies: told };
 }
 
-/** The items that stand for the values that several workers have, for each population. @throws RefusedQueryError */
-async function decidedValues(query: CheckedQuery, bodies: readonly MessageBody[]): Promise<DecidedValue[][]> {
-  const units = bodies.reduce<number>((sum, body) => sum + firstsLength(body), 0);
-  if (units > distinctUnitsMax) throw new RefusedQueryError(distinctTooLarge);
-  const decided: DecidedValue[][] = [];
-  for (const at of populationsOf(query).keys()) decided.push(await decidedOf(query, bodies, at));
-  return decided;
+function bodyOf({ answers: [body = null] }: GatheredReply): MessageBody {
+  return body;
 }
 
-async function decidedOf(
-  { sort }: CheckedQuery,
+/** See `CheckedDistinct`. @throws RefusedQueryError, UnavailableError */
+async function beatenItems(
+  query: CheckedQuery,
   bodies: readonly MessageBody[],
-  populationIndex: number,
-): Promise<DecidedValue[]> {
-  const decision = new Decision(sort);
-  let endsMs = performance.now() + sliceMs;
-  for (const body of bodies) {
-    for (const portion of decodeFirsts(body, populationIndex)) {
-      for (const { value, place } of portion) decision.take(value, place);
-      if (performance.now() < endsMs) continue;
-      await setImmediate();
-      endsMs = performance.now() + sliceMs;
+  askPlaces: AskPlaces,
+): Promise<(readonly string[])[]> {
+  const slice = new Slice(sliceMs);
+  const beaten: (readonly string[])[] = [];
+  let room = distinctValuesMax(query);
+  for (const populationIndex of populationsOf(query).keys()) {
+    const decision = new Decision(query.sort);
+    for (const body of bodies) {
+      for (const portion of decodeFirsts(body, populationIndex)) {
+        for (const { name, place } of portion) decision.take(name, place);
+        if (decision.valueCount > room) throw new RefusedQueryError(distinctTooLarge);
+        if (slice.isOver) await slice.next();
+      }
     }
+    room -= decision.valueCount;
+    await settleOpen(decision, askPlaces, slice);
+    beaten.push(decision.beaten);
   }
-  return decision.decided;
+  return beaten;
 }
 
 /** True when each partition is as it was. */

@@ -1,10 +1,13 @@
 /**
- * A worker's answer to a query with `distinct`, when other workers have rows too: the place of the first item of each
- * value here. The front finds the items that stand for their values, and asks again (`front/decide-distinct.ts`).
+ * A worker's answer to a query with `distinct`, when other workers have rows too: what tells the first item of each value
+ * here from those of others. The front finds the items that stand for their values (`front/decide-distinct.ts`). Where it
+ * must know more of some places, it asks for them. Then it asks the query again.
  */
-import { distinctUnitsMax } from '../../contract/limits.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PlainValue } from '../../search/columns/value-dictionary.ts';
+import { distinctValuesMax } from '../../search/distinct/room.ts';
+import type { SentPlace } from '../../search/distinct/sent-place.ts';
 import { chain, type Maybe } from '../../search/pace.ts';
 import { populationsOf } from '../../search/populations.ts';
 import type { Shard } from '../../search/shard/shard.ts';
@@ -14,11 +17,12 @@ import { distinctTooLarge, encodeRefusal, throwRefusal } from './refusal.ts';
 
 /** The place of the first item of a value, of one shard. */
 export interface FirstOfValue {
-  readonly value: PlainValue;
-  readonly place: RowPlace;
+  /** From `nameOfValue`. */
+  readonly name: PlainValue;
+  readonly place: SentPlace;
 }
 
-type PackedFirst = [value: PlainValue, values: RowPlace['values'], originId: string, sourceIndex: number];
+type PackedFirst = [name: PlainValue, values: SentPlace['values'], originId: string, sourceIndex: number];
 
 /** Firsts are parsed so many characters at a time. */
 const chunkUnits = 65_536;
@@ -29,16 +33,14 @@ class FirstsText {
   readonly #chunks: string[] = [];
   #texts: string[] = [];
   #chunkUnits = 0;
-  units = 0;
 
-  add(value: PlainValue, { values, originId, sourceId }: RowPlace): void {
+  add({ name, place: { values, originId, sourceId } }: FirstOfValue): void {
     const known = this.#sources.get(sourceId);
     const sourceIndex = known ?? this.#sources.size;
     if (known === undefined) this.#sources.set(sourceId, sourceIndex);
-    const packed: PackedFirst = [value, values, originId, sourceIndex];
+    const packed: PackedFirst = [name, values, originId, sourceIndex];
     const text = JSON.stringify(packed);
     this.#texts.push(text);
-    this.units += text.length;
     this.#chunkUnits += text.length;
     if (this.#chunkUnits >= chunkUnits) this.#endChunk();
   }
@@ -59,34 +61,53 @@ class FirstsText {
 /** The firsts of each population of the query, or their refusal, in steps. @param shard null: no item is here */
 export function encodeFirsts(query: CheckedQuery, shard: Shard | null): Maybe<MessageBody> {
   const texts = populationsOf(query).map(() => new FirstsText());
-  const unitsOf = () => texts.reduce((sum, { units }) => sum + units, 0);
   if (shard === null) return texts.map(({ body }) => body);
-  const taken = shard.firsts(query, (populationIndex, value, place) => {
-    texts[populationIndex]?.add(value, place);
-    return unitsOf() <= distinctUnitsMax;
+  let room = distinctValuesMax(query);
+  const taken = shard.firsts(query, (populationIndex, name, place) => {
+    texts[populationIndex]?.add({ name, place });
+    room -= 1;
+    return room >= 0;
   });
   return chain(taken, (isWhole) =>
     isWhole ? texts.map(({ body }) => body) : encodeRefusal(distinctTooLarge),
   );
 }
 
-/** Characters of the firsts in an answer from `encodeFirsts`. @throws RefusedQueryError */
-export function firstsLength(body: MessageBody): number {
-  throwRefusal(body);
-  const populations = body as [string[], string[]][];
-  return populations.reduce(
-    (sum, [, chunks]) => sum + chunks.reduce((units, { length }) => units + length, 0),
-    0,
-  );
-}
-
-/** The firsts of a population, in portions that are parsed one by one. */
+/** The firsts of a population, in portions that are parsed one by one. @throws RefusedQueryError */
 export function* decodeFirsts(body: MessageBody, populationIndex: number): Generator<FirstOfValue[]> {
+  throwRefusal(body);
   const populations = body as [string[], string[]][];
   const [sources, chunks] = populations[populationIndex] ?? [[], []];
   for (const chunk of chunks) {
-    yield (JSON.parse(chunk) as PackedFirst[]).map(([value, values, originId, sourceIndex]) => {
-      return { value, place: { values, originId, sourceId: sources[sourceIndex] ?? '' } };
+    yield (JSON.parse(chunk) as PackedFirst[]).map(([name, values, originId, sourceIndex]) => {
+      return { name, place: { values, originId, sourceId: sources[sourceIndex] ?? '' } };
     });
   }
+}
+
+/** Characters of the places that a worker sends at once, but for the last. */
+const placesUnitsMax = 4 * 1024 * 1024;
+
+/** The places of the items as JSON texts, in their order, as many as fit; null for one that is not here. In steps. */
+export function encodePlaces(
+  query: CheckedQuery,
+  refs: readonly EntityRef[],
+  shard: Shard | null,
+): Maybe<MessageBody> {
+  if (shard === null) return refs.map(() => null);
+  const texts: (string | null)[] = [];
+  let units = 0;
+  const taken = shard.places(query, refs, (place) => {
+    const text = place && JSON.stringify(place);
+    texts.push(text);
+    units += text?.length ?? 0;
+    return units < placesUnitsMax;
+  });
+  return chain(taken, () => texts);
+}
+
+/** The places of the first items that were asked for. @throws RefusedQueryError */
+export function decodePlaces(body: MessageBody): (RowPlace | null)[] {
+  throwRefusal(body);
+  return (body as (string | null)[]).map((text) => (text === null ? null : (JSON.parse(text) as RowPlace)));
 }

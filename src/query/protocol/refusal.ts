@@ -1,5 +1,5 @@
 /** The refusal that a worker sends in place of an answer, when a query asks for too much. */
-import { distinctUnitsMax, queryPageUnitsMax } from '../../contract/limits.ts';
+import { distinctCellsMax, queryPageUnitsMax } from '../../contract/limits.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
 /** The message is for the client. */
@@ -12,7 +12,7 @@ export const pageTooLarge = `The page has more than ${queryPageUnitsMax} bytes: 
 /** Facets of large values count towards the page. */
 export const facetsTooLarge = `The facets have, with the page, more than ${queryPageUnitsMax} bytes: ask for fewer of them, for a smaller size, or on fields with shorter values`;
 /** Values of `distinct` that several workers have are compared in one process. */
-export const distinctTooLarge = `distinct: the values and the places of their items have more than ${distinctUnitsMax} characters: narrow the filters, or sort by shorter values`;
+export const distinctTooLarge = `distinct: the values, each counted once and once more for each of the first four sort keys, are more than ${distinctCellsMax}: narrow the filters, or sort by fewer fields`;
 
 const refused = false;
 

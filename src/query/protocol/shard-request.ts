@@ -1,6 +1,6 @@
 /** The questions that a front asks the shards of all workers. */
 import type { EntityRef } from '../../contract/ids.ts';
-import type { CheckedQuery } from '../../search/checked-query.ts';
+import type { CheckedDistinct, CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
@@ -8,6 +8,8 @@ import type { MessageBody } from '../../store/streams/message-body.ts';
 export type ShardQuestion =
   /** `isText`: a worker that has all partitions writes the whole result. */
   | { readonly kind: 'answer'; readonly query: CheckedQuery; readonly isText: boolean }
+  /** Asks for whole places, of as many items as a worker sends at once: the first query sent less (`distinct-answer.ts`). */
+  | { readonly kind: 'places'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] }
   /** The second question about facets; see `Shard.counts`. */
   | { readonly kind: 'counts'; readonly query: CheckedQuery; readonly facets: readonly FacetNeed[] }
   /** Asks for the fields of rows that came without their texts, as the query wants them. Each shard knows some of them. */
@@ -23,13 +25,33 @@ export interface ShardRequest {
   readonly queries: readonly ShardQuery[];
 }
 
-/** The request as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. */
-export function encodeRequest(request: ShardRequest): MessageBody {
-  return JSON.stringify(request);
+/**
+ * The request as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside it stand the items
+ * that are beaten, of each query, because they may be very many: these are parsed bit by bit.
+ */
+export function encodeRequest({ needs, queries }: ShardRequest): MessageBody {
+  const beaten = queries.map(({ question: { query } }) => query.distinct?.beaten ?? null);
+  if (beaten.every((one) => one === null)) return JSON.stringify({ needs, queries });
+  return [JSON.stringify({ needs, queries: queries.map((query) => withBeaten(query, null)) }), beaten];
 }
 
 /** @throws TypeError, SyntaxError for a request of another version of Millrace: processes are replaced one by one */
 export function decodeRequest(body: MessageBody): ShardRequest {
-  if (typeof body !== 'string') throw new TypeError('a shard request is a text');
-  return JSON.parse(body) as ShardRequest;
+  const [text, lists] = Array.isArray(body) ? body : [body, []];
+  if (typeof text !== 'string' || !Array.isArray(lists)) throw new TypeError('a shard request is a text');
+  const { needs, queries } = JSON.parse(text) as ShardRequest;
+  const beaten = lists as Beaten[];
+  return { needs, queries: queries.map((query, at) => withBeaten(query, beaten[at] ?? null)) };
+}
+
+type Beaten = CheckedDistinct['beaten'];
+
+function withBeaten(asked: ShardQuery, beaten: Beaten): ShardQuery {
+  const { question } = asked;
+  const { query } = question;
+  if (query.distinct === null) return asked;
+  return {
+    ...asked,
+    question: { ...question, query: { ...query, distinct: { ...query.distinct, beaten } } },
+  };
 }

@@ -2,6 +2,7 @@
 
 import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
+import { distinctValuesMax } from '../../search/distinct/room.ts';
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { Highlighter } from '../../search/highlight/highlighter.ts';
 import { chain, type Maybe, mapInTurn, pace, Unfinished } from '../../search/pace.ts';
@@ -10,9 +11,9 @@ import type { ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answ
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { sealToken, tokenUse } from '../next-page-token.ts';
-import { encodeFirsts } from '../protocol/distinct-answer.ts';
+import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
-import { encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
+import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
 import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
@@ -26,7 +27,7 @@ export interface AnswerOptions {
 
 type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { readonly kind: Kind }>;
 
-const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [] };
+const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [], valueCount: 0 };
 
 /** Answers a question, in steps. @param shard null: no item of the index is here */
 export function answerQuestion(
@@ -40,6 +41,8 @@ export function answerQuestion(
       return answered(question, index, shard, options);
     case 'counts':
       return counted(question, shard);
+    case 'places':
+      return encodePlaces(question.query, question.rows, shard);
     case 'texts':
       return texts(question, shard);
   }
@@ -51,7 +54,7 @@ function answered(
   shard: Shard | null,
   { secret, isWhole }: AnswerOptions,
 ): Maybe<MessageBody> {
-  if (query.distinct?.decided === null && !isWhole) return encodeFirsts(query, shard);
+  if (query.distinct?.beaten === null && !isWhole) return encodeFirsts(query, shard);
   // The first groups of a worker that is alone are the first of all. Otherwise the merge needs more groups than are
   // asked for.
   const groupsMax = isWhole ? 0 : facetGroupsPerShardMax;
@@ -59,6 +62,7 @@ function answered(
   const terms = { index: index.index, query, isWhole };
   const analyzerOf = analyzersIn(shard);
   return chain(answer, (found) => {
+    if (isWhole && found.valueCount > distinctValuesMax(query)) return encodeRefusal(distinctTooLarge);
     pace.enter('page');
     return chain(withHighlights(found, query, isWhole, analyzerOf), (shown) => {
       if (shown === null) return encodeRefusal(pageTooLarge);

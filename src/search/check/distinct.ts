@@ -22,7 +22,7 @@ export function checkDistinct(
     return null;
   }
   checkDistinctField(field, table, mistakes);
-  return { field, isForFacets: facets !== false, decided: null };
+  return { field, isForFacets: facets !== false, beaten: null };
 }
 
 function checkDistinctField(field: string, table: FieldTable, mistakes: Mistakes): void {

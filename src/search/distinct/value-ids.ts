@@ -11,8 +11,8 @@ export interface ValueIds {
   readonly ids: Int32Array;
   /** All ids are below this. */
   readonly idCount: number;
-  /** Undefined: none of the docs has the value. */
-  idOf(value: PlainValue): number | undefined;
+  /** The id of any doc of the shard; -1 for one without the value, or with one that none of the docs has. */
+  idOfDoc(doc: number): number;
   /** The value of an id, the same in all shards: dates are milliseconds, longs beyond 2^53 text. */
   valueOf(id: number): PlainValue;
 }
@@ -42,7 +42,7 @@ function* codeIds(column: ScalarCodes, docs: Int32Array, count: number): Steps<V
   return {
     ids,
     idCount: dictionary.codeCount,
-    idOf: (value) => dictionary.codeOf(value),
+    idOfDoc: (doc) => column.codeAt(doc),
     valueOf: (id) => dictionary.valueOf(id),
   };
 }
@@ -64,7 +64,7 @@ function* numberIds(column: NumberColumn, docs: Int32Array, count: number): Step
   return {
     ids,
     idCount: values.length,
-    idOf: (value) => known.get(value),
+    idOfDoc: (doc) => known.get(numberAt(column, doc) ?? '') ?? -1,
     valueOf: (id) => values[id] ?? 0,
   };
 }

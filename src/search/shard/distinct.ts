@@ -1,20 +1,25 @@
 /** Of the docs that match, the first of each value of a field (docs/reference/indexes-and-queries.md "One item of each value"). */
+import type { EntityRef } from '../../contract/ids.ts';
 import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
 import type { PlainValue } from '../columns/value-dictionary.ts';
 import { firstOfEach } from '../distinct/first-of-each.ts';
+import { eachRef } from '../distinct/ref-texts.ts';
+import { nameOfValue, type SentPlace, sentValues, valuesSentMax } from '../distinct/sent-place.ts';
 import { type ValueIds, valueIds } from '../distinct/value-ids.ts';
 import { pace, type Steps } from '../pace.ts';
 import type { RowPlace } from '../shard-answer.ts';
-import { compareText } from '../text/code-points.ts';
+import type { Ranking } from '../sort/ranking.ts';
 import type { DocHits, Hits } from './hits.ts';
 import { placeOf, rankingOf } from './place.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
-/** The cost of looking up a doc that stands for a value, in units of the pace. */
-const unitsPerDecided = 100;
+/** The cost of looking up an item, in units of the pace. */
+const unitsPerItem = 100;
 /** The cost of giving a place away, in units of the pace. */
 const unitsPerPlace = 300;
+/** The cost of a sort value of it. */
+const unitsPerKey = 50;
 
 /** What the docs of a query are reduced by. */
 export interface Reduction {
@@ -24,6 +29,8 @@ export interface Reduction {
   readonly scratch: Scratch;
   /** From the query's search. */
   readonly scoreOf: Hits['scoreOf'];
+  /** Values found so far, of all populations together. */
+  valueCount: number;
 }
 
 /** The reduction of a query's docs; null when it asks for none. */
@@ -35,7 +42,7 @@ export function reductionOf(
 ): Reduction | null {
   const { distinct } = query;
   // A front of an earlier version asks for none by saying nothing.
-  return distinct ? { query, distinct, tables, scratch, scoreOf } : null;
+  return distinct ? { query, distinct, tables, scratch, scoreOf, valueCount: 0 } : null;
 }
 
 /**
@@ -46,8 +53,9 @@ export function* reduced(reduction: Reduction, hits: DocHits, populationIndex: n
   const found = yield* firsts(reduction, hits);
   if (found === null) return hits;
   const { values, first } = found;
-  const { decided } = reduction.distinct;
-  if (decided !== null) yield* decide(reduction.tables, values, decided[populationIndex] ?? [], first);
+  reduction.valueCount += found.valueCount;
+  const { beaten } = reduction.distinct;
+  if (beaten !== null) yield* leaveOut(beaten[populationIndex] ?? [], reduction.tables, values, first);
   const docs = new Int32Array(hits.count);
   let count = 0;
   for (let at = 0; at < hits.count; at += 1) {
@@ -65,54 +73,74 @@ export function* reduced(reduction: Reduction, hits: DocHits, populationIndex: n
 export function* placesOfFirsts(
   reduction: Reduction,
   hits: DocHits,
-  take: (value: PlainValue, place: RowPlace) => boolean,
+  take: (name: PlainValue, place: SentPlace) => boolean,
 ): Steps<boolean> {
   const found = yield* firsts(reduction, hits);
   if (found === null) return true;
   const { query, tables, scoreOf } = reduction;
-  const ranking = rankingOf(query, tables, scoreOf);
+  const orders = rankingOf(query, tables, scoreOf).orders.slice(0, valuesSentMax);
   for (let id = 0; id < found.first.length; id += 1) {
     const doc = found.first[id] ?? -1;
     if (doc < 0) continue;
-    if (!take(found.values.valueOf(id), placeOf(doc, tables.docs, ranking.orders))) return false;
+    const { originId, sourceId, values } = placeOf(doc, tables.docs, orders);
+    if (!take(nameOfValue(found.values.valueOf(id)), { originId, sourceId, values: sentValues(values) }))
+      return false;
     pace.units += unitsPerPlace;
     if (pace.isOver()) yield;
   }
   return true;
 }
 
+/** The places of items, for a closer comparison with those of other shards. */
+export function* placesOf(
+  refs: readonly EntityRef[],
+  { docs }: Tables,
+  { orders }: Ranking,
+  take: (place: RowPlace | null) => boolean,
+): Steps<void> {
+  pace.enter('distinct');
+  for (const { sourceId, originId } of refs) {
+    const doc = docs.find(sourceId, originId);
+    if (!take(doc < 0 ? null : placeOf(doc, docs, orders))) return;
+    pace.units += unitsPerItem + orders.length * unitsPerKey;
+    if (pace.isOver()) yield;
+  }
+}
+
+/** The first docs of their values here. */
+interface Firsts {
+  readonly values: ValueIds;
+  /** By the id of a value; -1: no doc of the list has it. */
+  readonly first: Int32Array;
+  readonly valueCount: number;
+}
+
 /** @returns null when no doc here has a value */
 function* firsts(
   { query, distinct, tables, scratch, scoreOf }: Reduction,
   { docs, count }: DocHits,
-): Steps<{ readonly values: ValueIds; readonly first: Int32Array } | null> {
+): Steps<Firsts | null> {
   pace.enter('distinct', distinct.field);
   const values = yield* valueIds(tables.column(distinct.field), docs, count);
   if (values === null) return null;
   const ranking = rankingOf(query, tables, scoreOf);
   const first = yield* firstOfEach(ranking, { docs, keys: scratch.keys, count }, values);
-  return { values, first };
+  let valueCount = 0;
+  for (const doc of first) if (doc >= 0) valueCount += 1;
+  return { values, first, valueCount };
 }
 
-/** Puts the items that stand for their values over all shards in place of those that do here. */
-function* decide(
+/** Takes away the values whose first docs here are beaten by docs of other shards. */
+function* leaveOut(
+  beaten: readonly string[],
   { docs }: Tables,
   values: ValueIds,
-  decided: NonNullable<CheckedDistinct['decided']>[number],
   first: Int32Array,
 ): Steps<void> {
-  for (const { value, originId, sourceId } of decided) {
-    pace.units += unitsPerDecided;
-    if (pace.isOver()) yield;
-    const id = values.idOf(value);
-    if (id === undefined) continue;
-    const known = first[id] ?? -1;
-    if (
-      known >= 0 &&
-      compareText(docs.originIdOf(known), originId) === 0 &&
-      docs.sourceIdOf(known) === sourceId
-    )
-      continue;
-    first[id] = docs.find(sourceId, originId);
-  }
+  yield* eachRef(beaten, (sourceId, originId) => {
+    pace.units += unitsPerItem;
+    const doc = docs.find(sourceId, originId);
+    const id = doc < 0 ? -1 : values.idOfDoc(doc);
+    if (id >= 0) first[id] = -1;
+  });
 }

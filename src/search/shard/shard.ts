@@ -1,27 +1,30 @@
+import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import type { PlainValue } from '../columns/value-dictionary.ts';
+import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import type { IndexItem } from '../index-item.ts';
 import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
 import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
-import { placesOfFirsts, reduced, reductionOf } from './distinct.ts';
+import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
 import { findHits, type Hits, hitsBeside } from './hits.ts';
 import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
+import { rankingOf } from './place.ts';
 import { type Scratch, Scratches } from './scratch.ts';
 import { Sweeper } from './sweeper.ts';
 import { Tables } from './tables.ts';
 
-/** Takes the place of the first item of a value in one of `populationsOf` the query. */
-export type TakeFirst = (populationIndex: number, value: PlainValue, place: RowPlace) => boolean;
+/** Takes the place of the first item of a value, by its `nameOfValue`, in one of `populationsOf` the query. */
+export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentPlace) => boolean;
 
 const scratches = new Scratches();
 /** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
@@ -158,6 +161,18 @@ export class Shard {
     return new Unfinished(this.#firsts(query, take));
   }
 
+  /**
+   * Gives the places of items in the order of the query, in steps: as many as `take` wants, null for one that is not here.
+   * @param take returns false when it takes no more
+   */
+  places(
+    query: CheckedQuery,
+    refs: readonly EntityRef[],
+    take: (place: RowPlace | null) => boolean,
+  ): Maybe<void> {
+    return new Unfinished(this.#places(query, refs, take));
+  }
+
   *#put(item: IndexItem): Steps<void> {
     const { docs, fields } = this.#tables;
     const fieldsText = item.fieldsText ?? JSON.stringify(item.fields);
@@ -220,7 +235,7 @@ export class Shard {
     if (inOrder !== null) {
       const rows = yield* pageOf(query, this.#tables, scratch, inOrder.hits);
       scratches.giveBack(scratch);
-      return { total: inOrder.total, rows, facets: [] };
+      return { total: inOrder.total, rows, facets: [], valueCount: 0 };
     }
     const hits = yield* findHits(query, this.#tables, scratch);
     const reduction = reductionOf(query, this.#tables, scratch, hits);
@@ -229,7 +244,7 @@ export class Shard {
     const facets = yield* facetsOf(sight, facetGroupsMax);
     const rows = yield* pageOf(query, this.#tables, scratch, { ...hits, ...left });
     giveBack(scratch, hits);
-    return { total: left.count, rows, facets };
+    return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0 };
   }
 
   *#firsts(query: CheckedQuery, take: TakeFirst): Steps<boolean> {
@@ -241,10 +256,21 @@ export class Shard {
     for (const [at, population] of populationsOf(query).entries()) {
       if (at > 0 && !reduction.distinct.isForFacets) break;
       const docs = at === 0 ? hits : yield* hitsBeside(population.filter, this.#tables, hits);
-      isWhole &&= yield* placesOfFirsts(reduction, docs, (value, place) => take(at, value, place));
+      isWhole &&= yield* placesOfFirsts(reduction, docs, (name, place) => take(at, name, place));
     }
     giveBack(scratch, hits);
     return isWhole;
+  }
+
+  *#places(
+    query: CheckedQuery,
+    refs: readonly EntityRef[],
+    take: (place: RowPlace | null) => boolean,
+  ): Steps<void> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const hits = yield* findHits({ ...query, filter: null }, this.#tables, scratch);
+    yield* placesOf(refs, this.#tables, rankingOf(query, this.#tables, hits.scoreOf), take);
+    giveBack(scratch, hits);
   }
 
   *#counts(

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EntityRef } from '../../../src/contract/ids.ts';
 import type { GatheredReply } from '../../../src/query/front/attempt.ts';
 import { decideDistinct } from '../../../src/query/front/decide-distinct.ts';
-import { encodeFirsts } from '../../../src/query/protocol/distinct-answer.ts';
+import { encodeFirsts, encodePlaces } from '../../../src/query/protocol/distinct-answer.ts';
 import { encodeRefusal, RefusedQueryError } from '../../../src/query/protocol/refusal.ts';
 import type { ShardQuery } from '../../../src/query/protocol/shard-request.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
@@ -13,7 +14,7 @@ import { everything, shardOf, whole } from '../support/queries.ts';
 const query: CheckedQuery = {
   ...everything,
   sort: [{ field: 'size', order: 'desc' }],
-  distinct: { field: 'name', isForFacets: true, decided: null },
+  distinct: { field: 'name', isForFacets: true, beaten: null },
 };
 const index = { scope: { tenant: 't', environmentId: 'e' }, index: 'schema:things' };
 const types = { name: 'keyword', size: 'integer' } as const;
@@ -37,37 +38,40 @@ const firsts = () => shards.map((shard) => whole(encodeFirsts(query, shard)));
 
 /** A scatter that gives prepared replies, and notes which items the workers were told. */
 function scripted(script: readonly (readonly GatheredReply[])[]) {
-  const told: (string[] | null)[] = [];
+  const told: (readonly string[] | null)[] = [];
   const gather = async ([asked]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
     assert.ok(asked?.question.kind === 'answer');
     const { distinct } = asked.question.query;
-    told.push(distinct?.decided?.[0]?.map(({ value, originId }) => `${value} ${originId}`) ?? null);
+    told.push(distinct?.beaten?.[0] ?? null);
     return [...(script[told.length - 1] ?? [])];
   };
   return { told, scatter: { gather } };
 }
 
-test('workers are told which items stand for the values that several of them have', async () => {
+/** The first items of their values that are not the first of all. */
+const beaten = [JSON.stringify(['source', 'b'])];
+
+test('workers are told which items do not stand for the values that several of them have', async () => {
   const { told, scatter } = scripted([replies(['answer', 'answer'])]);
   const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
-  assert.deepEqual(told, [['mill d']]);
+  assert.deepEqual(told, [beaten]);
   assert.deepEqual(
     decided.replies.map(({ answers }) => answers),
     [['answer'], ['answer']],
   );
-  assert.equal(decided.query.distinct?.decided?.length, 1);
+  assert.deepEqual(decided.query.distinct?.beaten, [beaten]);
 });
 
 test('a commit between the two questions makes both be asked again, a few times', async () => {
   const once = scripted([replies(['old', 'old'], 2), replies(firsts(), 2), replies(['new', 'new'], 2)]);
   const decided = await decideDistinct(once.scatter, { index, query }, replies(firsts()), 0);
-  assert.deepEqual(once.told, [['mill d'], null, ['mill d']]);
+  assert.deepEqual(once.told, [beaten, null, beaten]);
   assert.deepEqual(decided.replies[0]?.answers, ['new']);
   const always = scripted(
     Array.from({ length: 10 }, (_, at) => replies(at % 2 === 0 ? ['x', 'x'] : firsts(), 2 + at)),
   );
   await decideDistinct(always.scatter, { index, query }, replies(firsts()), 0);
-  assert.deepEqual(always.told, [['mill d'], null, ['mill d'], null, ['mill d']]);
+  assert.deepEqual(always.told, [beaten, null, beaten, null, beaten]);
 });
 
 test('nothing is asked without distinct, nor when one worker has everything', async () => {
@@ -83,7 +87,7 @@ test('nothing is asked without distinct, nor when one worker has everything', as
     replies(firsts()),
     0,
   );
-  assert.deepEqual([left[0]?.answers, asked.distinct?.decided], [['whole'], null]);
+  assert.deepEqual([left[0]?.answers, asked.distinct?.beaten], [['whole'], null]);
   assert.deepEqual(told, []);
 });
 
@@ -91,4 +95,39 @@ test('a worker that refuses refuses for all', async () => {
   const { scatter } = scripted([]);
   const bodies = [...firsts().slice(1), encodeRefusal('too much')];
   await assert.rejects(decideDistinct(scatter, { index, query }, replies(bodies), 0), RefusedQueryError);
+});
+
+test('whole places are asked for where what was sent does not tell the first, as often as it takes', async () => {
+  const sort = ['a', 'b', 'c', 'd', 'e'].map((field) => ({ field, order: 'asc' }) as const);
+  const long = 'x'.repeat(4_200_000);
+  const shards = [
+    shardOf(
+      { name: 'keyword', a: 'text', e: 'integer' },
+      { p: { name: 'mill', a: `${long}1` }, q: { name: 'rad', e: 1 } },
+    ),
+    shardOf(
+      { name: 'keyword', a: 'text', e: 'integer' },
+      { r: { name: 'mill', a: `${long}0` }, s: { name: 'rad', e: 2 } },
+    ),
+  ];
+  const asked: CheckedQuery = { ...query, sort };
+  const places: (readonly EntityRef[])[] = [];
+  let told: CheckedQuery['distinct'] = null;
+  const gather = async ([one]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
+    if (one?.question.kind !== 'places') {
+      told = one?.question.query.distinct ?? null;
+      return replies(['answer', 'answer']);
+    }
+    const { rows } = one.question;
+    places.push(rows);
+    return replies(shards.map((shard) => whole(encodePlaces(asked, rows, shard))));
+  };
+  const firsts = shards.map((shard) => whole(encodeFirsts(asked, shard)));
+  assert.ok(JSON.stringify(firsts).length < 1000);
+  await decideDistinct({ gather }, { index, query: asked }, replies(firsts), 0);
+  assert.deepEqual(
+    places.map((rows) => rows.map(({ originId }) => originId).join('')),
+    ['prqs', 'rqs', 'qs'],
+  );
+  assert.deepEqual(told, { ...query.distinct, beaten: [[JSON.stringify(['source', 'p', 's'])]] });
 });

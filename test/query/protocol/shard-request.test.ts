@@ -34,6 +34,15 @@ test('a request comes as it was sent, with lone surrogates and names that JavaSc
         index: 'schema:pages',
         question: { kind: 'texts', query, rows: [{ sourceId: 's', originId: 'ö' }] },
       },
+      {
+        scope,
+        index: 'schema:pages',
+        question: {
+          kind: 'places',
+          query: { ...query, distinct: { field: 'title', isForFacets: true, beaten: [['["s","ö"]'], []] } },
+          rows: [],
+        },
+      },
     ],
   };
   assert.deepEqual(decodeRequest(unpack(pack(encodeRequest(request)))), request);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { TestRedis } from '../../support/redis.ts';
-import { type Layout, schemaIndex, TestCluster, textOf } from '../support/cluster.ts';
+import { type Layout, readResult, schemaIndex, TestCluster, textOf } from '../support/cluster.ts';
 import { tenantOf } from '../support/site.ts';
 
 const redis = await TestRedis.start();
@@ -17,7 +17,9 @@ const layouts: Layout[] = [
   { partitions: 4, workers: 1, hasSocket: true },
   { partitions: 16, workers: 2, hasSocket: true },
 ];
+const wideFields = ['name', ...Array.from({ length: 100 }, (_, at) => `field${at}`)];
 const tenant = tenantOf({
+  wide: Object.fromEntries(wideFields.map((name) => [name, 'keyword' as const])),
   things: {
     name: 'keyword',
     title: 'text',
@@ -267,14 +269,47 @@ test('of each value the first item is found among thousands, with any number of 
   }
 });
 
-test('more values than one process compares are refused by several workers', async () => {
+test('values and sort values of any length are compared, with any number of workers', async () => {
   const items = new Map<string, JsonObject | null>();
-  for (let number = 0; number < 20; number += 1)
-    items.set(`many-${number}`, { name: `${number}-${'x'.repeat(1_000_000)}` });
+  const long = 'x'.repeat(60_000);
+  for (let number = 0; number < 60; number += 1)
+    items.set(`many-${number}`, { name: `${long}${number % 20}`, title: `${long}${(number * 7) % 60}` });
+  for (let number = 60; number < 4000; number += 1) items.set(`many-${number}`, null);
+  const expected = Array.from({ length: 20 }, (_, name) => {
+    const titles = [name, name + 20, name + 40].map((number) => `${(number * 7) % 60}`).sort();
+    return `${long}${titles[0]}`;
+  });
+  const query: JsonObject = { distinct: 'name', sort: [{ field: 'isNew' }, { field: 'title' }] };
   for (const cluster of clusters.slice(2, 4)) {
     await cluster.write(schemaIndex('things'), items);
-    const [outcome] = await cluster.run({ kind: 'index', alias: 'things' }, { distinct: 'name' });
-    assert.ok(outcome?.ok === false);
-    assert.match(outcome.errors[0] ?? '', /^distinct: the values and the places/);
+    const { rows, totalResults } = await cluster.query('things', { ...query, pagination: { pageSize: 100 } });
+    assert.equal(totalResults, 20);
+    assert.ok(
+      rows.every(({ text }, at) => JSON.parse(text.toString()).title === expected.toSorted()[at]),
+      'the first title of each name',
+    );
+  }
+});
+
+test('more values than several workers compare are refused by one worker too', async () => {
+  const names = wideFields.filter((name) => name !== 'name');
+  const query: JsonObject = {
+    distinct: 'name',
+    filters: { and: names.map((field) => ({ field, operator: 'equals', value: null })) },
+    facets: names.map((field) => ({ field, filter: false })),
+    sort: ['_updatedAt', '_sourceGuid', '_originId', 'name'].map((field) => ({ field })),
+  };
+  // 101 times as many values are compared, each with four sort values.
+  const most = Math.floor(2 ** 21 / 5 / 101);
+  for (const cluster of clusters.slice(0, 3).filter((_, at) => at !== 1)) {
+    const items = new Map<string, JsonObject | null>();
+    for (let number = 0; number < most; number += 1) items.set(`wide-${number}`, { name: `name-${number}` });
+    await cluster.write(schemaIndex('wide'), items);
+    const target = { kind: 'index', alias: 'wide' } as const;
+    const [good] = await cluster.run(target, query);
+    assert.equal(good?.ok && readResult(good).totalResults, most);
+    await cluster.write(schemaIndex('wide'), new Map([['one-more', { name: 'one more' }]]));
+    const [bad] = await cluster.run(target, query);
+    assert.match(bad?.ok === false ? (bad.errors[0] ?? '') : '', /^distinct: the values, each counted once/);
   }
 });

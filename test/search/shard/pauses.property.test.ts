@@ -37,7 +37,7 @@ function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], l
     if (step?.done === true) answers[at] = step.value;
     else pauses += 1;
     if (step?.done === true || (at === left && pauses > 20)) {
-      if (step?.done !== true) all[at]?.return({ total: 0, rows: [], facets: [] });
+      if (step?.done !== true) all[at]?.return({ total: 0, rows: [], facets: [], valueCount: 0 });
       open.splice(place, 1);
     }
   }

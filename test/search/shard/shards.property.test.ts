@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
@@ -49,15 +49,25 @@ function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   if (distinct === null || shards.length === 1) return query;
   const decisions = populationsOf(query).map(() => new Decision(query.sort));
   for (const shard of shards) {
-    const taken = shard.firsts(query, (at, value, place) => {
+    const taken = shard.firsts(query, (at, name, place) => {
       // What a shard tells crosses processes.
-      const [sentValue, sentPlace] = JSON.parse(JSON.stringify([value, place]));
-      decisions[at]?.take(sentValue, sentPlace);
+      const [sentName, sentPlace] = asJson([name, place]);
+      decisions[at]?.take(sentName, sentPlace);
       return true;
     });
     assert.ok(finish(taken));
   }
-  return { ...query, distinct: { ...distinct, decided: decisions.map((decision) => decision.decided) } };
+  for (const decision of decisions) {
+    for (const refs of decision.open) {
+      const places: RowPlace[] = [];
+      for (const shard of shards)
+        finish(
+          shard.places(query, refs, (place) => (place === null ? true : places.push(asJson(place)) > 0)),
+        );
+      decision.settle(places);
+    }
+  }
+  return { ...query, distinct: { ...distinct, beaten: decisions.map(({ beaten }) => beaten) } };
 }
 
 /** All shards' answer to a query, with as many questions as it takes. */
@@ -76,7 +86,7 @@ function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMax: numb
 }
 
 /** Facets as they stand in an answer: JSON knows one zero. */
-function asJson(facets: object): Json {
+function asJson<T>(facets: T): T {
   return JSON.parse(JSON.stringify(facets));
 }
 

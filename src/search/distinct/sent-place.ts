@@ -1,0 +1,73 @@
+/**
+ * What a shard tells of an item that is the first of its value, so that it can be compared with those of other shards.
+ * It is short whatever the query sorts by: of many sort values the first few, of a long one its beginning.
+ */
+import { createHash } from 'node:crypto';
+import type { EntityRef } from '../../contract/ids.ts';
+import type { SortKey } from '../checked-query.ts';
+import type { PlainValue } from '../columns/value-dictionary.ts';
+import { compareSortValues } from '../merge.ts';
+import { pace } from '../pace.ts';
+import type { RowPlace } from '../shard-answer.ts';
+import { compareText } from '../text/code-points.ts';
+
+/** The beginning of a long text. */
+type Beginning = readonly [text: string];
+export type SentValue = RowPlace['values'][number] | Beginning;
+
+export interface SentPlace extends EntityRef {
+  /** Of the first sort keys. */
+  readonly values: readonly SentValue[];
+}
+
+/** Sort values that are sent of a place. Most places differ in the first. */
+export const valuesSentMax = 4;
+/** UTF-16 units of a text that is sent whole. */
+export const unitsSentMax = 64;
+
+export function sentValues(values: RowPlace['values']): SentValue[] {
+  return values.slice(0, valuesSentMax).map((value) => {
+    return typeof value === 'string' && value.length > unitsSentMax ? [beginningOf(value)] : value;
+  });
+}
+
+/** Half of a surrogate pair would have another order than the whole. */
+function beginningOf(text: string): string {
+  const isPair = (text.codePointAt(unitsSentMax - 1) ?? 0) > 0xffff;
+  return text.slice(0, isPair ? unitsSentMax + 1 : unitsSentMax);
+}
+
+/** A value in few characters. No two values of a field have the same name: those of long texts are longer than any other. */
+export function nameOfValue(value: PlainValue): PlainValue {
+  if (typeof value !== 'string' || value.length <= unitsSentMax) return value;
+  pace.units += value.length;
+  // Halves of surrogate pairs would all be the same in UTF-8.
+  const digest = createHash('sha256').update(value, 'utf16le').digest('base64url');
+  return `${value.slice(0, unitsSentMax)}${digest}`;
+}
+
+/** As `comparePlaces`; null when what was sent does not say it. */
+export function compareSent(sort: readonly SortKey[], a: SentPlace, b: SentPlace): number | null {
+  for (let at = 0; at < sort.length; at += 1) {
+    if (at >= valuesSentMax) return null;
+    const valueA = a.values[at] ?? null;
+    const valueB = b.values[at] ?? null;
+    const isDescending = sort[at]?.order === 'desc';
+    const compared = compareSortValues(textOrValue(valueA), textOrValue(valueB), isDescending);
+    if (compared !== 0) return compared;
+    const isCutA = isBeginning(valueA);
+    const isCutB = isBeginning(valueB);
+    if (isCutA && isCutB) return null;
+    // What is whole is a beginning of the other, so it comes before it.
+    if (isCutA || isCutB) return isCutB === isDescending ? 1 : -1;
+  }
+  return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
+}
+
+function textOrValue(value: SentValue): RowPlace['values'][number] {
+  return isBeginning(value) ? value[0] : value;
+}
+
+function isBeginning(value: SentValue): value is Beginning {
+  return Array.isArray(value);
+}
