@@ -47,13 +47,16 @@ export interface NumberCounts {
   readonly intervals?: readonly IntervalCount[];
 }
 
+/** Text is a 64-bit long that a double cannot hold, or a date. */
+export type TextScale = 'long' | 'date';
+
 /** A facet's groups of one shard, the highest count first, equal counts by value. Values keep their type. */
 export interface FacetGroups extends NumberCounts {
   readonly groups: readonly FacetGroup[];
   /** There are more groups, none with a count above this. Absent when these are all. */
   readonly restMax?: number;
-  /** The field holds 64-bit longs. A text value is then a number that a double cannot hold. */
-  readonly isLong?: boolean;
+  /** How values that are text are compared; absent: as text. */
+  readonly scale?: TextScale;
 }
 
 /** One shard's part of an answer. */

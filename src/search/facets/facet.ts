@@ -1,17 +1,19 @@
 import type { CodeColumn } from '../columns/code-column.ts';
 import { compareValues, type PlainValue } from '../columns/value-dictionary.ts';
 import { pace, type Steps } from '../pace.ts';
-import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
+import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { TopHeap } from '../sort/top-heap.ts';
+import { compareMoments, joinMoments, momentOf } from './moments.ts';
 import type { FacetTally } from './tally.ts';
 
 /** Groups that a shard sends without being asked for more. */
 export const facetGroupsPerShardMax = 1000;
 
 /** Orders groups: the highest count first, equal counts by value (docs/reference/indexes-and-queries.md "Facets"). */
-export function compareGroups(a: FacetGroup, b: FacetGroup, isLong: boolean): number {
+export function compareGroups(a: FacetGroup, b: FacetGroup, scale: TextScale | undefined): number {
   if (a.count !== b.count) return b.count - a.count;
-  return isLong ? compareLongs(a.value, b.value) : compareValues(a.value, b.value);
+  if (scale === 'long') return compareLongs(a.value, b.value);
+  return scale === 'date' ? compareMoments(a.value, b.value) : compareValues(a.value, b.value);
 }
 
 function compareLongs(a: PlainValue, b: PlainValue): number {
@@ -28,6 +30,9 @@ const unitsPerOffer = 2;
 /** The docs over which a facet is counted. */
 export interface FacetScope {
   readonly codes: CodeColumn;
+  readonly scale: TextScale | undefined;
+  /** Dates of the field are written in several ways. */
+  readonly hasMixedDates: boolean;
   /** The first `docCount` match the query. */
   readonly docs: Int32Array;
   readonly docCount: number;
@@ -36,13 +41,14 @@ export interface FacetScope {
 }
 
 /** The first `limit` groups in order, and a bound on the counts of the others. */
-export function* countGroups(scope: FacetScope, limit: number, isLong: boolean): Steps<FacetGroups> {
+export function* countGroups(scope: FacetScope, limit: number): Steps<FacetGroups> {
   yield* tallyAll(scope);
-  const { codes, docCount, tally } = scope;
+  const { codes, docCount, tally, scale } = scope;
   const { dictionary } = codes;
+  const compare = codeOrder(scope);
   const top = new TopHeap(Math.min(limit, tally.size), (a, b) => {
     pace.units += unitsPerGroup;
-    return isLong ? compareLongs(dictionary.valueOf(a), dictionary.valueOf(b)) : dictionary.compare(a, b);
+    return compare(a, b);
   });
   for (let offered = 0; offered < tally.size; ) {
     offered = offerSome(top, tally, offered);
@@ -56,7 +62,19 @@ export function* countGroups(scope: FacetScope, limit: number, isLong: boolean):
   const isComplete = groups.length === tally.size;
   tally.clear();
   const restMax = groups.at(-1)?.count ?? docCount;
-  return { groups, ...(isComplete ? {} : { restMax }), ...(isLong ? { isLong } : {}) };
+  return { groups, ...(isComplete ? {} : { restMax }), ...(scale === undefined ? {} : { scale }) };
+}
+
+/** Compares the values of codes. */
+function codeOrder({
+  codes: { dictionary },
+  scale,
+  hasMixedDates,
+}: FacetScope): (a: number, b: number) => number {
+  if (scale === 'long') return (a, b) => compareLongs(dictionary.valueOf(a), dictionary.valueOf(b));
+  if (hasMixedDates) return (a, b) => compareMoments(dictionary.valueOf(a), dictionary.valueOf(b));
+  // Dates that are written alike are in the order of their texts.
+  return (a, b) => dictionary.compare(a, b);
 }
 
 /** @returns the place of the next code */
@@ -91,6 +109,7 @@ export function* countAll(scope: FacetScope): Steps<FacetGroup[]> {
 
 /** The counts of given values among the docs. Values that no doc has are left out. */
 export function* countValues(scope: FacetScope, values: readonly PlainValue[]): Steps<FacetGroup[]> {
+  if (scope.scale === 'date') return yield* countDates(scope, values);
   yield* tallyAll(scope);
   const { codes, tally } = scope;
   const groups: FacetGroup[] = [];
@@ -105,10 +124,18 @@ export function* countValues(scope: FacetScope, values: readonly PlainValue[]): 
   return groups;
 }
 
-function* tallyAll({ codes, docs, docCount, tally }: FacetScope): Steps<void> {
+/** The counts of given dates, which may be written in other ways here. */
+function* countDates(scope: FacetScope, dates: readonly PlainValue[]): Steps<FacetGroup[]> {
+  const asked = new Set(dates.map(momentOf));
+  const all = yield* countAll(scope);
+  return all.filter(({ value }) => asked.has(momentOf(value)));
+}
+
+function* tallyAll({ codes, docs, docCount, tally, hasMixedDates }: FacetScope): Steps<void> {
   tally.reserve(codes.dictionary.codeCount);
   for (let tallied = 0; tallied < docCount; ) {
     tallied = codes.tally(docs, tallied, docCount, tally);
     if (pace.isOver()) yield;
   }
+  if (hasMixedDates) yield* joinMoments(codes.dictionary, tally);
 }

@@ -1,5 +1,6 @@
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
 import { compareGroups } from './facet.ts';
+import { writtenAlike } from './moments.ts';
 
 type FacetValue = FacetGroup['value'];
 
@@ -23,14 +24,15 @@ export interface MergedGroups {
  * sent could reach them, all groups must be counted.
  * @param isCounted true when the parts are answers to an earlier need, so nothing is open
  */
-export function mergeFacet(parts: readonly FacetGroups[], size: number, isCounted: boolean): MergedGroups {
-  const isLong = parts.some((part) => part.isLong === true);
+export function mergeFacet(sent: readonly FacetGroups[], size: number, isCounted: boolean): MergedGroups {
+  const scale = sent.find((part) => part.scale !== undefined)?.scale;
+  const parts = scale === 'date' ? writtenAlike(sent) : sent;
   const counts = new Map<FacetValue, number>();
   for (const { groups } of parts) {
     for (const { value, count } of groups) counts.set(value, (counts.get(value) ?? 0) + count);
   }
   const all = [...counts].map(([value, count]): FacetGroup => ({ value, count }));
-  all.sort((a, b) => compareGroups(a, b, isLong));
+  all.sort((a, b) => compareGroups(a, b, scale));
   const groups = all.slice(0, size);
   const isCertain = isCounted || parts.length < 2 || parts.every(({ restMax }) => restMax === undefined);
   return { groups, unknown: isCertain ? null : { values: openValues(parts, counts, all, size) } };

@@ -77,6 +77,24 @@ export class FacetTally {
     return this.#counts[code] ?? 0;
   }
 
+  /** Counts for `into` what was counted for `code`. */
+  join(code: number, into: number): void {
+    this.#counts[into] = this.countOf(into) + this.countOf(code);
+    this.#counts[code] = 0;
+  }
+
+  /** Forgets the codes that were joined into others. */
+  leaveOutEmpty(): void {
+    let size = 0;
+    for (let at = 0; at < this.#size; at += 1) {
+      const code = this.codeAt(at);
+      if (this.countOf(code) === 0) continue;
+      this.#codes[size] = code;
+      size += 1;
+    }
+    this.#size = size;
+  }
+
   clear(): void {
     for (let at = 0; at < this.#size; at += 1) this.#counts[this.#codes[at] ?? 0] = 0;
     this.#size = 0;

@@ -2,6 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
 import { parseLong } from '../columns/number-point.ts';
+import { firstWritings, Writings } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 import { atOnce, pace, type Steps } from '../pace.ts';
 
@@ -13,6 +14,7 @@ import { atOnce, pace, type Steps } from '../pace.ts';
 export class FacetCodes {
   readonly #traits: FieldTraits;
   readonly #column: CodeColumn;
+  readonly #writings = new Writings();
   /** Docs below this are followed. */
   #docsEnd = 0;
 
@@ -58,8 +60,18 @@ export class FacetCodes {
     return this.#column;
   }
 
+  /** Docs have had dates that are written in several ways. */
+  get hasMixedDates(): boolean {
+    return this.#writings.areMixed;
+  }
+
   #facetValue(value: Json): Json {
-    return Array.isArray(value) ? value.map((item) => this.#facetItem(item)) : this.#facetItem(value);
+    const items = (Array.isArray(value) ? value : [value]).map((item) => this.#facetItem(item));
+    const plain = items.filter((item) => this.#column.accepts(item));
+    if (this.#traits.kind === 'date') for (const date of plain) this.#writings.note(date);
+    if (!Array.isArray(value)) return plain[0] ?? null;
+    // A doc counts once for a moment.
+    return this.#traits.kind === 'date' ? firstWritings(plain) : plain;
   }
 
   /** A long is a number if the number is exact, else text. 0 and -0 are one value. Dates stand as they were sent. */

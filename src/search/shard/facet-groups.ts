@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
-import { countAll, countGroups, countValues } from '../facets/facet.ts';
+import { countAll, countGroups, countValues, type FacetScope } from '../facets/facet.ts';
 import { countNumbers, isByValue } from '../facets/number-facet.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import { isFacetable } from '../fields/field-type.ts';
@@ -72,11 +72,7 @@ function* facetOf(
   const groups =
     codes === null
       ? noGroups
-      : yield* countGroups(
-          { codes, docs: hits.docs, docCount: hits.count, tally },
-          Math.max(size, groupsMax),
-          tables.isLong(field),
-        );
+      : yield* countGroups(scopeOf(field, codes, tables, hits, tally), Math.max(size, groupsMax));
   if (numbers === undefined) return groups;
   return { ...groups, ...(yield* countNumbers(numbers, tables.column(field), hits.docs, hits.count)) };
 }
@@ -94,11 +90,23 @@ export function* groupsOf(
   );
   const codes = populationIndex < 0 ? null : yield* codesOf(field, tables);
   if (codes === null) return noGroups;
-  const { docs, count } = yield* docsOf(sight, populationIndex);
+  const docs = yield* docsOf(sight, populationIndex);
   pace.enter('facets', field);
-  const scope = { codes, docs, docCount: count, tally: scratch.tally };
+  const scope = scopeOf(field, codes, tables, docs, scratch.tally);
   const groups = yield* values === null ? countAll(scope) : countValues(scope, values);
-  return { groups, ...(tables.isLong(field) ? { isLong: true } : {}) };
+  return { groups, ...(scope.scale === undefined ? {} : { scale: scope.scale }) };
+}
+
+function scopeOf(
+  field: string,
+  codes: CodeColumn,
+  tables: Tables,
+  { docs, count }: DocHits,
+  tally: FacetTally,
+): FacetScope {
+  const scale = tables.scaleOf(field);
+  const hasMixedDates = scale === 'date' && tables.fields.get(field)?.hasMixedDates === true;
+  return { codes, scale, hasMixedDates, docs, docCount: count, tally };
 }
 
 /** The codes of a field; null when the shard has no such field, or the field has no facets. */

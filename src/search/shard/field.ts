@@ -68,6 +68,11 @@ export class Field {
     return yield* this.#facetCodes.complete(docCount, (doc) => (present.has(doc) ? valueAt(doc) : null));
   }
 
+  /** Dates of the field are written in several ways, as far as facets know. */
+  get hasMixedDates(): boolean {
+    return this.#facetCodes?.hasMixedDates === true;
+  }
+
   *#grow(capacity: number): Steps<void> {
     this.#capacity = capacity;
     yield* this.column.grow(capacity);

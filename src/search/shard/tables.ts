@@ -1,4 +1,5 @@
 import type { Column } from '../columns/column.ts';
+import type { TextScale } from '../shard-answer.ts';
 import { DocTable } from './doc-table.ts';
 import type { Field } from './field.ts';
 
@@ -19,8 +20,9 @@ export class Tables {
     return this.docs.builtIn(name) ?? this.fields.get(name)?.column;
   }
 
-  /** True when the field holds 64-bit longs. */
-  isLong(name: string): boolean {
-    return this.docs.builtIn(name) === undefined && this.fields.get(name)?.traits.kind === 'long';
+  /** How texts of the field are compared in facets. */
+  scaleOf(name: string): TextScale | undefined {
+    const kind = this.docs.builtIn(name) === undefined ? this.fields.get(name)?.traits.kind : undefined;
+    return kind === 'long' || kind === 'date' ? kind : undefined;
   }
 }

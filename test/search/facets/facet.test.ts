@@ -2,17 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
+import type { PlainValue } from '../../../src/search/columns/value-dictionary.ts';
 import { countAll, countGroups, countValues } from '../../../src/search/facets/facet.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
 import { atOnce } from '../../../src/search/pace.ts';
+import type { TextScale } from '../../../src/search/shard-answer.ts';
 import { filled } from '../support/columns.ts';
 
 const values = fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e')), { maxLength: 40 });
 const tally = new FacetTally();
 
-function scopeOf(texts: readonly (string | null)[]) {
+function scopeOf(texts: readonly (PlainValue | null)[], scale?: TextScale) {
   const docs = Int32Array.from(texts.keys());
-  return { codes: filled(new ScalarCodes(40, 'text'), texts), docs, docCount: docs.length, tally };
+  const codes = filled(new ScalarCodes(40, 'plain'), texts);
+  return { codes, scale, hasMixedDates: scale === 'date', docs, docCount: docs.length, tally };
 }
 
 function naiveGroups(texts: readonly (string | null)[]): { value: string; count: number }[] {
@@ -27,7 +30,7 @@ test('the first groups have the highest counts; of the rest the most that one ca
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 6 }), (texts, limit) => {
       const all = naiveGroups(texts);
-      const { groups, restMax } = atOnce(countGroups(scopeOf(texts), limit, false));
+      const { groups, restMax } = atOnce(countGroups(scopeOf(texts), limit));
       assert.deepEqual(groups, all.slice(0, limit));
       if (restMax === undefined) assert.equal(groups.length, all.length);
       else assert.ok(all.slice(limit).every(({ count }) => count <= restMax));
@@ -53,11 +56,31 @@ test('all groups, or those of given values, are counted', () => {
 
 test('longs that are equally many are in the order of numbers, whether sent as text or not', () => {
   const longs = ['9007199254740993', 5, '-9223372036854775808', 10];
-  const codes = filled(new ScalarCodes(4, 'plain'), longs);
-  const scope = { codes, docs: Int32Array.of(0, 1, 2, 3), docCount: 4, tally };
-  const { groups } = atOnce(countGroups(scope, 10, true));
+  const { groups } = atOnce(countGroups(scopeOf(longs, 'long'), 10));
   assert.deepEqual(
     groups.map(({ value }) => value),
     ['-9223372036854775808', 5, 10, '9007199254740993'],
   );
+});
+
+test('a date is one group however it is written, and is called by the first of its writings', () => {
+  const dates = [
+    '2024-01-01T00:00:00Z',
+    '2024-01-02',
+    '2024-01-01',
+    0,
+    '1970-01-01',
+    '2024-01-01T01:00:00+01:00',
+  ];
+  const groups = [
+    { value: '2024-01-01', count: 3 },
+    { value: 0, count: 2 },
+    { value: '2024-01-02', count: 1 },
+  ];
+  assert.deepEqual(atOnce(countGroups(scopeOf(dates, 'date'), 10)).groups, groups);
+  assert.deepEqual(
+    atOnce(countValues(scopeOf(dates, 'date'), ['2024-01-01T02:00:00+02:00', '1970-01-01'])),
+    groups.slice(0, 2),
+  );
+  assert.equal(tally.size, 0, 'the tally is clean for the next query');
 });

@@ -10,7 +10,7 @@ const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.i
 function groupsOf(shard: Record<string, number>): FacetGroup[] {
   return Object.entries(shard)
     .map(([value, count]) => ({ value, count }))
-    .sort((a, b) => compareGroups(a, b, false));
+    .sort((a, b) => compareGroups(a, b, undefined));
 }
 
 /** What a shard sends when it sends `limit` groups. */
@@ -58,4 +58,16 @@ test('merged groups are the first of all items, after at most one more question'
     ),
     { numRuns: 1000 },
   );
+});
+
+test('dates that shards write in other ways are one group', () => {
+  const date = (...groups: FacetGroup[]): FacetGroups => ({ groups, scale: 'date' });
+  const parts = [
+    date({ value: '2024-01-01T00:00:00Z', count: 2 }, { value: '2024-01-02', count: 1 }),
+    date({ value: '2024-01-01', count: 1 }, { value: 1704153600000, count: 1 }),
+  ];
+  assert.deepEqual(mergeFacet(parts, 10, false).groups, [
+    { value: '2024-01-01', count: 3 },
+    { value: 1704153600000, count: 2 },
+  ]);
 });

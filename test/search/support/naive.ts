@@ -375,14 +375,23 @@ function naiveGroups(
 ): { value: Json; count: number }[] {
   const type = typeOf(types, field);
   if (type === 'object' || type.endsWith('Range')) return [];
-  const counts = new Map<Json, number>();
+  const counts = new Map<Json, { value: Json; count: number }>();
   for (const { item } of rows) {
     const value = valueOfField(item, field);
     const items = Array.isArray(value) ? value : value === null ? [] : [value];
-    for (const one of new Set(items.map((each) => facetValue(type, each))))
-      counts.set(one, (counts.get(one) ?? 0) + 1);
+    const keys = new Set<Json>();
+    for (const each of items) {
+      const shown = facetValue(type, each);
+      // A date is its moment, called by the first of its writings.
+      const key = type.startsWith('date') ? Number(asNumber(type, each)) : shown;
+      const group = counts.get(key) ?? { value: shown, count: 0 };
+      if (type.startsWith('date') && compareWritings(shown, group.value) < 0) group.value = shown;
+      counts.set(key, group);
+      keys.add(key);
+    }
+    for (const key of keys) (counts.get(key) ?? { count: 0 }).count += 1;
   }
-  const groups = [...counts].map(([value, count]) => ({ value, count }));
+  const groups = [...counts.values()];
   return groups.sort((a, b) => b.count - a.count || compareFacetValues(type, a.value, b.value));
 }
 
@@ -395,6 +404,11 @@ function facetValue(type: string, value: Json): Json {
 
 function compareFacetValues(type: string, a: Json, b: Json): number {
   if (!type.startsWith('date')) return compareScalars(type, a, b);
+  return Number(asNumber(type, a)) - Number(asNumber(type, b));
+}
+
+/** Numbers before texts. */
+function compareWritings(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'number' || typeof b === 'number') return typeof a === 'number' ? -1 : 1;
   return compareCodePoints(a as string, b as string);
