@@ -1,7 +1,7 @@
 /**
  * `npm test [-- FILE …]`: runs the whole suite, or the files and options of node's test runner that are named. The
- * tests of the rooms run side by side, and those that only compute share processes. Then come those of the system, few at once, because each of them starts many
- * processes. The longest run first, so that none is left alone at the end. After the whole suite it prints how much of
+ * tests of the rooms run side by side, and most share processes. Then come those of the system, few at once, because each
+ * of them starts many processes. The longest run first, so that none is left alone at the end. After the whole suite it prints how much of
  * `src` ran, in this and every process that a test started. Too little of it fails the suite.
  */
 import { spawn } from 'node:child_process';

@@ -1,6 +1,5 @@
 /** The HTTP front: it serves the route table with uWebSockets.js, and leads every request to its answer. */
-import './uws/head-limit.ts';
-import uws, { type HttpRequest, type HttpResponse, type TemplatedApp } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, problems } from '../contract/errors.ts';
@@ -23,6 +22,7 @@ import { BodyIntake } from './uws/body-intake.ts';
 import { ConnectionLimit } from './uws/connection-limit.ts';
 import { EventStreams } from './uws/event-streams.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
+import uws from './uws/library.ts';
 import { LongTurns } from './uws/long-turns.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import { UnsentAnswers } from './uws/unsent-answers.ts';
@@ -47,7 +47,7 @@ export class HttpServer {
   readonly #exchanges: Exchanges;
   readonly #longTurns = new LongTurns();
   readonly #intake: BodyIntake;
-  #listenSocket: uws.us_listen_socket | null = null;
+  #listenSocket: us_listen_socket | null = null;
   #draining = false;
 
   constructor({ services, handlers, log, tls = null, connectionsMax, ...limits }: HttpServerOptions) {
@@ -98,7 +98,7 @@ export class HttpServer {
           return;
         }
         this.#listenSocket = socket;
-        resolve(uws.us_socket_local_port(socket as unknown as uws.us_socket));
+        resolve(uws.us_socket_local_port(socket as unknown as us_socket));
       });
     });
   }

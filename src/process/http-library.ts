@@ -1,5 +1,5 @@
 /**
- * Must be imported before anything that imports uWebSockets.js. Where the library cannot run, the process ends with one
+ * Must be imported before anything that loads uWebSockets.js. Where the library cannot run, the process ends with one
  * line.
  */
 import '../http/uws/head-limit.ts';

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';
 
-const digestLength = 40;
+const lineEnd = 0x0a;
 
 export class CompiledFiles {
   #folder;
@@ -19,46 +19,54 @@ export class CompiledFiles {
     this.#compiler = compiler;
   }
 
-  /** The JavaScript of a TypeScript file, as it was kept or compiled now. @returns text or bytes */
-  async read(url) {
-    const source = readFileSync(new URL(url));
-    const digest = digestOf(this.#compiler.madeBy, url, source);
-    const file = path.join(this.#folder, `${digestOf(url)}.js`);
-    const kept = readKept(file, digest);
+  /**
+   * The JavaScript of a TypeScript file, as it was kept or is compiled now.
+   * @param {'compile' | 'bundle'} how alone, or with all that it imports @param file path @returns text or bytes
+   */
+  async read(how, file) {
+    const keptFile = path.join(this.#folder, `${digestOf([how, file])}.js`);
+    const kept = this.#readKept(keptFile);
     if (kept !== null) return kept;
-    const code = await this.#compiler.compile(url, source);
-    this.#keep(file, digest + code);
+    const { code, madeOf } = await this.#compiler[how](file);
+    this.#keep(keptFile, madeOf, code);
     return code;
+  }
+
+  /** @returns bytes; null when nothing is kept, or a source or the compiler has changed since */
+  #readKept(keptFile) {
+    try {
+      const bytes = readFileSync(keptFile);
+      const headEnd = bytes.indexOf(lineEnd);
+      const { madeOf, digest } = JSON.parse(bytes.toString('utf8', 0, headEnd));
+      return digest === this.#digestOfSources(madeOf) ? bytes.subarray(headEnd + 1) : null;
+    } catch {
+      return null;
+    }
   }
 
   /**
    * Keeps a file. Other processes may read or write it meanwhile, so it is written under another name first. Where
    * nothing can be written, nothing is kept.
    */
-  #keep(file, text) {
-    const draftFile = `${file}.${process.pid}.${threadId}`;
+  #keep(keptFile, madeOf, code) {
+    const draftFile = `${keptFile}.${process.pid}.${threadId}`;
     try {
       mkdirSync(this.#folder, { recursive: true });
-      writeFileSync(draftFile, text);
-      renameSync(draftFile, file);
+      const head = JSON.stringify({ madeOf, digest: this.#digestOfSources(madeOf) });
+      writeFileSync(draftFile, `${head}\n${code}`);
+      renameSync(draftFile, keptFile);
     } catch {
       // The next process compiles it again.
     }
   }
-}
 
-function digestOf(...pieces) {
-  const hash = createHash('sha1');
-  for (const piece of pieces) hash.update(piece).update('\0');
-  return hash.digest('hex');
-}
-
-/** @returns bytes; null when nothing is kept, or the source or the compiler has changed since */
-function readKept(file, digest) {
-  try {
-    const kept = readFileSync(file);
-    return kept.latin1Slice(0, digestLength) === digest ? kept.subarray(digestLength) : null;
-  } catch {
-    return null;
+  #digestOfSources(files) {
+    return digestOf([this.#compiler.madeBy, ...files.map((file) => readFileSync(file))]);
   }
+}
+
+function digestOf(pieces) {
+  const hash = createHash('sha1');
+  for (const piece of pieces) hash.update(`${piece.length}\0`).update(piece);
+  return hash.digest('hex');
 }

@@ -3,6 +3,7 @@
  * Hooks").
  */
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Compiler } from './compile.mjs';
 import { CompiledFiles } from './compiled-files.mjs';
 
@@ -10,25 +11,53 @@ const ownPattern = /^\.{1,2}\/.*\.(?:ts|mjs)$/;
 
 let files = null;
 let root = '';
+let bundledFolders = [];
+/** Addresses of ours with which a process or a thread begins. */
+const entries = new Set();
 
 /** @param options paths: `cacheDir`, where compiled files are kept; `tsconfigFile`; `esbuildPackageFile`; `root`, the URL of our folder */
 export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile, root: ownRoot }) {
   root = ownRoot;
+  bundledFolders = ['src/', 'workers/'].map((folder) => root + folder);
   files = new CompiledFiles(cacheDir, new Compiler(tsconfigFile, esbuildPackageFile));
 }
 
 /** Our own imports name the file as it is, so there is nothing to search. */
-export function resolve(specifier, context, nextResolve) {
-  if (context.parentURL === undefined || !ownPattern.test(specifier)) return nextResolve(specifier, context);
-  const url = new URL(specifier, context.parentURL);
-  // Node itself reports an import of a file that is not there.
-  if (isInPackage(url.href) || !existsSync(url)) return nextResolve(specifier, context);
-  return { url: url.href, format: 'module', shortCircuit: true };
+export async function resolve(specifier, context, nextResolve) {
+  const resolved = ownImport(specifier, context.parentURL) ?? (await nextResolve(specifier, context));
+  if (isEntry(resolved.url, context.parentURL)) entries.add(resolved.url);
+  return resolved;
 }
 
 export async function load(url, context, nextLoad) {
-  if (!url.startsWith('file:') || !url.endsWith('.ts') || isInPackage(url)) return nextLoad(url, context);
-  return { format: 'module', source: await files.read(url), shortCircuit: true };
+  if (!isOwnTypeScript(url)) return nextLoad(url, context);
+  const source = await files.read(entries.has(url) ? 'bundle' : 'compile', fileURLToPath(url));
+  return { format: 'module', source, shortCircuit: true };
+}
+
+function ownImport(specifier, parentUrl) {
+  if (parentUrl === undefined || !ownPattern.test(specifier)) return null;
+  const url = new URL(specifier, parentUrl);
+  // Node itself reports an import of a file that is not there.
+  if (isInPackage(url.href) || !existsSync(url)) return null;
+  return { url: url.href, format: 'module', shortCircuit: true };
+}
+
+/**
+ * What TypeScript does not import begins a process, a thread or a command, and becomes one module with all that it
+ * imports: each module that Node loads by itself goes through these hooks. Tests and benchmarks import what they try
+ * file by file.
+ */
+function isEntry(url, parentUrl) {
+  return (
+    parentUrl?.endsWith('.ts') !== true &&
+    isOwnTypeScript(url) &&
+    bundledFolders.some((folder) => url.startsWith(folder))
+  );
+}
+
+function isOwnTypeScript(url) {
+  return url.startsWith('file:') && url.endsWith('.ts') && !isInPackage(url);
 }
 
 /** Millrace may be a package itself, and lie in somebody's `node_modules`. */

@@ -28,22 +28,22 @@ test('tests of the system are kept apart from those of the rooms', async (contex
   assert.deepEqual(systemTests(root), ['test/system/crash.test.ts']);
 });
 
-test('files that only compute share processes, but for the longest and those with hooks of their own', async (context) => {
+test('files of the rooms share processes, but for the longest and those with hooks of each test', async (context) => {
   const root = await temporaryFolder(context);
-  for (const folder of ['test/lib', 'test/store']) mkdirSync(path.join(root, folder), { recursive: true });
+  for (const folder of ['test/lib', 'test/cli']) mkdirSync(path.join(root, folder), { recursive: true });
   const body = (name: string) => `import { test } from 'node:test'; test('${name}', () => {});`;
-  const files = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `test/lib/${name}.test.ts`);
+  const files = Array.from('abcdefghijklmnop').map((name) => `test/lib/${name}.test.ts`);
   for (const file of files) writeFileSync(path.join(root, file), body(file));
-  writeFileSync(path.join(root, 'test/lib/hook.test.ts'), `${body('hook')}\nbefore(() => {});`);
-  writeFileSync(path.join(root, 'test/store/a.test.ts'), body('store'));
+  writeFileSync(path.join(root, 'test/lib/hook.test.ts'), `${body('hook')}\nbeforeEach(() => {});`);
+  writeFileSync(path.join(root, 'test/cli/a.test.ts'), body('cli'));
   assert.ok(files.every((file) => canShare(root, file)));
   assert.equal(canShare(root, 'test/lib/hook.test.ts'), false);
-  assert.equal(canShare(root, 'test/store/a.test.ts'), false);
+  assert.equal(canShare(root, 'test/cli/a.test.ts'), false);
 
   const { modules, remove } = writeSharing(root, files);
   const { code, stdout } = await runCommand('test', modules);
   assert.equal(code, 0, stdout);
-  assert.match(stdout, /ℹ pass 8\n/);
+  assert.match(stdout, /ℹ pass 16\n/);
   for (const file of files) assert.ok(stdout.includes(file), file);
   assert.ok(modules.length < files.length);
   remove();

@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
-import { longPollMs } from '../../src/contract/limits.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
@@ -76,10 +75,9 @@ test('a key that apply removed works at no front any more once the command has e
     front.get('/changes/v1?since=now&live=long-poll', { key: removed.client }),
   );
   await until('the long-polls wait', async () => {
-    const metrics = await fronts[0]?.get('/metrics');
-    return /millrace_feed_followers[^\n]* 2\n/.test(metrics?.text ?? '');
+    const metrics = await Promise.all(fronts.map((front) => front.get('/metrics')));
+    return metrics.every(({ text }) => /millrace_feed_followers[^\n]* 2\n/.test(text));
   });
-  const startMs = performance.now();
   for (const [file, json] of Object.entries(filesWith({ client: [], source: [] }))) {
     const place = path.join(system.configDir, file);
     mkdirSync(path.dirname(place), { recursive: true });
@@ -102,5 +100,4 @@ test('a key that apply removed works at no front any more once the command has e
   for (const { status, json } of await Promise.all(polls)) {
     assert.deepEqual([status, json.changes], [200, []]);
   }
-  assert.ok(performance.now() - startMs < longPollMs, 'the long-polls did not wait to their end');
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -19,15 +19,18 @@ async function folder(context: TestContext): Promise<string> {
 function processOf(cacheDir: string, esbuildPackageFile: string) {
   const compiler = new Compiler(tsconfigFile, esbuildPackageFile);
   let compiled = 0;
+  const counted = (how: 'compile' | 'bundle') => (file: string) => {
+    compiled += 1;
+    return compiler[how](file);
+  };
   const files = new CompiledFiles(cacheDir, {
     madeBy: compiler.madeBy,
-    compile: (url: string, source: Buffer) => {
-      compiled += 1;
-      return compiler.compile(url, source);
-    },
+    compile: counted('compile'),
+    bundle: counted('bundle'),
   });
   return {
-    read: async (file: string) => Buffer.from(await files.read(pathToFileURL(file).href)).toString(),
+    read: async (file: string) => Buffer.from(await files.read('compile', file)).toString(),
+    bundle: async (file: string) => Buffer.from(await files.read('bundle', file)).toString(),
     compiled: () => compiled,
   };
 }
@@ -55,9 +58,44 @@ test('a file is compiled once, and again when it or the compiler has changed or 
   assert.equal(upgraded.compiled(), 1);
 
   const [kept = ''] = await readdir(cacheDir);
-  await writeFile(path.join(cacheDir, kept), 'const su');
-  assert.match(await upgraded.read(file), /^const sum = 4/);
+  for (const broken of ['', '{"madeOf":[]', '{"madeOf":[],"digest":""}\nconst su']) {
+    await writeFile(path.join(cacheDir, kept), broken);
+    assert.match(await upgraded.read(file), /^const sum = 4/);
+  }
   assert.deepEqual(await readdir(cacheDir), [kept], 'one file, and no draft of it');
+});
+
+test('a bundle is made again when a file that it holds has changed or gone', async (context) => {
+  const dir = await folder(context);
+  const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'parts', 'part.ts')];
+  await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
+  const files = processOf(path.join(dir, 'cache'), path.join(dir, 'package.json'));
+  await writeFile(entry, "import { part } from './parts/part.ts';\nexport const all = part;");
+  await assert.rejects(files.bundle(entry), /entry\.ts:1:21: ERROR: Could not resolve "\.\/parts\/part\.ts"/);
+  await mkdir(path.dirname(part));
+  await writeFile(part, 'export const part: number[] = [1];');
+  assert.match(await files.bundle(entry), /part = \[1\]/);
+  assert.equal(await files.bundle(entry), await files.bundle(entry));
+  assert.equal(files.compiled(), 2);
+  await writeFile(part, 'export const part: number[] = [2];');
+  assert.match(await files.bundle(entry), /part = \[2\]/);
+  assert.equal(files.compiled(), 3);
+  await rm(part);
+  await assert.rejects(files.bundle(entry), /Could not resolve/);
+});
+
+test('a file of a bundle knows its own address, and packages stay outside', async (context) => {
+  const dir = await folder(context);
+  const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'part.ts')];
+  await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
+  await writeFile(part, 'export const beside: string = import.meta.url;');
+  await writeFile(
+    entry,
+    "import { pino } from 'pino';\nimport { beside } from './part.ts';\nexport const all = [pino, beside, import.meta.url];",
+  );
+  const source = await processOf(path.join(dir, 'cache'), path.join(dir, 'package.json')).bundle(entry);
+  assert.match(source, /from "pino"/);
+  for (const file of [entry, part]) assert.ok(source.includes(JSON.stringify(pathToFileURL(file).href)));
 });
 
 test('where nothing can be kept everything runs as well', async (context) => {

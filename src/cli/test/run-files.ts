@@ -1,7 +1,7 @@
 /**
- * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with node's test runner. Those that only compute
- * share processes. Each other has one of its own, in the order given. `node --test` would sort them by their names. The
- * exit code is 1 when a test fails.
+ * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with node's test runner. Many share processes. Each
+ * other has one of its own, in the order given. `node --test` would sort them by their names. The exit code is 1 when a
+ * test fails.
  */
 import path from 'node:path';
 import { run } from 'node:test';
@@ -22,7 +22,7 @@ const sharing = files.filter((file) => canShare(root, file));
 const shared = writeSharing(root, sharing);
 const alone = files.filter((file) => !sharing.includes(file));
 const tests = run({
-  files: [...shared.modules, ...alone],
+  files: [...alone, ...shared.modules],
   concurrency: Number(concurrency),
   timeout: Number(timeoutMs),
 });

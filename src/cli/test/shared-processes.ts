@@ -1,22 +1,35 @@
-/** Test files that only compute share a few processes, because to start one and load the code costs more than most of them. */
+/** Most test files share a few processes, because to start one and load the code costs more than most of them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { longest } from './test-files.ts';
 
-/** Layers below the store: their tests start nothing, unless they are among the longest. */
-const computingRooms = ['config', 'contract', 'lib', 'schemas', 'search'];
-const processCount = 6;
+/** Rooms whose tests start no process but a Redis. */
+const sharingRooms = [
+  'actors',
+  'config',
+  'contract',
+  'http',
+  'jobs',
+  'lib',
+  'query',
+  'schemas',
+  'search',
+  'store',
+  'verify',
+  'webhooks',
+];
+const processCount = 12;
 /** Such a hook of one file would run for the tests of all. */
-const rootHookPattern = /^(?:before|after)(?:Each)?\(/m;
+const hookOfEachPattern = /^(?:before|after)Each\(/m;
 
 /** True for a file whose tests may run in one process with those of others. */
 export function canShare(root: string, file: string): boolean {
   return (
-    computingRooms.some((room) => file.startsWith(`test/${room}/`)) &&
+    sharingRooms.some((room) => file.startsWith(`test/${room}/`)) &&
     !longest.includes(file) &&
-    !rootHookPattern.test(readFileSync(path.join(root, file), 'utf8'))
+    !hookOfEachPattern.test(readFileSync(path.join(root, file), 'utf8'))
   );
 }
 

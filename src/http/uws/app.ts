@@ -1,6 +1,7 @@
 /** The library's application, and paths as it writes them. */
-import uws, { type TemplatedApp } from 'uWebSockets.js';
+import type { TemplatedApp } from 'uWebSockets.js';
 import type { TlsFiles } from '../../config/settings/settings.ts';
+import uws from './library.ts';
 
 export function appFor(tls: TlsFiles | null): TemplatedApp {
   return tls === null ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });

@@ -115,7 +115,8 @@ test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere 
       await ask('DELETE', '/ingest/v2/a', key);
       await ask('PATCH', '/ingest/v2/a', key);
     }
-    for (let count = 0; count < 40; count += 1) await ask('GET', '/routes/v2', keys.client);
+    // At once, because a busy machine might take seconds for them one after the other.
+    await Promise.all(Array.from({ length: 100 }, () => ask('GET', '/routes/v2', keys.client)));
     assert.ok(answers.some((answer) => answer.startsWith('429 ')));
     await until('a heartbeat was published', () => witness.text.includes('"role":"web"'));
     await ask('GET', '/metrics', keys.client);

@@ -49,7 +49,7 @@ test('a query that meets a dying worker is answered whole by the new owner of it
 });
 
 test('without an owner of a partition there is no answer, never a part of one', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2 });
+  const cluster = await startCluster(context, { partitions: 4, workers: 2, queryWaitMs });
   await cluster.write(
     things,
     numbered(50, (size) => ({ size })),

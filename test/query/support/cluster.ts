@@ -27,11 +27,13 @@ export interface Layout {
   readonly hasSocket?: boolean;
   /** Processor time of a query; absent: the documented default. */
   readonly queryCpuMs?: number;
-  /** How long the front waits for an answer; absent: the documented default. */
+  /** How long the front waits for an answer; absent: long, because the machine may be busy. */
   readonly queryWaitMs?: number;
   /** Tenants beside the one that `query` and `write` are about. */
   readonly others?: readonly Tenant[];
 }
+
+const longWaitMs = 30_000;
 
 export class TestCluster {
   readonly workers: TestWorker[] = [];
@@ -53,7 +55,7 @@ export class TestCluster {
     const progress = new Progress(store);
     progress.start();
     const autoFields = new AutoFields(store);
-    const { queryWaitMs = defaultFrontLimits.queryWaitMs, others = [] } = layout;
+    const { queryWaitMs = longWaitMs, others = [] } = layout;
     const limits = { ...defaultFrontLimits, queryWaitMs };
     const service = new ScatterQueryService({ store, processId: 'front', progress, autoFields, limits });
     const configuration = configurationOf(tenant, ...others);
