@@ -8,7 +8,7 @@ import type { Semaphore } from '../lib/semaphore.ts';
 import { ToldViews } from '../store/change-log/told-views.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
-import { writeReferences } from '../store/derived/references.ts';
+import { ReferenceChanges, writeReferences } from '../store/derived/references.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { commit } from '../store/partitions/commit.ts';
 import { HashWrites } from '../store/partitions/hash-writes.ts';
@@ -233,7 +233,13 @@ export class PartitionActor {
 
   async #commitToLog({ told, writes }: Recorded): Promise<void> {
     const changes = new BatchChanges(this.lease.tag, this.#namedFields, told, writes);
-    await this.#commit({ changes, claimWrites: [], referencesBehind: [], downstream: [] }, this.#checkpoint);
+    const outside = {
+      claimWrites: [],
+      references: new ReferenceChanges(),
+      referencesBehind: [],
+      downstream: [],
+    };
+    await this.#commit({ changes, ...outside }, this.#checkpoint);
   }
 
   async #trimLog(): Promise<void> {
@@ -264,7 +270,7 @@ export class PartitionActor {
     assert(!this.#life.isEnded, 'a commit is made under a held lease');
     assert(checkpoint >= this.#checkpoint, 'a checkpoint only grows');
     const { metrics, items, store } = this.context;
-    const { changes, claimWrites, referencesBehind, downstream } = result;
+    const { changes, claimWrites: claims, references, referencesBehind, downstream } = result;
     const { writes, digests, itemChanges, counts, told, refused } = changes;
     if (refused.length > 0) {
       this.#pending.refuse(refused, writes, performance.now());
@@ -277,7 +283,8 @@ export class PartitionActor {
       downstream,
       digests: digests.bytes,
     };
-    this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, claimWrites, told);
+    const beside = { claims, references, told };
+    this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, beside);
     this.#checkpoint = checkpoint;
     this.#marksLog = false;
     this.#batchBasis = null;

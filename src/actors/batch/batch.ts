@@ -9,7 +9,7 @@ import { assert } from '../../lib/assert.ts';
 import { type ClaimWrite, writeClaims } from '../../store/claims/claims.ts';
 import { noteAsked } from '../../store/configuration/asked-lookups.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
-import { type ReferrerWrite, writeReferences } from '../../store/derived/references.ts';
+import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../store/derived/references.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { keys } from '../../store/keys.ts';
@@ -50,6 +50,8 @@ export interface BatchResult {
   readonly changes: BatchChanges;
   /** Claims that move with the commit. */
   readonly claimWrites: readonly ClaimWrite[];
+  /** References that move with the commit. */
+  readonly references: ReferenceChanges;
   /** References that are taken away behind the commit. */
   readonly referencesBehind: readonly ReferrerWrite[];
   /** The last invalidations that the batch sent. */
@@ -132,7 +134,7 @@ async function tryBatch(
     ? [[], changes.claimWrites]
     : [changes.claimWrites, []];
   // Dropped claims are noted too: without a commit the record goes on saying that they are there.
-  const [referencesBefore, referencesBehind] = aroundCommit(context, changes);
+  const [referencesBefore, references, referencesBehind] = aroundCommit(context, changes);
   await intents.note(claimsBefore.map(intentOf));
   if (claimsBefore.length > 0) await barrier.confirmInside();
   await Promise.all([
@@ -143,19 +145,17 @@ async function tryBatch(
   for (const field of intents.settledBy(turns)) {
     changes.writes.delete(keys.intents(lease.tag), field);
   }
-  return { changes, claimWrites, referencesBehind, downstream };
+  return { changes, claimWrites, references, referencesBehind, downstream };
 }
 
-/** References that are put before the commit, and those that are taken away behind it; the rest is in the commit. */
+/** References that are put before the commit, those that move with it, and those that are taken away behind it. */
 function aroundCommit(
   { store }: BatchContext,
-  { references, writes }: BatchChanges,
-): readonly [before: ReferrerWrite[], behind: ReferrerWrite[]] {
-  if (store.address.kind !== 'single' || references.count > referencesPerCommit) {
-    return [references.additions, references.removals];
-  }
-  references.commitWith(writes, store);
-  return [[], []];
+  { references }: BatchChanges,
+): readonly [before: ReferrerWrite[], withCommit: ReferenceChanges, behind: ReferrerWrite[]] {
+  const mayGoWithCommit = store.address.kind === 'single' && references.count <= referencesPerCommit;
+  if (mayGoWithCommit) return [[], references, []];
+  return [references.additions, new ReferenceChanges(), references.removals];
 }
 
 /**

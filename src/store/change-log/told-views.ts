@@ -2,7 +2,7 @@
 import { pack, unpack } from '../codec/pack.ts';
 import type { Destination } from '../derived/processed-record.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
-import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+import type { LuaValue } from '../redis/lua-list.ts';
 import { type LoggedView, logField, logName } from './views.ts';
 
 /** A claim of a view, as it was when the view gave it up. */
@@ -54,8 +54,8 @@ export class ToldViews {
   }
 
   /** As `scripts/parts/change-log.lua` reads it. @param tag of the partition that commits */
-  packed(tag: string): Buffer {
-    return packForLua([...this.#groups.values()].map((group) => groupForLua(tag, group)));
+  forLua(tag: string): LuaValue {
+    return [...this.#groups.values()].map((group) => groupForLua(tag, group));
   }
 
   #groupOf(scope: EnvironmentScope, { sourceId, alias }: LoggedView): Group {

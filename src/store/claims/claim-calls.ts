@@ -15,21 +15,27 @@ import type { ClaimWrite } from './claims.ts';
 export const claimParts = ['calls', 'change-log', 'service', 'claims'] as const;
 
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
-const claimsPerCall = 400;
+export const claimsPerCall = 400;
 
 interface PlacedClaim {
   readonly write: ClaimWrite;
   readonly subject: string;
   readonly partition: number;
+  /** Of the partition where its traces go. */
+  readonly traceTag: string;
 }
 
-/** Claims by the partition that keeps their field; those of one field stay in order. */
+/** Claims by the partition that keeps their field, where their traces go too; those of one field stay in order. */
 export function byPartition(store: Store, writes: readonly ClaimWrite[]): Map<number, PlacedClaim[]> {
-  const placed = writes.map((write) => {
-    const subject = claimSubject(write.scope, write.field);
-    return { write, subject, partition: store.partitions.ofText(subject) };
-  });
+  const placed = writes.map((write) => place(store, write, null));
   return groupBy(placed, ({ partition }) => partition);
+}
+
+/** @param commitTag of the partition whose commit moves the claim; null: it is moved by itself */
+function place({ partitions }: Store, write: ClaimWrite, commitTag: string | null): PlacedClaim {
+  const subject = claimSubject(write.scope, write.field);
+  const partition = partitions.ofText(subject);
+  return { write, subject, partition, traceTag: commitTag ?? partitions.tag(partition) };
 }
 
 /** Claims of one partition that go in one call. */
@@ -63,14 +69,22 @@ export function lanesOf(store: Store, groups: ReadonlyMap<number, readonly Place
   return [calls];
 }
 
+/** Claims that move with a commit. */
+export interface CommittedClaims {
+  /** Of the partition that commits. Traces go there. */
+  readonly tag: string;
+  readonly claims: readonly ClaimWrite[];
+}
+
 /**
- * Claims for `scripts/partitions/commit.lua`, on one Redis. They have no digests, because the commit announces them itself.
- * @param commitTag tag of the partition that commits, where traces are left
+ * Claims of commits for `scripts/partitions/commit.lua`, on one Redis. They have no digests, because the commits announce them
+ * themselves.
  */
-export function packClaims(store: Store, commitTag: string, writes: readonly ClaimWrite[]): Buffer {
+export function packClaims(store: Store, commits: readonly CommittedClaims[]): Buffer {
+  const placed = commits.flatMap(({ tag, claims }) => claims.map((write) => place(store, write, tag)));
   return packForLua(
-    [...byPartition(store, writes)].flatMap(([partition, claims]) =>
-      runsOf(claims).map((run) => runForLua(store.partitions.tag(partition), commitTag, run, [])),
+    [...groupBy(placed, ({ partition }) => partition)].flatMap(([partition, claims]) =>
+      runsOf(claims).map((run) => runForLua(store.partitions.tag(partition), run, [])),
     ),
   );
 }
@@ -84,7 +98,6 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
       keys.changes(tag),
       runsOf(claims).map((run) =>
         runForLua(
-          tag,
           tag,
           run,
           run.map(({ subject }) => digestOf(subject)),
@@ -121,18 +134,11 @@ function routesFormOf(field: string): UrlForm {
   return urlFormOfField(field) ?? 'exact';
 }
 
-/**
- * As `scripts/parts/claims.lua` reads it. @param traceTag of the partition where traces are left. @param digests of the
- * subjects; none for a commit
- */
-function runForLua(
-  tag: string,
-  traceTag: string,
-  run: readonly PlacedClaim[],
-  digests: readonly Buffer[],
-): LuaValue {
+/** As `scripts/parts/claims.lua` reads it. @param digests of the subjects; none for a commit */
+function runForLua(tag: string, run: readonly PlacedClaim[], digests: readonly Buffer[]): LuaValue {
   const [first] = run;
   assert(first !== undefined, 'a run of claims holds at least one');
+  const { traceTag } = first;
   const { action, scope, field } = first.write;
   return [
     action,
@@ -143,5 +149,6 @@ function runForLua(
     run.map(({ write }) => write.claim.display),
     run.map(({ write }) => packClaim(write.claim)),
     run.every(({ write }) => write.isTold) ? [] : run.map(({ write }) => (write.isTold ? 0 : 1)),
+    run.every((claim) => claim.traceTag === traceTag) ? [] : run.map((claim) => claim.traceTag),
   ];
 }

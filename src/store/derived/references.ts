@@ -8,10 +8,9 @@ import { portions } from '../../lib/portions.ts';
 import { type LoggedView, logField } from '../change-log/views.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, viewField } from '../keys.ts';
-import type { HashWrites } from '../partitions/hash-writes.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { answerOf } from '../redis/errors.ts';
-import { packForLua } from '../redis/lua-list.ts';
+import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
@@ -72,13 +71,8 @@ export class ReferenceChanges {
     return change;
   }
 
-  /** What a commit on one Redis writes of it. */
-  commitWith(writes: HashWrites, store: Store): void {
-    for (const { scope, target, added, dropped } of this.#byTarget.values()) {
-      const key = referrersKey(store, scope, target);
-      writes.put(key, added, true);
-      writes.put(key, dropped, false);
-    }
+  get changes(): Iterable<ReferrerChange> {
+    return this.#byTarget.values();
   }
 
   /** What goes before the commit in a cluster. */
@@ -108,6 +102,19 @@ export interface ReferrerWrite {
   readonly target: LoggedView;
   /** The referrer, as `referenceText`. */
   readonly member: string;
+}
+
+/** References that move with commits on one Redis, as `scripts/partitions/commit.lua` reads them. */
+export function referencesForLua(store: Store, ofCommits: readonly ReferenceChanges[]): LuaValue[] {
+  const sets = new Map<string, { readonly adds: string[]; readonly removes: string[] }>();
+  for (const { scope, target, added, dropped } of ofCommits.flatMap(({ changes }) => [...changes])) {
+    const key = referrersKey(store, scope, target);
+    const { adds, removes } = sets.get(key) ?? { adds: [], removes: [] };
+    adds.push(...added);
+    removes.push(...dropped);
+    sets.set(key, { adds, removes });
+  }
+  return [...sets].map(([key, { adds, removes }]) => [key, adds, removes, 'set']);
 }
 
 /** The set of a view's referrers, and what a referrer is in it. */

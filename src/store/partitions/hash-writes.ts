@@ -1,4 +1,4 @@
-/** Writes to hashes, sets and sorted sets, gathered until the commit of a partition. */
+/** Writes to hashes and sorted sets, gathered until the commit of a partition. */
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 
 /** To pack a list of so many bytes takes some milliseconds. */
@@ -41,39 +41,23 @@ export class FieldWrites {
   }
 }
 
-/** Writes to one set, or to one sorted set whose members all have the score 0. No member is written twice. */
+/** Writes to one sorted set whose members all have the score 0. No member is written twice. */
 class MemberWrites {
-  readonly #adds: string[] = [];
-  readonly #removes: string[] = [];
-
-  constructor(private readonly kind: 'set' | 'sorted') {}
-
-  put(member: string, isThere: boolean): void {
-    if (!isThere) this.#removes.push(member);
-    else if (this.kind === 'set') this.#adds.push(member);
-    else this.#adds.push('0', member);
-  }
-
-  /** As a write of a hash, with members, or scores and members, in the place of fields and values. */
-  get packed(): [adds: LuaValue, removes: LuaValue, kind: 'set' | 'sorted'] {
-    return [this.#adds, this.#removes, this.kind];
-  }
+  /** Scores and members, one behind the other. */
+  readonly adds: string[] = [];
+  readonly removes: string[] = [];
 }
 
-/** Writes to the hashes, sets and sorted sets of one partition; on one Redis to sets of all partitions. */
+/** Writes to the hashes and sorted sets of one partition. */
 export class HashWrites {
   readonly #hashes = new Map<string, FieldWrites>();
   readonly #members = new Map<string, MemberWrites>();
 
   /** Puts a member into a sorted set, or takes it out. */
   list(key: string, member: string, isListed: boolean): void {
-    this.#membersOf(key, 'sorted').put(member, isListed);
-  }
-
-  /** Puts members into a set, or takes them out. */
-  put(key: string, members: Iterable<string>, areThere: boolean): void {
-    const writes = this.#membersOf(key, 'set');
-    for (const member of members) writes.put(member, areThere);
+    const { adds, removes } = this.#membersOf(key);
+    if (isListed) adds.push('0', member);
+    else removes.push(member);
   }
 
   set(key: string, field: string, value: Buffer): void {
@@ -109,15 +93,15 @@ export class HashWrites {
         listBytes += bytes;
       }
     }
-    for (const [key, members] of this.#members) list.push([key, ...members.packed]);
+    for (const [key, { adds, removes }] of this.#members) list.push([key, adds, removes, 'sorted']);
     if (list.length > 0) lists.push(packForLua(list));
     return lists;
   }
 
-  #membersOf(key: string, kind: 'set' | 'sorted'): MemberWrites {
+  #membersOf(key: string): MemberWrites {
     const known = this.#members.get(key);
     if (known !== undefined) return known;
-    const writes = new MemberWrites(kind);
+    const writes = new MemberWrites();
     this.#members.set(key, writes);
     return writes;
   }

@@ -28,7 +28,7 @@ async function owned(): Promise<{ store: Store; lease: TakenLease }> {
 async function tell(store: Store, lease: TakenLease, note: (told: ToldViews) => void): Promise<void> {
   const told = new ToldViews();
   note(told);
-  await commit(store, lease, new HashWrites(), announcement, null, [], told);
+  await commit(store, lease, new HashWrites(), announcement, null, { told });
 }
 
 async function readAll(reader: LogReader) {

@@ -95,7 +95,7 @@ test('claims move with a commit, in all partitions, and not with one that is ref
     return found.flat().map(({ display }) => display);
   };
   const send = (epoch: number) =>
-    commit(store, { ...lease, epoch }, new HashWrites(), announcing(), null, claims);
+    commit(store, { ...lease, epoch }, new HashWrites(), announcing(), null, { claims });
   await assert.rejects(send(lease.epoch + 1), FencedError);
   assert.deepEqual(await claimed(), []);
   await send(lease.epoch);
@@ -120,10 +120,9 @@ test('referrers move with a commit, in all partitions, and not with one that is 
   const partitions = new Set(targets.map(({ originId }) => store.partitions.ofEntity('cms', originId)));
   assert.equal(partitions.size, 2);
   const send = async (action: 'add' | 'drop', after: number) => {
-    const [references, writes] = [new ReferenceChanges(), new HashWrites()];
+    const references = new ReferenceChanges();
     for (const target of targets) references[action](scope, referrer, referenceText(referrer, target));
-    references.commitWith(writes, store);
-    await commit(store, lease, writes, announcing(), after);
+    await commit(store, lease, new HashWrites(), announcing(), after, { references });
   };
   const referrers = async () => {
     const found: LoggedView[][] = [];

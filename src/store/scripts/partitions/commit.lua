@@ -1,30 +1,44 @@
 #!lua flags=allow-oom
--- Stores what a partition's owner made of a batch, moves its checkpoint and announces the change, all or nothing.
--- In an owner's name (`parts/owner.lua`), behind `parts/claims.lua`. What changed gets its entries in the change log.
+-- Stores what the owners of partitions made of their batches, moves their checkpoints and announces the changes, all or nothing.
+-- In the name of the owners (`parts/owner.lua`), behind `parts/claims.lua`. What changed gets its entries in the change log.
 --
--- KEYS  1 owner   2 clock   3 changes   4 downstream   5 stream
--- ARGV  1 epoch   2 checkpoint   3 announcement (packed)   4 pending rebuilds (packed)   5 changes kept
---       6 number of the commit before, or ''   7 packed list of downstream invalidations: field, sequence, field …
---       8 packed list of runs of claims, as in `parts/claims.lua`; empty in a cluster, where their keys lie in other slots
---       9 packed list of what it tells of its views, as in `parts/change-log.lua`
+-- KEYS  1 owner of the first partition
+-- ARGV  1 changes kept
+--       2 packed list of commits, each of another partition: {owner key, epoch, number of the commit before or '', checkpoint,
+--         announcement (packed), pending rebuilds (packed), list of downstream invalidations: field, sequence, field …, list of
+--         what it tells of its views, as in `parts/change-log.lua`, clock, changes, downstream and stream key}
+--         A call of several commits is for one Redis, where their keys may lie in different slots.
+--       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys lie in
+--         other slots
 --       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, {key, members to add,
 --       members to remove, 'set'} for a set, and {key, scores and members to add, members to remove, 'sorted'} for a sorted one
--- Returns  number of this commit; error FENCED when the epoch is no longer the owner's, or another commit was before
-local owner = redis.call('HMGET', KEYS[1], 'epoch', 'commits', 'checkpoint')
-if owner[1] ~= ARGV[1] then return redis.error_reply('FENCED the partition has a newer owner') end
-local before = tonumber(owner[2] or 0)
-local expected = tonumber(ARGV[6])
-if expected then
-  if before == expected + 1 then return before end
-  if before ~= expected then return redis.error_reply('FENCED the store is in an earlier state') end
+-- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
+--          before one of them, or when some of them are done and others not
+local commits, claims = cmsgpack.unpack(ARGV[2]), cmsgpack.unpack(ARGV[3])
+local numbers, checkpoints, done = {}, {}, 0
+for index, commit in ipairs(commits) do
+  local ownerKey, epoch, expected = commit[1], commit[2], tonumber(commit[3])
+  local owner = redis.call('HMGET', ownerKey, 'epoch', 'commits', 'checkpoint')
+  if owner[1] ~= epoch then return redis.error_reply('FENCED the partition has a newer owner') end
+  local before = tonumber(owner[2] or 0)
+  if expected and before == expected + 1 then
+    done = done + 1
+    before = expected
+  elseif expected and before ~= expected then
+    return redis.error_reply('FENCED the store is in an earlier state')
+  end
+  numbers[index], checkpoints[index] = before + 1, tonumber(owner[3] or 0)
 end
-local downstream, claims, told = cmsgpack.unpack(ARGV[7]), cmsgpack.unpack(ARGV[8]), cmsgpack.unpack(ARGV[9])
+if done == #commits then return numbers end
+if done > 0 then return redis.error_reply('FENCED some of the commits are done already') end
 local writes, written = {}, {}
-for _, group in ipairs(told) do
-  for _, key in ipairs(logKeys(group[1], group[2], group[3])) do written[#written + 1] = key end
-  written[#written + 1] = group[1] .. ':logs'
+for _, commit in ipairs(commits) do
+  for _, group in ipairs(commit[8]) do
+    for _, key in ipairs(logKeys(group[1], group[2], group[3])) do written[#written + 1] = key end
+    written[#written + 1] = group[1] .. ':logs'
+  end
 end
-for at = 10, #ARGV do
+for at = 4, #ARGV do
   for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
     writes[#writes + 1] = write
     -- Sets of other partitions are written on one Redis alone.
@@ -35,25 +49,27 @@ end
 for from = 1, #written, chunk do
   redis.call('EXISTS', unpack(written, from, math.min(#written, from + chunk - 1)))
 end
--- On one Redis none of their keys can be gone. The announcement below tells of them. On one Redis every reader hears the
+-- On one Redis none of their keys can be gone. The announcements below tell of them. On one Redis every reader hears the
 -- announcements of all partitions, whatever partition it has read.
 moveClaims(claims)
-tellServices(KEYS[2])
-tellViews(KEYS[2], told)
-callEach('HSET', KEYS[4], downstream)
+tellServices()
 local commands = { hash = { 'HSET', 'HDEL' }, set = { 'SADD', 'SREM' }, sorted = { 'ZADD', 'ZREM' } }
 for _, write in ipairs(writes) do
   local command = commands[write[4] or 'hash']
   callEach(command[1], write[1], write[2])
   callEach(command[2], write[1], write[3])
 end
-local commits = before + 1
-redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'dirty', ARGV[4], 'commits', commits)
-local sequence = redis.call('HINCRBY', KEYS[2], 'changes', 1)
-redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[5], sequence .. '-0', 'c', ARGV[3], 'n', commits)
--- Redis drops whole nodes of a stream, of about a hundred entries each: most commits would try it in vain.
-local checkpoint, node = tonumber(ARGV[2]), 64
-if math.floor(checkpoint / node) ~= math.floor(tonumber(owner[3] or 0) / node) then
-  redis.call('XTRIM', KEYS[5], 'MINID', '~', checkpoint + 1)
+for index, commit in ipairs(commits) do
+  local ownerKey, epoch, after, checkpoint, announcement, pending, downstream, told, clock, changes, sent, stream = unpack(commit)
+  tellViews(clock, told)
+  callEach('HSET', sent, downstream)
+  redis.call('HSET', ownerKey, 'checkpoint', checkpoint, 'dirty', pending, 'commits', numbers[index])
+  local sequence = redis.call('HINCRBY', clock, 'changes', 1)
+  redis.call('XADD', changes, 'MAXLEN', '~', ARGV[1], sequence .. '-0', 'c', announcement, 'n', numbers[index])
+  -- Redis drops whole nodes of a stream, of about a hundred entries each: most commits would try it in vain.
+  local node = 64
+  if math.floor(checkpoint / node) ~= math.floor(checkpoints[index] / node) then
+    redis.call('XTRIM', stream, 'MINID', '~', checkpoint + 1)
+  end
 end
-return commits
+return numbers

@@ -2,6 +2,11 @@
 --
 -- A member of `log` and `traces` is a view: the number of its `<source>:<alias>` in `log-names`, a colon, its originId.
 
+-- As `store/keys.ts` names it.
+local function clockOf(tag)
+  return tag .. ':clock'
+end
+
 -- The first of so many sequences that no entry of the partition has: the time in microseconds, or later.
 local function sequencesFrom(clockKey, count)
   local time = redis.call('TIME')

@@ -4,7 +4,8 @@
 --
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
 -- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed lists of the
--- one claim, of each claim 1 if its view may need a trace}. The last list is empty if no view needs one.
+-- one claim, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
+-- empty if no view needs a trace, the last one if all traces go where the trail says.
 -- 'renew' derives again what follows from a claim, if the claim is there.
 -- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
 --
@@ -185,7 +186,7 @@ local function keysOfRun(run)
 end
 
 -- Applies one run to its keys. They are read at once, changed here and written at once; contested fields go one by one.
-local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests, displays, claims, isTraced)
+local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests, displays, claims, isTraced, traceTags)
   local claimsKey, ranksKey = keyOfRun(trail, 'claims'), keyOfRun(trail, 'ranks')
   local stored = {}
   for from = 1, #fields, chunk do
@@ -201,7 +202,8 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
   for at = 1, #fields do
     local field, digest, packed = fields[at], fieldDigests[at], claims[at]
     local isUrl = isUrlField(field)
-    local record = stored[field]
+    local record, traceTag = stored[field], traceTags[at]
+    if traceTag and traceTag ~= run.trail[1] then run.trail = { traceTag, trail[2], trail[3], trail[4] } end
     if not record and action == 'put' then
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
       stored[field] = packed

@@ -1,7 +1,7 @@
 -- Follows which claims are served before and after a call, and leaves traces of the views that won or lost one
 -- (docs/design/changes.md). Behind `parts/change-log.lua`. Claims are as in `parts/claims.lua`, packed.
 --
--- A run's `trail` is {tag of the partition where its traces go, tenant, environment, tag of the partition of its claim fields}.
+-- The `trail` of a claim is {tag of the partition where its traces go, tenant, environment, tag of the partition of its field}.
 
 local largestStamp = 9007199254740991
 
@@ -101,9 +101,10 @@ local function tellService(traces, endedAt, service)
 end
 
 -- Called behind all moves that go together.
-local function tellServices(clockKey)
-  if #serviceList == 0 and #overtaken == 0 then return end
-  local traces, count, endedAt = {}, 0, sequencesFrom(clockKey, 1)
+local function tellServices()
+  local some = serviceList[1] or overtaken[1]
+  if not some then return end
+  local traces, endedAt = {}, sequencesFrom(clockOf(some.trail[1]), 1)
   for _, service in ipairs(serviceList) do tellService(traces, endedAt, service) end
   for _, hiding in ipairs(hidingList) do
     if hiding.before ~= hiding.after then
@@ -115,11 +116,8 @@ local function tellServices(clockKey)
     leaveTraceOfView(traces, lost.trail, lost.packed, cmsgpack.unpack(lost.packed)[1])
   end
   services, serviceList, hidings, hidingList, overtaken = {}, {}, {}, {}, {}
-  for _, ofKey in pairs(traces) do count = count + #ofKey.members end
-  if count == 0 then return end
-  local sequence = sequencesFrom(clockKey, count)
   for key, ofKey in pairs(traces) do
-    local entries = {}
+    local entries, sequence = {}, sequencesFrom(clockOf(ofKey.trail[1]), #ofKey.members)
     for at, member in ipairs(ofKey.members) do
       entries[at * 2 - 1], entries[at * 2] = sequence, member
       sequence = sequence + 1

@@ -25,9 +25,6 @@ interface OwnerState {
 const outsideScripts = new Set(['claim', 'invalidate', 'register', 'touch']);
 /** In whose name jobs send invalidations. */
 const noPartition = '-1';
-/** Scripts of a partition's own owner, whose first word is its epoch. */
-const ownerScripts = new Set(['commit', 'intend']);
-
 /** An invalidation that an owner sent to a partition. */
 interface SentInvalidation {
   readonly partition: number;
@@ -78,6 +75,12 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
     invalidations.delete(name);
   };
 
+  /** @param epoch in which an owner did something in its own partition */
+  const checkIsOwner = (name: string, tag: string, epoch: string): void => {
+    assert.equal(Number(epoch), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
+    checkOlderFenced(tag, Number(epoch));
+  };
+
   const ownerState = (tag: string): OwnerState => {
     const owner = keyspace.hash(`${tag}:owner`);
     return {
@@ -112,11 +115,14 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
     afterScript(name, scriptKeys, words, reply) {
       const tag = scriptKeys[0]?.slice(0, scriptKeys[0].indexOf('}') + 1) ?? '';
       if (!(reply instanceof ErrorReply)) {
-        if (ownerScripts.has(name)) {
-          assert.equal(Number(words[0]), ownerState(tag).epoch, `${name} of an owner of ${tag} that is none`);
-          checkOlderFenced(tag, Number(words[0]));
+        if (name === 'intend') checkIsOwner(name, tag, words[0] ?? '');
+        if (name === 'commit') {
+          for (const [committed, epoch] of commitsOf(words[1] ?? '')) {
+            checkIsOwner(name, committed, epoch);
+            checkInvalidationsTold(committed, epoch);
+            checkOwner(committed);
+          }
         }
-        if (name === 'commit') checkInvalidationsTold(tag, words[0] ?? '');
         if (name === 'fence') checkFences(words[0] ?? '');
         if (name === 'invalidate' && words[0] !== noPartition) {
           const sender = `${words[0]} ${words[1]}`;
@@ -136,6 +142,12 @@ export function fencingCheck(keyspace: Keyspace, tags: readonly string[]): Fenci
       if (keyspace.has(`${tag}:owner`)) checkOwner(tag);
     },
   };
+}
+
+/** Partitions whose commits a call holds; the first words of each are the key of its owner and its epoch. */
+function commitsOf(packed: string): (readonly [tag: string, epoch: string])[] {
+  const commits = unpack<[owner: string, epoch: string][]>(Buffer.from(packed, 'latin1'));
+  return commits.map(([owner, epoch]) => [tagOf(owner), epoch]);
 }
 
 /** Tags of the partitions whose claims a call holds; the first word of each group is its fence. */

@@ -17,7 +17,8 @@ function replaced(source: string, from: string | RegExp, to: string): string {
   return altered;
 }
 
-const ownEpochCheck = /if (?:redis\.call\('HGET', KEYS\[1\], 'epoch'\)|owner\[1\]) ~= ARGV\[1\] then/;
+const ownEpochCheck =
+  /if (?:redis\.call\('HGET', KEYS\[1\], 'epoch'\) ~= ARGV\[1\]|owner\[1\] ~= epoch) then/;
 const fenceCheck =
   /if tonumber\(redis\.call\('HGET', (?:KEYS|group)\[1\], ARGV\[1\]\) or 0\) > tonumber\(ARGV\[2\]\) then/;
 const moveCheckpoint = `
@@ -83,7 +84,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'invalidations that a commit does not tell of': {
     alter: (script, source) =>
-      script === 'commit' ? replaced(source, "callEach('HSET', KEYS[4], downstream)", '') : source,
+      script === 'commit' ? replaced(source, "callEach('HSET', sent, downstream)", '') : source,
     seed: 2,
     faults: ['links'],
   },

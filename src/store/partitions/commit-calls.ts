@@ -1,0 +1,115 @@
+/**
+ * Sends commits to Redis. The partitions of a worker get their entries by one read and compute in turns, so many of their
+ * commits come in one turn of the event loop. On one Redis these go in one call: what a call costs, and what is done for each
+ * place that claims and references lie in, is then paid once for hundreds of entities instead of for a dozen
+ * (bench/README.md, "Fast paths"). A call does all of its commits or none, and each partition is still fenced and numbered for
+ * itself. One of them that is refused is no reason to refuse the others: then each goes alone.
+ */
+import { claimParts, claimsPerCall, packClaims } from '../claims/claim-calls.ts';
+import { type ClaimWrite, changesKept } from '../claims/claims.ts';
+import { type ReferenceChanges, referencesForLua } from '../derived/references.ts';
+import { keys } from '../keys.ts';
+import { StoreUnavailableError } from '../redis/errors.ts';
+import { type LuaValue, packForLua } from '../redis/lua-list.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { Lease } from './lease.ts';
+
+const commitScript = new OwnerScript<number[]>('partitions/commit', 1, claimParts);
+
+/** Bytes of a call of several commits: Redis needs ten milliseconds for them, and does nothing else meanwhile. */
+const bytesPerCall = 256 * 1024;
+
+export interface PreparedCommit {
+  readonly lease: Lease;
+  /** As `scripts/partitions/commit.lua` reads it. */
+  readonly packable: LuaValue;
+  /** Writes to its partition, packed. */
+  readonly lists: readonly Buffer[];
+  readonly claims: readonly ClaimWrite[];
+  readonly references: ReferenceChanges;
+}
+
+interface Waiting {
+  readonly commit: PreparedCommit;
+  readonly resolve: (number: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const callsOf = new WeakMap<Store, CommitCalls>();
+
+/** @returns number of the commit. @throws FencedError, StoreUnavailableError */
+export function sendCommit(store: Store, commit: PreparedCommit): Promise<number> {
+  const calls = callsOf.get(store) ?? new CommitCalls(store);
+  callsOf.set(store, calls);
+  return calls.send(commit);
+}
+
+class CommitCalls {
+  #waiting: Waiting[] = [];
+
+  constructor(private readonly store: Store) {}
+
+  send(commit: PreparedCommit): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ commit, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.#sendAll());
+    });
+  }
+
+  #sendAll(): void {
+    while (this.#waiting.length > 0) void this.#call(this.#take());
+  }
+
+  /** As many as fit into a call, at least one. */
+  #take(): Waiting[] {
+    const tags = new Set<string>();
+    let [bytes, claims] = [0, 0];
+    for (const { commit } of this.#waiting) {
+      const { lease, lists } = commit;
+      bytes += lists.reduce((sum, { length }) => sum + length, 0);
+      claims += commit.claims.length;
+      const isFull = bytes > bytesPerCall || claims > claimsPerCall || tags.has(lease.tag);
+      if (tags.size > 0 && (isFull || !this.#mayShareCall(lease))) break;
+      tags.add(lease.tag);
+    }
+    return this.#waiting.splice(0, tags.size);
+  }
+
+  /** In a cluster a call reaches one slot alone. A call asks for one history. */
+  #mayShareCall({ onlyIn }: Lease): boolean {
+    return this.store.address.kind === 'single' && onlyIn === this.#waiting[0]?.commit.lease.onlyIn;
+  }
+
+  async #call(group: readonly Waiting[]): Promise<void> {
+    try {
+      const numbers = await this.#commit(group.map(({ commit }) => commit));
+      for (const [index, { resolve }] of group.entries()) resolve(numbers[index] ?? 0);
+    } catch (error) {
+      if (group.length === 1 || error instanceof StoreUnavailableError) {
+        for (const { reject } of group) reject(error);
+      } else for (const one of group) void this.#call([one]);
+    }
+  }
+
+  #commit(commits: readonly PreparedCommit[]): Promise<number[]> {
+    const { store } = this;
+    const [first] = commits;
+    if (first === undefined) return Promise.resolve([]);
+    const { lease } = first;
+    const claims = commits.map((commit) => ({ tag: commit.lease.tag, claims: commit.claims }));
+    const references = commits.map((commit) => commit.references);
+    return commitScript.run(
+      store.client,
+      lease,
+      [keys.owner(lease.tag)],
+      [
+        changesKept,
+        packForLua(commits.map(({ packable }) => packable)),
+        packClaims(store, claims),
+        ...commits.flatMap(({ lists }) => lists),
+        packForLua(referencesForLua(store, references)),
+      ],
+    );
+  }
+}

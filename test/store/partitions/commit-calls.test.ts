@@ -1,0 +1,257 @@
+/** Commits of several partitions in one call, beside the same commits one by one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ToldViews } from '../../../src/store/change-log/told-views.ts';
+import type { ClaimWrite } from '../../../src/store/claims/claims.ts';
+import { readServed } from '../../../src/store/claims/read-claims.ts';
+import { ReferenceChanges, referenceText } from '../../../src/store/derived/references.ts';
+import { claimField, keys } from '../../../src/store/keys.ts';
+import type { Announcement } from '../../../src/store/partitions/announcement.ts';
+import { type BesideCommit, commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import { FencedError } from '../../../src/store/redis/errors.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
+
+const redis = await TestRedis.start();
+const scope = { tenant: 'acme', environmentId: 'env' };
+const partitions = 3;
+
+interface Owned {
+  readonly store: Store;
+  readonly leases: readonly TakenLease[];
+}
+
+async function owned(database = 0): Promise<Owned> {
+  const store = await redis.openEmptyStore(partitions, { database });
+  const leases: TakenLease[] = [];
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const lease = await takeLease(store, partition, 'worker', 60_000);
+    assert.ok(lease !== null);
+    leases.push(lease);
+  }
+  return { store, leases };
+}
+
+function announcing(checkpoint = 0): Announcement {
+  return { checkpoint, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+}
+
+function viewsKey({ tag }: TakenLease): string {
+  return keys.views(tag, scope.tenant, scope.environmentId);
+}
+
+/** A commit that stores one view. */
+function commitView(store: Store, lease: TakenLease, beside: BesideCommit = {}): Promise<number> {
+  const writes = new HashWrites();
+  writes.set(viewsKey(lease), 'view', Buffer.from('text'));
+  return commit(store, lease, writes, announcing(), 0, beside);
+}
+
+async function storedViews({ store, leases }: Owned): Promise<number[]> {
+  return await Promise.all(
+    leases.map(async (lease) => {
+      const isStored = (await store.client.type(viewsKey(lease))) === 'hash';
+      const commits = Number(await store.client.hget(keys.owner(lease.tag), 'commits'));
+      assert.equal(await store.client.xlen(keys.changes(lease.tag)), commits);
+      return isStored ? commits : 0;
+    }),
+  );
+}
+
+async function scriptCalls(store: Store): Promise<number> {
+  const facts = await store.client.info('commandstats');
+  const counts = [...facts.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].map(([, calls]) => Number(calls));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+test('commits that come together go in one call, each numbered and announced for itself', async () => {
+  const all = await owned();
+  const { store, leases } = all;
+  const before = await scriptCalls(store);
+  assert.deepEqual(await Promise.all(leases.map((lease) => commitView(store, lease))), [1, 1, 1]);
+  assert.equal((await scriptCalls(store)) - before, 1);
+  assert.deepEqual(await storedViews(all), [1, 1, 1]);
+});
+
+test('large commits that come together go in several calls', async () => {
+  const { store, leases } = await owned();
+  const before = await scriptCalls(store);
+  const send = (lease: TakenLease) => {
+    const writes = new HashWrites();
+    writes.set(viewsKey(lease), 'large', Buffer.alloc(200 * 1024));
+    return commit(store, lease, writes, announcing(), 0);
+  };
+  assert.deepEqual(await Promise.all(leases.map(send)), [1, 1, 1]);
+  assert.equal((await scriptCalls(store)) - before, 3);
+});
+
+for (const [who, fault] of [
+  ['a fenced owner', ({ leases: [, lease] }: Owned) => ({ ...lease, epoch: 0 })],
+  ['an owner of another history', ({ leases: [, lease] }: Owned) => ({ ...lease, onlyIn: 'another' })],
+] as const) {
+  test(`the commit of ${who} is refused, and those that come with it are not`, async () => {
+    const all = await owned();
+    const { store, leases } = all;
+    const sent = leases.map((lease, at) => commitView(store, at === 1 ? { ...lease, ...fault(all) } : lease));
+    const [first, second, third] = await Promise.allSettled(sent);
+    assert.ok(second?.status === 'rejected' && second.reason instanceof FencedError);
+    assert.deepEqual([first?.status, third?.status], ['fulfilled', 'fulfilled']);
+    assert.deepEqual(await storedViews(all), [1, 0, 1]);
+  });
+}
+
+test('a commit that a damaged key ends does not end those that come with it', async () => {
+  const all = await owned();
+  const { store, leases } = all;
+  const [, damaged] = leases;
+  assert.ok(damaged !== undefined);
+  await store.client.set(viewsKey(damaged), 'no hash');
+  const sent = await Promise.allSettled(leases.map((lease) => commitView(store, lease)));
+  assert.deepEqual(
+    sent.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(await storedViews(all), [1, 0, 1]);
+});
+
+test('a commit that is sent again beside others is done once', async () => {
+  const all = await owned();
+  const { store, leases } = all;
+  const [first] = leases;
+  assert.ok(first !== undefined);
+  assert.equal(await commitView(store, first), 1);
+  assert.deepEqual(await Promise.all(leases.map((lease) => commitView(store, lease))), [1, 1, 1]);
+  assert.deepEqual(await storedViews(all), [1, 1, 1]);
+});
+
+/** What one partition commits in a round. */
+interface Made {
+  readonly moves: readonly {
+    readonly action: 'put' | 'drop';
+    readonly path: string;
+    readonly view: number;
+    readonly host: string | null;
+    readonly redirect: string | null;
+    readonly since: number;
+  }[];
+  readonly refersTo: readonly number[];
+  readonly refersNoMore: readonly number[];
+  readonly tells: boolean;
+}
+
+const paths = ['/a', '/b', '/c'];
+
+const made: fc.Arbitrary<Made> = fc.record({
+  moves: fc.array(
+    fc.record({
+      action: fc.constantFrom('put' as const, 'put' as const, 'drop' as const),
+      path: fc.constantFrom(...paths),
+      view: fc.integer({ min: 0, max: 1 }),
+      host: fc.constantFrom(null, null, 'a.com'),
+      redirect: fc.constantFrom(null, null, '/target'),
+      since: fc.integer({ min: 1, max: 3 }),
+    }),
+    { maxLength: 4 },
+  ),
+  refersTo: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 2 }),
+  refersNoMore: fc.array(fc.integer({ min: 4, max: 7 }), { maxLength: 2 }),
+  tells: fc.boolean(),
+});
+
+/** Views are named by the partition that commits them. */
+function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: Made): BesideCommit {
+  const viewOf = (view: number) => ({ sourceId: 's', alias: 'page', originId: `${partition}.${view}` });
+  const told = new ToldViews();
+  const claims = moves.map(({ action, path, view, host, redirect, since }): ClaimWrite => {
+    if (tells && action === 'put') told.changed(scope, viewOf(view));
+    const kind = redirect === null ? 'page' : 'redirect';
+    const claim = { host, kind, sinceStamp: since, view: viewOf(view), display: path, redirect } as const;
+    return { action, scope, field: claimField.url(path), claim, isTold: tells && action === 'put' };
+  });
+  const references = new ReferenceChanges();
+  const target = (at: number) => referenceText(viewOf(0), { ...viewOf(0), originId: `to:${at}` });
+  for (const at of refersTo) references.add(scope, viewOf(0), target(at));
+  for (const at of refersNoMore) references.drop(scope, viewOf(0), target(at));
+  return { claims, references, told };
+}
+
+/** All keys but those that tell of time. */
+async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
+  const state = new Map<string, unknown>();
+  for (const key of (await client.keys('*')).sort()) {
+    if (/:(clock|log|traces|left|logs|log-names)(:|$)|^\{millrace\}/.test(key)) continue;
+    const type = await client.type(key);
+    if (type === 'hash') state.set(key, await client.hgetall(key));
+    else if (type === 'set') state.set(key, (await client.smembers(key)).sort());
+    else if (type === 'zset') state.set(key, await client.zrange(key, 0, '-1', 'WITHSCORES'));
+    else state.set(key, await client.xlen(key));
+  }
+  for (const [key, value] of state) {
+    if (key.endsWith(':owner')) Object.assign(value as object, { leaseUntilMs: 0 });
+  }
+  return state;
+}
+
+/** Members of `log` and `traces` of all partitions, with the sequence of each. */
+async function toldOf({ store, leases }: Owned): Promise<Map<string, number>> {
+  const told = new Map<string, number>();
+  for (const { tag } of leases) {
+    for (const key of [keys.log(tag, 'acme', 'env'), keys.traces(tag, 'acme', 'env')]) {
+      const found = await store.client.zrange(key, 0, '-1', 'WITHSCORES');
+      for (let at = 0; at < found.length; at += 2) told.set(`${key} ${found[at]}`, Number(found[at + 1]));
+    }
+  }
+  return told;
+}
+
+/** Which views are served, by path and host. */
+async function servedViews({ store }: Owned): Promise<Map<string, string>> {
+  const fields = paths.map((path) => claimField.url(path));
+  const records = await readServed(store, scope, fields);
+  return new Map(
+    records.flatMap(({ claims }, at) =>
+      claims.map(({ host, view }) => [`${fields[at]} ${host}`, view.originId] as const),
+    ),
+  );
+}
+
+/** Views that a round made win or lose a place, each as the ends of entries that tell of it. */
+function wonOrLost(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[][] {
+  const places = [...new Set([...before.keys(), ...now.keys()])];
+  return places
+    .filter((place) => before.get(place) !== now.get(place))
+    .flatMap((place) => [before.get(place), now.get(place)].map((view) => ({ place, view })))
+    .flatMap(({ place, view }) =>
+      view === undefined ? [] : [[`:${view}`, ` f${place.slice(0, place.indexOf(' '))}`]],
+    );
+}
+
+test('commits in one call make what the same commits make one by one, and tell of each view that won or lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(made, made, made), { minLength: 1, maxLength: 4 }), async (rounds) => {
+      const [together, alone] = [await owned(0), await owned(1)];
+      const send = ({ store, leases }: Owned, partition: number, one: Made, after: number) => {
+        const lease = leases[partition];
+        assert.ok(lease !== undefined);
+        return commit(store, lease, new HashWrites(), announcing(), after, besideOf(partition, one));
+      };
+      for (const [after, round] of rounds.entries()) {
+        const [toldBefore, servedBefore] = [await toldOf(together), await servedViews(together)];
+        await Promise.all(round.map((one, partition) => send(together, partition, one, after)));
+        for (const [partition, one] of round.entries()) await send(alone, partition, one, after);
+        assert.deepEqual(await stateOf(together.store), await stateOf(alone.store));
+        const told = [...(await toldOf(together))].filter(([name, last]) => last !== toldBefore.get(name));
+        for (const ends of wonOrLost(servedBefore, await servedViews(together))) {
+          const isTold = told.some(([name]) => ends.some((end) => name.endsWith(end)));
+          assert.ok(isTold, `${ends} is not in ${told}, before in ${[...toldBefore]}`);
+        }
+      }
+      await Promise.all([together.store.close(), alone.store.close()]);
+    }),
+    { numRuns: runs(40) },
+  );
+});
