@@ -1,8 +1,9 @@
-import type { CheckedQuery, SortKey } from './checked-query.ts';
+import type { CheckedFacet, CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
-import { type FacetNeed, mergeFacet } from './facets/merge.ts';
+import { type FacetNeed, type MergedGroups, mergeFacet } from './facets/merge.ts';
 import { mergedNumbers } from './facets/number-facet.ts';
 import type { FacetStats } from './facets/stats.ts';
+import type { Steps } from './pace.ts';
 import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
 import { compareText } from './text/code-points.ts';
 
@@ -28,41 +29,59 @@ export interface MergedAnswer<R> {
   readonly rows: readonly R[];
   readonly facets: readonly MergedFacet[];
   /**
-   * Facets whose groups are not certain yet. Every shard must then be asked for `counts`, and the answers merged again
-   * with them. Empty when the answer is whole.
+   * Facets whose groups are not certain yet. Every shard must then be asked for `counts`, which `withCounts` puts in.
+   * Empty when the answer is whole.
    */
   readonly needs: readonly FacetNeed[];
 }
 
-/** Counts from each shard's `counts`, in any order of shards, by the place of the facet in the query. */
-export type FacetCounts = ReadonlyMap<number, readonly FacetGroups[]>;
+/** The first groups of facets with needs, at least as many as are asked for, by the place of the facet in the query. */
+export type FacetCounts = ReadonlyMap<number, readonly FacetGroup[]>;
 
-/**
- * Merges the answers of shards. The result is the same however the items are spread over shards.
- * @param counts for the `needs` of an earlier merge of the same answers
- */
-export function mergeAnswers<R extends { readonly place: RowPlace }>(
+/** Merges the answers of shards, in steps. The result is the same however the items are spread over shards. */
+export function* mergeAnswers<R extends { readonly place: RowPlace }>(
   query: CheckedQuery,
   answers: readonly PartialAnswer<R>[],
-  counts: FacetCounts = new Map(),
-): MergedAnswer<R> {
+): Steps<MergedAnswer<R>> {
   const needs: FacetNeed[] = [];
-  const facets = query.facets.map((facet, facetIndex): MergedFacet => {
-    const { field, name, isValid, size } = facet;
-    if (!isValid) return { field, name, isValid, groups: [] };
-    const sent = answers.map(({ facets }) => facets[facetIndex] ?? { groups: [] });
-    const { groups, ...stats } = mergedNumbers(facet, sent);
-    if (groups !== null) return { field, name, isValid, groups, ...stats };
-    const merged = mergeFacet(counts.get(facetIndex) ?? sent, size, counts.has(facetIndex));
-    if (merged.unknown !== null) needs.push({ facetIndex, values: merged.unknown.values });
-    return { field, name, isValid, groups: merged.groups, ...stats };
-  });
+  const facets: MergedFacet[] = [];
+  for (const [facetIndex, facet] of query.facets.entries()) {
+    const sent = answers.map((answer) => answer.facets[facetIndex] ?? { groups: [] });
+    const { unknown, ...merged } = mergedFacet(facet, sent);
+    facets.push(merged);
+    if (unknown !== null) needs.push({ facetIndex, values: unknown.values });
+    yield;
+  }
   return {
     total: answers.reduce((sum, { total }) => sum + total, 0),
     rows: mergeRows(query, answers),
     facets,
     needs,
   };
+}
+
+function mergedFacet(
+  facet: CheckedFacet,
+  sent: readonly FacetGroups[],
+): MergedFacet & { readonly unknown: MergedGroups['unknown'] } {
+  const { field, name, isValid, size } = facet;
+  if (!isValid) return { field, name, isValid, groups: [], unknown: null };
+  const { groups, ...stats } = mergedNumbers(facet, sent);
+  if (groups !== null) return { field, name, isValid, groups, ...stats, unknown: null };
+  return { field, name, isValid, ...mergeFacet(sent, size), ...stats };
+}
+
+/** A merged answer with what was needed. */
+export function withCounts<R>(
+  query: CheckedQuery,
+  merged: MergedAnswer<R>,
+  counts: FacetCounts,
+): MergedAnswer<R> {
+  const facets = merged.facets.map((facet, at) => {
+    const groups = counts.get(at)?.slice(0, query.facets[at]?.size);
+    return groups === undefined ? facet : { ...facet, groups };
+  });
+  return { ...merged, facets, needs: [] };
 }
 
 function mergeRows<R extends { readonly place: RowPlace }>(

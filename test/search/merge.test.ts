@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CheckedQuery } from '../../src/search/checked-query.ts';
-import { comparePlaces, mergeAnswers } from '../../src/search/merge.ts';
+import { comparePlaces, mergeAnswers, withCounts } from '../../src/search/merge.ts';
+import { atOnce } from '../../src/search/pace.ts';
 import type { RowPlace } from '../../src/search/shard-answer.ts';
 
 const query: CheckedQuery = {
@@ -32,7 +33,7 @@ test('the page is cut out of the rows of all shards, and totals add up', () => {
     { total: 3, rows: [{ place: place(9, 'a') }, { place: place(5, 'b') }], facets: [{ groups: [] }] },
     { total: 2, rows: [{ place: place(7, 'c') }], facets: [{ groups: [] }] },
   ];
-  const { total, rows, needs } = mergeAnswers(query, answers);
+  const { total, rows, needs } = atOnce(mergeAnswers(query, answers));
   assert.equal(total, 5);
   assert.deepEqual(
     rows.map((row) => row.place.originId),
@@ -46,21 +47,17 @@ test('a facet that is not certain names what must be counted, and is exact with 
     { total: 9, rows: [], facets: [{ groups: [{ value: 'x', count: 5 }], restMax: 5 }] },
     { total: 9, rows: [], facets: [{ groups: [{ value: 'y', count: 6 }], restMax: 2 }] },
   ];
-  const { needs } = mergeAnswers(query, answers);
-  assert.deepEqual(needs, [{ facetIndex: 0, values: null }]);
+  const merged = atOnce(mergeAnswers(query, answers));
+  assert.deepEqual(merged.needs, [{ facetIndex: 0, values: null }]);
   const counts = new Map([
     [
       0,
       [
-        {
-          groups: [
-            { value: 'y', count: 1 },
-            { value: 'x', count: 5 },
-          ],
-        },
-        { groups: [{ value: 'y', count: 6 }] },
+        { value: 'y', count: 7 },
+        { value: 'x', count: 5 },
       ],
     ],
   ]);
-  assert.deepEqual(mergeAnswers(query, answers, counts).facets[0]?.groups, [{ value: 'y', count: 7 }]);
+  const whole = withCounts(query, merged, counts);
+  assert.deepEqual([whole.facets[0]?.groups, whole.needs], [[{ value: 'y', count: 7 }], []]);
 });

@@ -1,9 +1,20 @@
 /** Merges the answers of several workers. Counts of facets and texts of rows may have to be asked for in a second round. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { Slice } from '../../lib/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
+import { CountSum } from '../../search/facets/count-sum.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';
-import { comparePlaces, type FacetCounts, type MergedFacet, mergeAnswers } from '../../search/merge.ts';
+import { sharedNeeds } from '../../search/facets/shared-needs.ts';
+import {
+  comparePlaces,
+  type FacetCounts,
+  type MergedFacet,
+  mergeAnswers,
+  type PartialAnswer,
+  withCounts,
+} from '../../search/merge.ts';
+import type { FacetGroup } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
@@ -13,6 +24,9 @@ import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import { joinedRows, rowFormOf, rowText } from '../result/row-text.ts';
 import type { Scatter } from './scatter.ts';
+
+/** Other requests have their turns after this long. */
+const sliceMs = 5;
 
 /** A worker's answer to one query. */
 export interface WorkerAnswer {
@@ -52,13 +66,17 @@ export async function mergedRows(
     return replies.map(({ answers: [body = null] }) => body);
   };
   boundFacets(answers.map(({ body }) => facetsLength(body)));
-  const decoded = answers.map(({ body }) => decodeAnswer(body));
+  const slice = new Slice(sliceMs);
+  const decoded: PartialAnswer<SentRow>[] = [];
+  for (const { body } of answers) {
+    decoded.push(decodeAnswer(body));
+    if (slice.isOver) await slice.next();
+  }
   // A worker that has all partitions has left out the rows before the page.
   const mergedQuery = decoded.length === 1 ? { ...query, offset: 0 } : query;
-  let merged = mergeAnswers(mergedQuery, decoded);
+  let merged = await slice.run(mergeAnswers(mergedQuery, decoded));
   if (merged.needs.length > 0) {
-    const counts = await countedFacets(askWorkers, query, merged.needs);
-    merged = mergeAnswers(mergedQuery, decoded, counts);
+    merged = withCounts(query, merged, await countedFacets(askWorkers, query, merged.needs, slice));
   }
   const { total, rows, facets } = merged;
   assertOrder(query, rows);
@@ -109,14 +127,25 @@ function hasText(row: SentRow): row is MergedRow {
 async function countedFacets(
   askWorkers: AskWorkers,
   query: CheckedQuery,
-  facets: readonly FacetNeed[],
+  needs: readonly FacetNeed[],
+  slice: Slice,
 ): Promise<FacetCounts> {
-  const bodies = await askWorkers({ kind: 'counts', query, facets });
+  const { asked, placeOf } = sharedNeeds(query, needs);
+  const bodies = await askWorkers({ kind: 'counts', query, facets: asked });
   boundFacets(bodies.map(countsLength));
-  const ofWorkers = bodies.map(decodeCounts);
-  return new Map(
-    facets.map(({ facetIndex }, at) => [facetIndex, ofWorkers.map((groups) => groups[at] ?? { groups: [] })]),
-  );
+  const sizeMax = Math.max(...query.facets.map(({ size }) => size));
+  const counted: FacetGroup[][] = [];
+  for (const needIndex of asked.keys()) {
+    const sum = new CountSum();
+    for (const body of bodies) {
+      for (const { groups, scale } of decodeCounts(body, needIndex)) {
+        sum.add(groups, scale);
+        if (slice.isOver) await slice.next();
+      }
+    }
+    counted.push(await slice.run(sum.first(sizeMax)));
+  }
+  return new Map(needs.map(({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []]));
 }
 
 /** @returns null when no worker has one of the rows any more */

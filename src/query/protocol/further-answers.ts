@@ -1,27 +1,68 @@
 /** Answers to the questions of a second round: exact counts of facets, and texts of rows. */
-import { chain, type Maybe } from '../../search/pace.ts';
-import type { FacetGroups } from '../../search/shard-answer.ts';
+import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
+import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { groupsTexts } from '../result/facets-text.ts';
 import { SizeBudget } from '../result/size-budget.ts';
 import { encodeRefusal, facetsTooLarge, throwRefusal } from './refusal.ts';
 
-/** Groups or their refusal, in steps. */
+/** A facet's groups as JSON lists. */
+type PackedCounts = [scale: TextScale | null, portions: string[]];
+
+/** Groups are parsed so many characters at a time. */
+const portionUnits = 65_536;
+/** The cost of writing a group, in units of the pace, besides its characters. */
+const unitsPerGroup = 40;
+
+/** The groups of facets or their refusal, in steps. */
 export function encodeCounts(counts: readonly FacetGroups[]): Maybe<MessageBody> {
-  const all = () => Number.POSITIVE_INFINITY;
-  const texts = groupsTexts(counts, all, new SizeBudget());
-  return chain(texts, (text) => text ?? encodeRefusal(facetsTooLarge));
+  const budget = new SizeBudget();
+  const packed = mapInTurn(counts, ({ groups, scale }) =>
+    chain(portionTexts(groups, budget), (texts): PackedCounts => [scale ?? null, texts]),
+  );
+  return chain(packed, (body) => (budget.isExceeded ? encodeRefusal(facetsTooLarge) : body));
 }
 
-/** The groups of each facet, in the order of the needs. @throws RefusedQueryError */
-export function decodeCounts(body: MessageBody): FacetGroups[] {
+function portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<string[]> {
+  const portions: string[] = [];
+  let texts: string[] = [];
+  let units = 0;
+  const written = repeat((at) => {
+    const group = groups[at];
+    if (texts.length > 0 && (group === undefined || units >= portionUnits)) {
+      portions.push(`[${texts.join()}]`);
+      texts = [];
+      units = 0;
+    }
+    if (group === undefined || budget.isExceeded) return false;
+    const text = JSON.stringify(group);
+    texts.push(text);
+    units += text.length;
+    budget.take(text.length + 1);
+    pace.units += unitsPerGroup + text.length;
+    return true;
+  });
+  return chain(written, () => portions);
+}
+
+/** Some groups of a facet, from one worker. */
+export interface CountedPortion {
+  readonly groups: readonly FacetGroup[];
+  readonly scale: TextScale | undefined;
+}
+
+/** The groups of one of the facets, in portions that are parsed one by one. @throws RefusedQueryError */
+export function* decodeCounts(body: MessageBody, needIndex: number): Generator<CountedPortion> {
   throwRefusal(body);
-  return JSON.parse(body as string) as FacetGroups[];
+  const [scale, portions] = (body as PackedCounts[])[needIndex] ?? [null, []];
+  for (const text of portions) yield { groups: JSON.parse(text) as FacetGroup[], scale: scale ?? undefined };
 }
 
-/** Characters of an answer from `encodeCounts`; 0 for a refusal. */
+/** Characters of an answer from `encodeCounts`. @throws RefusedQueryError */
 export function countsLength(body: MessageBody): number {
-  return typeof body === 'string' ? body.length : 0;
+  throwRefusal(body);
+  return (body as PackedCounts[])
+    .flatMap(([, portions]) => portions)
+    .reduce((sum, { length }) => sum + length, 0);
 }
 
 /** @param fields JSON text of the fields of each row; null for a row that is not here */

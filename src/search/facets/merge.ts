@@ -13,7 +13,7 @@ export interface FacetNeed {
 }
 
 export interface MergedGroups {
-  /** The first `size` groups, exact when `unknown` is null. */
+  /** The first `size` groups, exact when `unknown` is null; `CountSum` adds up what was unknown. */
   readonly groups: readonly FacetGroup[];
   readonly unknown: { readonly values: readonly FacetValue[] | null } | null;
 }
@@ -22,9 +22,8 @@ export interface MergedGroups {
  * Adds up the groups of shards. When a shard held groups back, a value that it did not send has a count of at most
  * `restMax` there. Values that can still reach the first `size` are named, to be counted. If even a value that no shard
  * sent could reach them, all groups must be counted.
- * @param isCounted true when the parts are answers to an earlier need, so nothing is open
  */
-export function mergeFacet(sent: readonly FacetGroups[], size: number, isCounted: boolean): MergedGroups {
+export function mergeFacet(sent: readonly FacetGroups[], size: number): MergedGroups {
   const scale = sent.find((part) => part.scale !== undefined)?.scale;
   const parts = scale === 'date' ? writtenAlike(sent) : sent;
   const counts = new Map<FacetValue, number>();
@@ -34,7 +33,7 @@ export function mergeFacet(sent: readonly FacetGroups[], size: number, isCounted
   const all = [...counts].map(([value, count]): FacetGroup => ({ value, count }));
   all.sort((a, b) => compareGroups(a, b, scale));
   const groups = all.slice(0, size);
-  const isCertain = isCounted || parts.length < 2 || parts.every(({ restMax }) => restMax === undefined);
+  const isCertain = parts.length < 2 || parts.every(({ restMax }) => restMax === undefined);
   return { groups, unknown: isCertain ? null : { values: openValues(parts, counts, all, size) } };
 }
 

@@ -37,14 +37,31 @@ export function* facetsOf(sight: FacetSight, groupsMax: number): Steps<FacetGrou
   for (const [populationIndex, { facetIndexes }] of populationsOf(query).entries()) {
     if (facetIndexes.length === 0) continue;
     const docs = yield* docsOf(sight, populationIndex);
+    // Facets on one field are counted once.
+    const byField = new Map<string, FacetGroups>();
     for (const at of facetIndexes) {
       const facet = query.facets[at];
       assert(facet !== undefined, 'a population has facets of its query');
-      facets[at] = yield* facetOf(facet, tables, scratch.tally, docs, groupsMax);
+      const { field, size, numbers } = facet;
+      const known = numbers === undefined ? byField.get(field) : undefined;
+      const limit = Math.max(largestSize(query, field), groupsMax);
+      const counted = known ?? (yield* facetOf(facet, tables, scratch.tally, docs, limit));
+      if (numbers === undefined) byField.set(field, counted);
+      facets[at] = firstGroups(counted, Math.max(size, groupsMax));
       if (pace.isOver()) yield;
     }
   }
   return facets;
+}
+
+function largestSize({ facets }: CheckedQuery, field: string): number {
+  return facets.reduce((size, facet) => (facet.field === field ? Math.max(size, facet.size) : size), 0);
+}
+
+function firstGroups(counted: FacetGroups, limit: number): FacetGroups {
+  if (counted.groups.length <= limit) return counted;
+  const groups = counted.groups.slice(0, limit);
+  return { ...counted, groups, restMax: groups.at(-1)?.count ?? 0 };
 }
 
 /** The docs of one of `populationsOf` the query that its facets count. */
@@ -64,15 +81,13 @@ function* facetOf(
   tables: Tables,
   tally: FacetTally,
   hits: DocHits,
-  groupsMax: number,
+  limit: number,
 ): Steps<FacetGroups> {
-  const { field, size, numbers } = facet;
+  const { field, numbers } = facet;
   const codes = isByValue(facet) ? yield* codesOf(field, tables) : null;
   pace.enter('facets', field);
   const groups =
-    codes === null
-      ? noGroups
-      : yield* countGroups(scopeOf(field, codes, tables, hits, tally), Math.max(size, groupsMax));
+    codes === null ? noGroups : yield* countGroups(scopeOf(field, codes, tables, hits, tally), limit);
   if (numbers === undefined) return groups;
   return { ...groups, ...(yield* countNumbers(numbers, tables.column(field), hits.docs, hits.count)) };
 }

@@ -121,9 +121,11 @@ test('shards search texts with languages, folding and synonyms as a scan of all 
         for (const one of searches) {
           const body = { search: one, pagination: { pageSize: 100 } };
           const query = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
-          const answer = mergeAnswers(
-            query,
-            shards.map((shard) => shard.query(query)),
+          const answer = atOnce(
+            mergeAnswers(
+              query,
+              shards.map((shard) => shard.query(query)),
+            ),
           );
           const expected = naiveQuery(items, fields, body, rule);
           assert.deepEqual(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { CountSum } from '../../../src/search/facets/count-sum.ts';
 import { compareGroups } from '../../../src/search/facets/facet.ts';
 import { mergeFacet } from '../../../src/search/facets/merge.ts';
+import { atOnce } from '../../../src/search/pace.ts';
 import type { FacetGroup, FacetGroups } from '../../../src/search/shard-answer.ts';
 
 const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.integer({ min: 1, max: 9 }));
@@ -41,19 +43,13 @@ test('merged groups are the first of all items, after at most one more question'
         const first = mergeFacet(
           shards.map((shard) => partOf(shard, size + more)),
           size,
-          false,
         );
         const { unknown } = first;
-        const merged =
-          unknown === null
-            ? first
-            : mergeFacet(
-                shards.map((shard) => countedOf(shard, unknown.values)),
-                size,
-                true,
-              );
-        assert.equal(merged.unknown, null);
-        assert.deepEqual(merged.groups, groupsOf(sums).slice(0, size));
+        const sum = new CountSum();
+        if (unknown !== null)
+          for (const shard of shards) sum.add(countedOf(shard, unknown.values).groups, undefined);
+        const groups = unknown === null ? first.groups : atOnce(sum.first(size));
+        assert.deepEqual(groups, groupsOf(sums).slice(0, size));
       },
     ),
     { numRuns: 1000 },
@@ -66,8 +62,23 @@ test('dates that shards write in other ways are one group', () => {
     date({ value: '2024-01-01T00:00:00Z', count: 2 }, { value: '2024-01-02', count: 1 }),
     date({ value: '2024-01-01', count: 1 }, { value: 1704153600000, count: 1 }),
   ];
-  assert.deepEqual(mergeFacet(parts, 10, false).groups, [
+  assert.deepEqual(mergeFacet(parts, 10).groups, [
     { value: '2024-01-01', count: 3 },
     { value: 1704153600000, count: 2 },
   ]);
+  const sum = new CountSum();
+  for (const { groups, scale } of parts) sum.add(groups, scale);
+  assert.deepEqual(atOnce(sum.first(1)), [{ value: '2024-01-01', count: 3 }]);
+});
+
+test('the first of very many values are found', () => {
+  const sum = new CountSum();
+  for (const shard of [0, 1, 2])
+    for (let n = 0; n < 3000; n += 1) sum.add([{ value: (n * 7) % 3000, count: n % (2 + shard) }], undefined);
+  const counts = Array.from({ length: 3000 }, (_, n) => ({
+    value: (n * 7) % 3000,
+    count: (n % 2) + (n % 3) + (n % 4),
+  }));
+  const inOrder = counts.sort((a, b) => b.count - a.count || a.value - b.value);
+  assert.deepEqual(atOnce(sum.first(100)), inOrder.slice(0, 100));
 });

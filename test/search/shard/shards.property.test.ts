@@ -5,9 +5,11 @@ import type { JsonObject } from '../../../src/contract/json.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
+import { CountSum } from '../../../src/search/facets/count-sum.ts';
+import { sharedNeeds } from '../../../src/search/facets/shared-needs.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
-import { mergeAnswers } from '../../../src/search/merge.ts';
-import { finish } from '../../../src/search/pace.ts';
+import { mergeAnswers, withCounts } from '../../../src/search/merge.ts';
+import { atOnce, finish } from '../../../src/search/pace.ts';
 import { populationsOf } from '../../../src/search/populations.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
@@ -74,15 +76,20 @@ function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
 function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMax: number) {
   const query = decided(shards, asked);
   const answers = shards.map((shard) => shard.query(query, facetGroupsMax));
-  const first = mergeAnswers(query, answers);
-  if (first.needs.length === 0) return first;
+  const first = atOnce(mergeAnswers(query, answers));
+  const { asked: needs, placeOf } = sharedNeeds(query, first.needs);
+  const counted = needs.map(({ facetIndex, values }) => {
+    const sum = new CountSum();
+    for (const shard of shards) {
+      const { groups, scale } = shard.facetCounts(query, facetIndex, values);
+      sum.add(groups, scale);
+    }
+    return atOnce(sum.first(100));
+  });
   const counts = first.needs.map(
-    ({ facetIndex, values }) =>
-      [facetIndex, shards.map((shard) => shard.facetCounts(query, facetIndex, values))] as const,
+    ({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []] as const,
   );
-  const second = mergeAnswers(query, answers, new Map(counts));
-  assert.deepEqual(second.needs, []);
-  return second;
+  return withCounts(query, first, new Map(counts));
 }
 
 /** Facets as they stand in an answer: JSON knows one zero. */
