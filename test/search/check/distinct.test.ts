@@ -22,7 +22,7 @@ test('distinct needs a field with single values', () => {
 });
 
 test('facets count what is left, unless distinctFacets says no', () => {
-  const distinct = { field: 'text', isForFacets: true, decided: null };
+  const distinct = { field: 'text', isForFacets: true, beaten: null };
   assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: null }).distinct, distinct);
   assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: false }).distinct, {
     ...distinct,
