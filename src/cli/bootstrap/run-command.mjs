@@ -18,9 +18,12 @@ const nodeVersionMin = [20, 12];
 const commandFolder = fileURLToPath(new URL('../', import.meta.url));
 const root = path.resolve(commandFolder, '../..');
 
+/** Commands that need what no package holds. Each starts Redis servers of its own. */
+const ofClones = ['test', 'bench'];
+
 /** True for commands that start a Redis of their own. `start` does so only when it is not given one. */
-function needsRedisServer(command) {
-  if (command === 'test') return true;
+export function needsRedisServer(command) {
+  if (ofClones.includes(command)) return true;
   return startsEverything(command) && !redisIsGiven();
 }
 
@@ -57,9 +60,6 @@ function checkNodeVersion() {
   );
 }
 
-/** Commands that need what no package holds. */
-const ofClones = ['test', 'bench'];
-
 function commandFile(command) {
   const file = path.join(commandFolder, `${command}.ts`);
   const isHere = isClone || !ofClones.includes(command);
@@ -92,7 +92,7 @@ async function main(command = '', ...commandArguments) {
   }
   const file = commandFile(command);
   // A package has no lock file of its own: npm has installed it.
-  if (isClone) ensureNodeModules(root, command === 'test' || command === 'bench');
+  if (isClone) ensureNodeModules(root, ofClones.includes(command));
   if (startsEverything(command)) requireHttpLibrary();
   if (needsRedisServer(command)) await ensureRedisServer();
   if (command === 'test') await ensureTestPrograms();
