@@ -1,113 +1,75 @@
-/** `npm run bench -- postings`: posting lists of our own beside FlexSearch's index, and what each part of a text index costs. */
+/** `npm run bench -- postings`: what FlexSearch could do for a text index, part by part, beside what we have. */
 
-import { Index } from 'flexsearch';
+import type { Index, IndexOptions } from 'flexsearch';
 import type { TextRules } from '../src/schemas/definition/index-texts.ts';
 import { Analyzer, plainAnalyzer } from '../src/search/analysis/analyzer.ts';
-import { Bitmap } from '../src/search/bitmap.ts';
-import { atOnce } from '../src/search/pace.ts';
-import { FieldText } from '../src/search/text/field-text.ts';
 import { wordsOf } from '../src/search/text/words.ts';
 import { cityItems, type ItemSet, packageItems } from './support/data/items.ts';
 import { heapBytes } from './support/platform/heap.ts';
+import { pairsOf, writings } from './support/query/flexsearch-words.ts';
+import {
+  flexIndex,
+  flexLists,
+  flexOptions,
+  ownLists,
+  type PostingLists,
+} from './support/query/posting-lists.ts';
+import { quantile } from './support/report/statistics.ts';
 import { figure, type Table } from './support/report/table.ts';
 import { runBench } from './support/run.ts';
 
-/** An index of texts by doc id. */
-interface Postings {
-  add(doc: number, text: string): void;
-  /** @returns how many docs are found */
-  find(word: string): number;
-  /** Null: it finds no beginnings. */
-  readonly findBeginning: ((beginning: string) => number) | null;
-  /** Takes docs out. */
-  remove(docs: readonly number[]): void;
-}
-
-const makers: Readonly<Record<string, () => Postings>> = {
-  'lists of our own': () => ownPostings(),
-  'FlexSearch, fastupdate off': () => flexPostings({ tokenize: 'strict', fastupdate: false }),
-  'FlexSearch, fastupdate on': () => flexPostings({ tokenize: 'strict', fastupdate: true }),
-  'FlexSearch, forward': () => flexPostings({ tokenize: 'forward', fastupdate: true }),
+const makers: Readonly<Record<string, () => PostingLists>> = {
+  'lists of our own': () => ownLists(),
+  ...Object.fromEntries(
+    Object.entries(flexOptions).map(([name, options]) => [name, () => flexLists(options)]),
+  ),
 };
 
-function ownPostings(analyzer: Analyzer = plainAnalyzer): Postings {
-  const text = new FieldText(analyzer);
-  return {
-    add: (doc, value) => void atOnce(text.add(doc, [value])),
-    find: (word) => text.words.docsOf(word).length,
-    findBeginning: (beginning) => {
-      let found = 0;
-      for (const { docs } of atOnce(text.words.expandBeginning(beginning, 0))) found += docs.length;
-      return found;
-    },
-    remove: (docs) => {
-      const dead = new Bitmap(Math.max(...docs) + 1);
-      for (const doc of docs) dead.add(doc);
-      while (!text.words.sweep(dead, 4096));
-    },
-  };
-}
-
-function flexPostings(options: {
-  readonly tokenize: 'strict' | 'forward';
-  readonly fastupdate: boolean;
-}): Postings {
-  // Words are cut by us, so that all have the same. Without slots for relevance it takes the least memory.
-  const index = new Index({ ...options, resolution: 1, encode: wordsOf });
-  const limit = 10_000_000;
-  return {
-    add: (doc, value) => void index.add(doc, value),
-    find: (word) => index.search(word, { limit }).length,
-    findBeginning: options.tokenize === 'forward' ? (word) => index.search(word, { limit }).length : null,
-    remove: (docs) => {
-      for (const doc of docs) index.remove(doc);
-    },
-  };
+/** Microseconds of a call, in the mean over the arguments. */
+function timeOf<T>(run: (argument: T, at: number) => unknown, args: readonly T[]): number {
+  const startedMs = performance.now();
+  for (const [at, argument] of args.entries()) run(argument, at);
+  return ((performance.now() - startedMs) * 1000) / args.length;
 }
 
 interface Filled {
-  readonly postings: Postings;
+  readonly lists: PostingLists;
   readonly microseconds: number;
   readonly bytes: number;
 }
 
 /** Time and memory for each text. */
-function fill(make: () => Postings, texts: readonly string[]): Filled {
+function fill(make: () => PostingLists, texts: readonly string[]): Filled {
   const before = heapBytes();
-  const startedMs = performance.now();
-  const postings = make();
-  for (const [doc, text] of texts.entries()) postings.add(doc, text);
-  const microseconds = ((performance.now() - startedMs) * 1000) / texts.length;
-  return { postings, microseconds, bytes: (heapBytes() - before) / texts.length };
-}
-
-/** Microseconds of a call, in the mean over the arguments. */
-function timeOf<T>(run: (argument: T) => unknown, args: readonly T[]): number {
-  const startedMs = performance.now();
-  for (const argument of args) run(argument);
-  return ((performance.now() - startedMs) * 1000) / args.length;
+  const lists = make();
+  const microseconds = timeOf((text, doc) => lists.add(doc, text), texts);
+  return { lists, microseconds, bytes: (heapBytes() - before) / texts.length };
 }
 
 /** Removing from FlexSearch without `fastupdate` takes milliseconds, so few are removed. */
 const removedMax = 300;
 
-function comparison({ name, items }: ItemSet): Table {
-  const texts = items.map(({ text }) => text);
+type Figures = readonly number[];
+
+function figuresOf(make: () => PostingLists, texts: readonly string[]): Figures {
   const words = [...new Set(texts.slice(0, 5_000).flatMap(wordsOf))]
     .filter((word) => word.length > 3)
     .slice(0, 2_000);
   const beginnings = words.slice(0, 200).map((word) => word.slice(0, 4));
   const removed = Array.from({ length: Math.min(removedMax, texts.length) }, (_, doc) => doc);
-  const rows = Object.entries(makers).map(([maker, make]) => {
-    const { postings, microseconds, bytes } = fill(make, texts);
-    const { findBeginning } = postings;
-    const times = [
-      timeOf(postings.find, words),
-      findBeginning === null ? Number.NaN : timeOf(findBeginning, beginnings),
-      timeOf(postings.remove, [removed]) / removed.length,
-    ];
-    return [maker, ...[microseconds, bytes, ...times].map(figure)];
-  });
+  const { lists, microseconds, bytes } = fill(make, texts);
+  const { findBeginning } = lists;
+  return [
+    microseconds,
+    bytes,
+    timeOf(lists.find, words),
+    findBeginning === null ? Number.NaN : timeOf(findBeginning, beginnings),
+    timeOf(lists.remove, [removed]) / removed.length,
+  ];
+}
+
+function comparison({ name, items }: ItemSet, rounds: number): Table {
+  const texts = items.map(({ text }) => text);
   return {
     title: `Postings of ${name} (${items.length.toLocaleString('en-US')} texts)`,
     columns: [
@@ -116,9 +78,78 @@ function comparison({ name, items }: ItemSet): Table {
       'bytes a text',
       'one word µs',
       'a beginning µs',
-      `removal µs of ${removed.length}`,
+      `removal µs of ${removedMax}`,
     ],
-    rows,
+    rows: inRounds(makers, rounds, (make) => figuresOf(make, texts)),
+  };
+}
+
+/** Each contender once in each round; medians of the figures. */
+function inRounds<T>(
+  contenders: Readonly<Record<string, T>>,
+  rounds: number,
+  measure: (contender: T) => Figures,
+): string[][] {
+  const measured = new Map<string, Figures[]>(Object.keys(contenders).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, contender] of Object.entries(contenders)) measured.get(name)?.push(measure(contender));
+  }
+  return [...measured].map(([name, all]) => [
+    name,
+    ...(all[0] ?? []).map((_, column) =>
+      figure(
+        quantile(
+          all.map((one) => one[column] ?? Number.NaN),
+          0.5,
+        ),
+      ),
+    ),
+  ]);
+}
+
+/** An index that is exported, and one that is filled by that beside one that is filled from texts. */
+function exports({ name, items }: ItemSet): Table {
+  const texts = items.map(({ text }) => text);
+  return {
+    title: `An exported index of ${name}`,
+    columns: ['', 'fill µs a text', 'export µs a text', 'import µs a text', 'exported bytes a text'],
+    rows: Object.entries(flexOptions).map(([option, options]) => [
+      option,
+      ...exportOf(options, texts).map(figure),
+    ]),
+  };
+}
+
+function exportOf(options: IndexOptions, texts: readonly string[]): Figures {
+  const index = flexIndex(options);
+  const filling = timeOf((text, doc) => index.add(doc, text), texts);
+  const parts: (readonly [key: string, data: string])[] = [];
+  const exporting = timeOf(() => index.export((key, data) => void parts.push([key, data])), [null]);
+  // `import` throws in an index with `fastupdate`, and turns it off.
+  const other = flexIndex({ ...options, fastupdate: false });
+  const importing = timeOf(() => importInto(other, parts), [null]);
+  const bytes = parts.reduce((sum, [, data]) => sum + Buffer.byteLength(data ?? ''), 0);
+  return [filling, exporting / texts.length, importing / texts.length, bytes / texts.length];
+}
+
+function importInto(index: Index, parts: readonly (readonly [key: string, data: string])[]): void {
+  for (const [key, data] of parts) index.import(key, data);
+}
+
+/** Rounds over the texts before a writing is timed: the compiler needs some. */
+const warmTexts = 2_000;
+
+function words({ name, items }: ItemSet): Table {
+  const texts = items.map(({ text }) => text);
+  const distinct = [...new Set(texts.flatMap(wordsOf))];
+  return {
+    title: `Words of ${name}: which of ${distinct.length.toLocaleString('en-US')} are written alike`,
+    columns: ['', 'µs a text', 'pairs promised', 'of them kept', 'pairs besides'],
+    rows: writings.map((writing) => {
+      timeOf(writing.write, texts.slice(0, warmTexts));
+      const { promised, kept, others } = pairsOf(writing, distinct);
+      return [writing.name, ...[timeOf(writing.write, texts), promised, kept, others].map(figure)];
+    }),
   };
 }
 
@@ -135,14 +166,14 @@ const parts: Readonly<Record<string, () => Analyzer>> = {
   'with all three': () => new Analyzer({ language: 'en', foldAccents: true }, synonyms),
 };
 
-function costOfParts({ name, items }: ItemSet): Table {
+function costOfParts({ name, items }: ItemSet, rounds: number): Table {
   const texts = items.map(({ text }) => text);
   return {
     title: `Words of ${name}: what each part costs a text`,
     columns: ['', 'fill µs a text', 'bytes a text'],
-    rows: Object.entries(parts).map(([part, analyzer]) => {
-      const { microseconds, bytes } = fill(() => ownPostings(analyzer()), texts);
-      return [part, figure(microseconds), figure(bytes)];
+    rows: inRounds(parts, rounds, (analyzer) => {
+      const { microseconds, bytes } = fill(() => ownLists(analyzer()), texts);
+      return [microseconds, bytes];
     }),
   };
 }
@@ -150,18 +181,25 @@ function costOfParts({ name, items }: ItemSet): Table {
 await runBench({
   name: 'postings',
   question:
-    "Why are posting lists not FlexSearch's? The words of city names and of package descriptions, cut by FlexSearch's encoder for all, in lists of our own and in its `Index` through its public interface; and what folding, a language and synonyms cost.",
+    'What can FlexSearch do for a text index? The words of city names and of package descriptions: in lists of our own and in its `Index`, all words cut by its encoder; as its normalizers and its language pack write them; an index of its `export`. And what folding, a language and synonyms cost.',
   unfair: [
     'Against FlexSearch: its index also knows which docs there are and ranks them; our shard does both elsewhere, for all fields at once.',
     'Against us: a search here is a look at one list, and its `search` copies the ids.',
     'Removal is of some texts one after the other; ours sweeps them together, as a shard does.',
+    'Against FlexSearch: what is promised of English is what the stemmer of Snowball does, which is ours. A pair of words that only the language pack brings together may be a good one.',
   ],
   async run(context) {
     const cities = await cityItems(context.quick ? 3_000 : Number.POSITIVE_INFINITY);
     const packages = await packageItems();
     const sets = [cities, packages].filter((set) => set !== null);
+    const rounds = context.quick ? 1 : 3;
     return {
-      tables: [...sets.map(comparison), ...sets.map(costOfParts)],
+      tables: [
+        ...sets.map((set) => comparison(set, rounds)),
+        ...sets.map(exports),
+        ...sets.map(words),
+        ...sets.map((set) => costOfParts(set, rounds)),
+      ],
       charts: [],
       targets: [],
     };

@@ -1,4 +1,5 @@
 /** What each part of a search costs an item of an index: the memory that it keeps, and the time to make it. */
+import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
@@ -14,10 +15,16 @@ const searches = 400;
 interface Part {
   readonly name: string;
   readonly fields: ReadonlyMap<string, FieldType>;
+  /** Absent: texts are taken as they are. */
+  readonly texts?: IndexTexts;
   /** Queries that make what the part keeps; none: it is kept from the beginning, or nothing is. */
   readonly queries: readonly BenchQuery[];
 }
 
+const rules = (own: Partial<TextRules>): IndexTexts => {
+  return { ...plainTexts, rules: new Map([['text', { language: null, foldAccents: false, ...own }]]) };
+};
+const synonyms: IndexTexts = { ...plainTexts, synonyms: [{ from: ['saint'], to: ['st', 'sankt peter'] }] };
 const typo: BenchQuery = { search: { field: 'text', value: 'abcdefg', literal: false } };
 const parts: readonly Part[] = [
   {
@@ -47,14 +54,18 @@ const parts: readonly Part[] = [
     fields: schemaFields,
     queries: [{ sort: [{ field: 'size', order: 'desc' }] }],
   },
+  { name: 'accents folded', fields: schemaFields, texts: rules({ foldAccents: true }), queries: [] },
+  { name: 'a language', fields: schemaFields, texts: rules({ language: 'en' }), queries: [] },
+  { name: 'synonyms', fields: schemaFields, texts: synonyms, queries: [] },
   { name: 'a place', fields: new Map([...schemaFields, ['place', 'geoPoint']]), queries: [] },
 ];
 
 /** @param items with places */
 export function partCosts(items: readonly Item[]): Table {
-  const plain = costOf(schemaFields, [], items);
-  const rows = parts.map(({ name, fields, queries }) => {
-    const { filled, asked } = costOf(fields, queries, items);
+  const plain = costOf({ fields: schemaFields, queries: [] }, items);
+  const rows = parts.map(({ name, ...part }) => {
+    const { queries } = part;
+    const { filled, asked } = costOf(part, items);
     const own = queries.length > 0 ? asked : less(filled, plain.filled);
     return [name, ...shown(own, items.length)];
   });
@@ -82,11 +93,10 @@ function less(cost: Cost, other: Cost): Cost {
 
 /** The costs of filling a shard, and of asking it for the first time, less those of asking it again. */
 function costOf(
-  fields: Part['fields'],
-  queries: Part['queries'],
+  { fields, queries, texts = plainTexts }: Omit<Part, 'name'>,
   items: readonly Item[],
 ): { readonly filled: Cost; readonly asked: Cost } {
-  const shard = new Shard({ fields });
+  const shard = new Shard({ fields, texts });
   const filled = cost(() => {
     for (const { id, name, text, category, size, place } of items) {
       const placed = fields.has('place') && place !== undefined ? { place: { ...place } } : {};

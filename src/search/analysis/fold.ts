@@ -1,5 +1,5 @@
 /** Letters with a stroke or two letters in one, which NFKD does not take apart. */
-const letters: Readonly<Record<string, string>> = {
+export const foldedLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
@@ -18,6 +18,6 @@ export function foldAccents(word: string): string {
   return word
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/[ßæœøłđı]/g, (letter) => letters[letter] ?? letter)
+    .replace(/[ßæœøłđı]/g, (letter) => foldedLetters[letter] ?? letter)
     .normalize('NFC');
 }

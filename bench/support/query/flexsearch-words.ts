@@ -1,0 +1,76 @@
+/** How FlexSearch's encoders write words, and which words they bring together otherwise than the reference promises. */
+import { Charset, Encoder, type EncoderOptions } from 'flexsearch';
+import english from 'flexsearch/lang/en';
+import { Analyzer } from '../../../src/search/analysis/analyzer.ts';
+import { foldedLetters } from '../../../src/search/analysis/fold.ts';
+import { wordsOf } from '../../../src/search/text/words.ts';
+
+/** One way to write the words of a text: those that are written alike find each other. */
+export interface Writing {
+  readonly name: string;
+  readonly write: (text: string) => readonly string[];
+  /** The way that does what the reference promises (docs/reference/indexes-and-queries.md "Words of a field"). */
+  readonly promised: (text: string) => readonly string[];
+}
+
+/** Without the cache, which needs a timer and answers for texts that come again. */
+function encoder(...options: EncoderOptions[]): Writing['write'] {
+  const made = new Encoder();
+  for (const option of [...options, { cache: false }]) made.assign(option);
+  return (text) => made.encode(text);
+}
+
+const folding = new Analyzer({ language: null, foldAccents: true });
+const stemming = new Analyzer({ language: 'en', foldAccents: false });
+const folded = (text: string) => wordsOf(text).map((word) => folding.word(word));
+const stemmed = (text: string) => wordsOf(text).flatMap((word) => stemming.stem?.(word) ?? []);
+/** What would break other promises of words is off: double letters count, and numbers are not cut. */
+const letters: EncoderOptions = { dedupe: false, numeric: false };
+
+export const writings: readonly Writing[] = [
+  { name: 'words: ours, `Encoder` with all else off', write: wordsOf, promised: wordsOf },
+  { name: 'words: `Encoder` as it comes', write: encoder(), promised: wordsOf },
+  { name: 'folding: ours', write: folded, promised: folded },
+  { name: 'folding: `Charset.Normalize`', write: encoder(Charset.Normalize), promised: folded },
+  {
+    name: 'folding: that, `dedupe` and `numeric` off',
+    write: encoder(Charset.Normalize, letters),
+    promised: folded,
+  },
+  {
+    name: 'folding: that, with a `mapper` of our letters',
+    write: encoder(Charset.Normalize, letters, { mapper: new Map(Object.entries(foldedLetters)) }),
+    promised: folded,
+  },
+  { name: 'folding: `Charset.LatinBalance`', write: encoder(Charset.LatinBalance), promised: folded },
+  { name: 'English: ours', write: stemmed, promised: stemmed },
+  { name: 'English: language pack', write: encoder(english), promised: stemmed },
+  { name: 'English: that, `dedupe` and `numeric` off', write: encoder(english, letters), promised: stemmed },
+];
+
+/** Pairs of distinct words that are written alike. */
+export interface Pairs {
+  readonly promised: number;
+  /** Of the promised ones, those that are kept. */
+  readonly kept: number;
+  /** Those that nobody promised. */
+  readonly others: number;
+}
+
+export function pairsOf({ write, promised }: Writing, words: readonly string[]): Pairs {
+  const written = words.map((word) => write(word).join(' '));
+  const wanted = words.map((word) => promised(word).join(' '));
+  const kept = alike(words.map((_, at) => keyOf([written[at] ?? '', wanted[at] ?? ''])));
+  return { promised: alike(wanted), kept, others: alike(written) - kept };
+}
+
+function keyOf([written, wanted]: readonly [string, string]): string {
+  return written === '' || wanted === '' ? '' : `${written}\n${wanted}`;
+}
+
+/** Pairs of equal texts. An empty one is no word. */
+function alike(texts: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const text of texts) if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts.values()].reduce((pairs, count) => pairs + (count * (count - 1)) / 2, 0);
+}

@@ -1,0 +1,68 @@
+/** Posting lists of a text field: ours, and those of FlexSearch's `Index` through its public interface. */
+import { Index, type IndexOptions } from 'flexsearch';
+import { type Analyzer, plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
+import { Bitmap } from '../../../src/search/bitmap.ts';
+import { atOnce } from '../../../src/search/pace.ts';
+import { FieldText } from '../../../src/search/text/field-text.ts';
+import { wordsOf } from '../../../src/search/text/words.ts';
+
+/** An index of texts by doc id. */
+export interface PostingLists {
+  add(doc: number, text: string): void;
+  /** @returns how many docs are found */
+  find(word: string): number;
+  /** Null: it finds no beginnings. */
+  readonly findBeginning: ((beginning: string) => number) | null;
+  /** Takes docs out. */
+  remove(docs: readonly number[]): void;
+}
+
+export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
+  const text = new FieldText(analyzer);
+  return {
+    add: (doc, value) => void atOnce(text.add(doc, [value])),
+    find: (word) => text.words.docsOf(word).length,
+    findBeginning: (beginning) => {
+      let found = 0;
+      for (const { docs } of atOnce(text.words.expandBeginning(beginning, 0))) found += docs.length;
+      return found;
+    },
+    remove: (docs) => {
+      const dead = new Bitmap(Math.max(...docs) + 1);
+      for (const doc of docs) dead.add(doc);
+      while (!text.words.sweep(dead, 4096));
+    },
+  };
+}
+
+/** `resolution: 1` is no slot for relevance, and takes the least memory. Words are cut by us, so that all have the same. */
+export const flexOptions: Readonly<Record<string, IndexOptions>> = {
+  '`Index`, `fastupdate: false`': { resolution: 1, fastupdate: false },
+  '`Index`, `fastupdate: true`': { resolution: 1, fastupdate: true },
+  '`Index`, `resolution: 9`': { resolution: 9, fastupdate: true },
+  '`Index`, `context`': {
+    resolution: 1,
+    fastupdate: true,
+    context: { resolution: 1, depth: 1, bidirectional: true },
+  },
+  '`Index`, `tokenize: forward`': { resolution: 1, fastupdate: true, tokenize: 'forward' },
+};
+
+const limit = 10_000_000;
+
+export function flexIndex(options: IndexOptions): Index {
+  return new Index({ tokenize: 'strict', ...options, encode: wordsOf });
+}
+
+export function flexLists(options: IndexOptions): PostingLists {
+  const index = flexIndex(options);
+  const find = (word: string) => index.search(word, { limit }).length;
+  return {
+    add: (doc, value) => void index.add(doc, value),
+    find,
+    findBeginning: options.tokenize === 'forward' ? find : null,
+    remove: (docs) => {
+      for (const doc of docs) index.remove(doc);
+    },
+  };
+}
