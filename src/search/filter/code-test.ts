@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts';
+import { Bitmap } from '../bitmap.ts';
 import type { PlainValue, ValueDictionary } from '../columns/value-dictionary.ts';
 import { pace, type Steps } from '../pace.ts';
 import { compilePattern } from '../text/pattern.ts';
@@ -44,10 +45,17 @@ function* equalTest(dictionary: ValueDictionary, values: readonly Json[]): Steps
     pace.units += unitsPerListed;
     if (pace.isOver()) yield;
   }
+  return oneOf(dictionary, [...codes]);
+}
+
+/** @param codes each once */
+function oneOf(dictionary: ValueDictionary, codes: readonly number[]): CodeTest {
   const [first] = codes;
   if (first === undefined) return none;
-  if (codes.size === 1) return { kind: 'one', code: first };
-  return { kind: 'some', accepts: (code) => codes.has(code) };
+  if (codes.length === 1) return { kind: 'one', code: first };
+  const accepted = new Bitmap(dictionary.codeCount);
+  accepted.addAll(codes);
+  return { kind: 'some', accepts: (code) => accepted.has(code), codes };
 }
 
 /** A test without case. Only texts have a case, so other values are looked for only when no text is listed. */
@@ -96,7 +104,7 @@ function* amongCandidates(
     pace.units += unitsPerListed;
     if (pace.isOver()) yield;
   }
-  return codes.size === 0 ? none : { kind: 'some', accepts: (code) => codes.has(code), codes: [...codes] };
+  return oneOf(dictionary, [...codes]);
 }
 
 const unknown = 0;
