@@ -25,6 +25,13 @@ export interface ShardRequest {
   readonly queries: readonly ShardQuery[];
 }
 
+/** True when it asks further about a query that the workers have answered in part. */
+export function asksFurther({ queries }: ShardRequest): boolean {
+  return queries.some(
+    ({ question: { kind, query } }) => kind !== 'answer' || (query.distinct?.beaten ?? null) !== null,
+  );
+}
+
 /**
  * The request as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside it stand the items
  * that are beaten, of each query, because they may be very many: these are parsed bit by bit.

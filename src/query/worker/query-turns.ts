@@ -5,6 +5,8 @@ const keptMax = 8;
 
 export interface TenantRequest {
   readonly tenant: string;
+  /** True for a further question about a query that was answered in part. */
+  readonly asksFurther: boolean;
 }
 
 export class QueryTurns<Request extends TenantRequest> {
@@ -57,10 +59,19 @@ export class QueryTurns<Request extends TenantRequest> {
     if (at >= 0) this.#kept.splice(at, 1);
   }
 
-  /** The next request that takes long: one that can begin again now, or else one that goes on. */
+  /**
+   * The next request that takes long: one that can begin again now, or else one that goes on. A further question comes
+   * before first ones. If many queries each had their first question answered before any had its second, all of them
+   * would end together, and too late.
+   */
   takeLong(): Request | null {
-    const parkedAt = this.#parked.findIndex((request) => this.#hasRoomFor(request));
-    if (parkedAt >= 0) return this.#parked.splice(parkedAt, 1)[0] ?? null;
+    const ready = this.#parked.filter((request) => this.#hasRoomFor(request));
+    const [first = null] = ready;
+    const chosen = ready.find(({ asksFurther }) => asksFurther) ?? first;
+    if (chosen !== null) {
+      this.#parked = this.#parked.filter((request) => request !== chosen);
+      return chosen;
+    }
     const next = this.#kept.shift();
     if (next !== undefined) this.#kept.push(next);
     return next ?? null;

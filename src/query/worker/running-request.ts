@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { encodeReply, type ShardReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
-import type { ShardRequest } from '../protocol/shard-request.ts';
+import { asksFurther, type ShardRequest } from '../protocol/shard-request.ts';
 import type { InboundRequest } from '../transport/transport.ts';
 import { type AnswerOptions, answerQuestion } from './answer-question.ts';
 import { Evaluation } from './evaluation.ts';
@@ -37,6 +37,11 @@ export class RunningRequest {
   /** Alias of the tenant whose turn it takes. */
   get tenant(): string {
     return this.request.queries[0]?.scope.tenant ?? '';
+  }
+
+  /** True when workers have done a part of the work on its query before. */
+  get asksFurther(): boolean {
+    return asksFurther(this.request);
   }
 
   get isBegun(): boolean {

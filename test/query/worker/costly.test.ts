@@ -215,3 +215,23 @@ test('facets of large values count towards what a page may hold, whatever the nu
     }
   }
 });
+
+test('costly queries that take several questions are answered one after the other, not all at the end', async (context) => {
+  const layout = { partitions: 6, workers: 3, queryCpuMs: 30_000 };
+  const cluster = await TestCluster.start(redis, rude, layout);
+  context.after(() => cluster.stop());
+  await writeInParts(cluster, longTexts(6_000));
+  const filters = { or: [...conditionsOf(patterns(20)), { field: 'n', operator: 'lessThan', value: 1e6 }] };
+  const query: Json = { distinct: 'n', filters, sort: [{ field: 'f' }], facets: [{ field: 'n' }] };
+  const startedMs = performance.now();
+  const waits = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const [outcome] = await cluster.run(target, query);
+      assert.ok(outcome?.ok);
+      return performance.now() - startedMs;
+    }),
+  );
+  const [shortest, longest] = [Math.min(...waits), Math.max(...waits)];
+  // Three questions each: were all of one kind answered before any of the next, the first would end in the last third.
+  assert.ok(shortest < 0.6 * longest, `they took from ${Math.round(shortest)} to ${Math.round(longest)} ms`);
+});

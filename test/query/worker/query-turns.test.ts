@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryTurns } from '../../../src/query/worker/query-turns.ts';
 
-const request = (tenant: string, number = 0) => ({ tenant, number });
+const request = (tenant: string, number = 0, asksFurther = false) => ({ tenant, number, asksFurther });
 
 test('tenants take turns, each with its oldest request first', () => {
   const turns = new QueryTurns();
@@ -38,6 +38,16 @@ test('eight requests keep their work, and they go on one slice after the other',
   assert.deepEqual(round, requests.slice(0, 8));
   turns.end(requests[0] ?? request('none'));
   assert.equal(turns.takeLong(), requests[8]);
+});
+
+test('of the requests that begin again, those about a query that was answered in part come first', () => {
+  const turns = new QueryTurns();
+  const [kept, first, further] = [request('a', 1), request('a', 2), request('a', 3, true)];
+  for (const one of [kept, first, further]) turns.pause(one);
+  assert.equal(turns.takeLong(), kept);
+  turns.end(kept);
+  assert.equal(turns.takeLong(), further);
+  assert.equal(turns.takeLong(), first);
 });
 
 test('what nobody waits for is dropped, and all that takes long can be taken out', () => {
