@@ -9,7 +9,7 @@ import type {
 } from '../../../src/config/configuration.ts';
 import { everyIndex } from '../../../src/config/tenant/index-patterns.ts';
 import type { FieldTypeName } from '../../../src/schemas/definition/index-fields.ts';
-import { plainTexts } from '../../../src/schemas/definition/index-texts.ts';
+import { type IndexTexts, plainTexts } from '../../../src/schemas/definition/index-texts.ts';
 import type { FullSchema, IndexSchema } from '../../../src/schemas/schema.ts';
 
 export const environment: Environment = { id: 'env-1', alias: 'production' };
@@ -17,13 +17,13 @@ export const sourceId = 'source-1';
 
 export type IndexFields = Record<string, FieldTypeName>;
 
-function indexSchema(alias: string, fields: IndexFields): IndexSchema {
+function indexSchema(alias: string, fields: IndexFields, texts: IndexTexts): IndexSchema {
   return {
     alias,
     digest: JSON.stringify(fields),
     triggers: new Map([['cms', new Set(['page'])]]),
     lookupPlans: [],
-    texts: plainTexts,
+    texts,
     metadata: { index: null, fields: new Map() },
     fields: new Map(Object.entries(fields)),
     build: () => {
@@ -48,7 +48,12 @@ function fullSchema(alias: string): FullSchema {
   };
 }
 
-export function tenantOf(indexes: Readonly<Record<string, IndexFields>>, alias = 'acme'): Tenant {
+/** @param texts of all indexes */
+export function tenantOf(
+  indexes: Readonly<Record<string, IndexFields>>,
+  alias = 'acme',
+  texts = plainTexts,
+): Tenant {
   const source: Source = { id: sourceId, name: 'CMS', sourceGroup: 'cms', environments: [environment] };
   const quiet: Source = { ...source, id: 'source-2', sourceGroup: 'quiet' };
   const groups: SourceGroup[] = [
@@ -65,7 +70,9 @@ export function tenantOf(indexes: Readonly<Record<string, IndexFields>>, alias =
     sources: new Map([source, quiet].map((one) => [one.id, one])),
     schemas: new Map(['page', 'teaser'].map((name) => [name, fullSchema(name)])),
     partials: new Map(),
-    indexes: new Map(Object.entries(indexes).map(([name, fields]) => [name, indexSchema(name, fields)])),
+    indexes: new Map(
+      Object.entries(indexes).map(([name, fields]) => [name, indexSchema(name, fields, texts)]),
+    ),
     hasCode: false,
     lookupLayouts: new Map(),
     sourceIn: (group, environmentId) =>
