@@ -10,6 +10,7 @@ import {
   pageSizeDefault,
   pageSizeMax,
   queriesPerRequestMax,
+  searchCodePointsMax,
   searchFuzzinessMax,
   searchWeightMax,
 } from './limits.ts';
@@ -27,9 +28,10 @@ const conditionShape: Shape = {
     operator: { type: 'string', enum: filterOperators },
     value: {
       description:
-        'A scalar, null, or a list for `in`; numbers and booleans may be text, a list text with commas',
+        'A scalar, null, or a list for `in`; numbers and booleans may be text, a list text with commas. ' +
+        '{lat, lon, meters} for `withinDistance`, {north, south, east, west} for `withinBox`',
     },
-    caseInsensitive: { type: 'boolean', description: 'Absent: false' },
+    caseInsensitive: { type: ['boolean', 'null'], description: 'Absent: false' },
   },
   required: ['field', 'operator'],
 };
@@ -105,16 +107,16 @@ const queryMembers = {
   search: {
     type: ['object', 'null'],
     properties: {
-      field: { type: 'string' },
+      field: { type: ['string', 'null'] },
       fields: {
-        type: 'array',
+        type: ['array', 'null'],
         description: 'In place of `field`: a document matches by any of them',
         items: {
           type: 'object',
           properties: {
             field: { type: 'string' },
             weight: {
-              type: 'number',
+              type: ['number', 'null'],
               maximum: searchWeightMax,
               description: 'Over 0: what the score of this field is multiplied by; absent: 1',
             },
@@ -122,12 +124,15 @@ const queryMembers = {
           required: ['field'],
         },
       },
-      value: { type: 'string' },
-      literal: { type: 'boolean', description: 'Absent: false, so words may differ a little' },
-      mode: { type: 'string', enum: ['any', 'all'], description: 'How many words must match; absent: any' },
-      prefix: { type: 'boolean', description: 'The last word also matches words that begin with it' },
+      value: { type: 'string', maxLength: searchCodePointsMax },
+      literal: { type: ['boolean', 'null'], description: 'Absent: false, so words may differ a little' },
+      mode: { enum: ['any', 'all', null], description: 'How many words must match; absent: any' },
+      prefix: {
+        type: ['boolean', 'null'],
+        description: 'The last word also matches words that begin with it',
+      },
       fuzziness: {
-        type: 'integer',
+        type: ['integer', 'null'],
         minimum: 0,
         maximum: searchFuzzinessMax,
         description: 'Edits that a word may have; absent: as its length says',
@@ -138,11 +143,23 @@ const queryMembers = {
     type: ['object', 'null'],
     description: 'Rows get `_highlights`: the texts in which the search found words, with these words marked',
     properties: {
-      fields: { type: 'array', items: { type: 'string' }, description: 'Absent: the searched fields' },
-      before: { type: 'string', maxLength: highlightMarkCharactersMax, description: 'Absent: <em>' },
-      after: { type: 'string', maxLength: highlightMarkCharactersMax, description: 'Absent: </em>' },
+      fields: {
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        description: 'Absent: the searched fields',
+      },
+      before: {
+        type: ['string', 'null'],
+        maxLength: highlightMarkCharactersMax,
+        description: 'Absent: <em>',
+      },
+      after: {
+        type: ['string', 'null'],
+        maxLength: highlightMarkCharactersMax,
+        description: 'Absent: </em>',
+      },
       length: {
-        type: 'integer',
+        type: ['integer', 'null'],
         minimum: 1,
         description: 'Code points of a passage around the best matches; absent: whole texts',
       },
@@ -155,7 +172,11 @@ const queryMembers = {
       properties: {
         field: { type: 'string' },
         name: { type: ['string', 'null'], description: 'Absent: the field' },
-        size: { type: 'integer', maximum: facetSizeMax, description: `Absent or 0: ${facetSizeDefault}` },
+        size: {
+          type: ['integer', 'null'],
+          maximum: facetSizeMax,
+          description: `Absent or 0: ${facetSizeDefault}`,
+        },
         ...numberFacetMembers,
         filter: {
           type: ['boolean', 'null'],
@@ -172,16 +193,16 @@ const queryMembers = {
       properties: {
         field: { type: 'string' },
         near: nearShape,
-        order: { enum: ['asc', 'desc', 0, 1], description: '0 is desc, 1 is asc. Absent: asc' },
+        order: { enum: ['asc', 'desc', 0, 1, null], description: '0 is desc, 1 is asc. Absent: asc' },
       },
     },
   },
   pagination: {
     type: ['object', 'null'],
     properties: {
-      page: { type: 'integer', minimum: 0, description: 'Absent: 0' },
+      page: { type: ['integer', 'null'], minimum: 0, description: 'Absent: 0' },
       pageSize: {
-        type: 'integer',
+        type: ['integer', 'null'],
         minimum: 0,
         maximum: pageSizeMax,
         description: `Absent: ${pageSizeDefault}`,
