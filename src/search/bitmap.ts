@@ -22,7 +22,7 @@ export class Bitmap {
     this.words[at] = (this.words[at] ?? 0) | (1 << (id & 31));
   }
 
-  addAll(ids: readonly number[]): void {
+  addAll(ids: ArrayLike<number>): void {
     for (let at = 0; at < ids.length; at += 1) this.add(ids[at] ?? 0);
   }
 

@@ -33,6 +33,11 @@ export class SegmentedMap<K extends Key, V> {
     this.#mapOf(key).set(key, value);
   }
 
+  /** Changes the value of a key that is there. */
+  set(key: K, value: V): void {
+    this.#mapOf(key).set(key, value);
+  }
+
   remove(key: K): void {
     if (this.#mapOf(key).delete(key)) this.#size -= 1;
   }

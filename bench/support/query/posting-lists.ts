@@ -4,6 +4,8 @@ import { type Analyzer, plainAnalyzer } from '../../../src/search/analysis/analy
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { atOnce } from '../../../src/search/pace.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
+import type { DocRun } from '../../../src/search/text/postings.ts';
+import type { TextIndex } from '../../../src/search/text/text-index.ts';
 import { wordsOf } from '../../../src/search/text/words.ts';
 
 /** An index of texts by doc id. */
@@ -21,18 +23,25 @@ export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   const text = new FieldText(analyzer);
   return {
     add: (doc, value) => void atOnce(text.add(doc, [value])),
-    find: (word) => text.words.docsOf(word).length,
-    findBeginning: (beginning) => {
-      let found = 0;
-      for (const { docs } of atOnce(text.words.expandBeginning(beginning, 0))) found += docs.length;
-      return found;
-    },
+    find: (word) => countDocs(text.words, text.words.placesOf(word)),
+    findBeginning: (beginning) =>
+      countDocs(text.words, atOnce(text.words.expandBeginning(beginning, 0)).flat()),
     remove: (docs) => {
       const dead = new Bitmap(Math.max(...docs) + 1);
       for (const doc of docs) dead.add(doc);
       while (!text.words.sweep(dead, 4096));
     },
   };
+}
+
+function countDocs(index: TextIndex, places: readonly number[]): number {
+  const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
+  let count = 0;
+  for (const place of places) {
+    index.show(place, run);
+    count += run.end - run.from;
+  }
+  return count;
 }
 
 /** `resolution: 1` is no slot for relevance, and takes the least memory. Words are cut by us, so that all have the same. */

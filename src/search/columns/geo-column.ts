@@ -1,20 +1,26 @@
 import type { Json } from '../../contract/json.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
+import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/doc-test.ts';
+import { sparseShare } from '../filter/matcher.ts';
+import { siftBy } from '../filter/sift.ts';
 import { grown } from '../growth.ts';
 import { pace, type Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
+import { SortedDocs } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
+import { type GeoArea, geoAreaOf } from './geo-area.ts';
 import { NearOrder } from './geo-order.ts';
 import { type GeoPoint, geoPointOf } from './geo-point.ts';
-import { geoTestOf } from './geo-test.ts';
+
 import { ListArena } from './list-arena.ts';
 
-/** Latitude and longitude of each place of a doc, one behind the other. */
+/** Latitude and longitude of each place of a list, one behind the other. */
 const numbersPerPlace = 2;
 /** The cost of testing a place, in units of the pace. */
 const unitsPerPlace = 5;
+/** To sort the docs costs about as much as so many scans. */
+const scansPerSort = 64;
 
 /** Places on the earth: of a `geoPoint` one for each doc, of a `geoPoint[]` several. A place takes 16 bytes. */
 export class GeoColumn implements Column {
@@ -23,54 +29,94 @@ export class GeoColumn implements Column {
   /** Of a list. */
   readonly #lists: ListArena<Float64Array>;
   /** Of single places, by doc; NaN for none. */
-  #places: Float64Array;
+  #lats: Float64Array;
+  #lons: Float64Array;
+  /** Of single places; null while scans have not cost as much as to sort, so that an import does not sort again and again. */
+  #byLatitude: SortedDocs | null = null;
+  #scans = 0;
 
   constructor(capacity: number, isList: boolean) {
     this.present = new Bitmap(capacity);
     this.#isList = isList;
     this.#lists = new ListArena(isList ? capacity : 0, (length) => new Float64Array(length));
-    this.#places = new Float64Array(isList ? 0 : capacity * numbersPerPlace).fill(Number.NaN);
+    this.#lats = new Float64Array(isList ? 0 : capacity).fill(Number.NaN);
+    this.#lons = new Float64Array(isList ? 0 : capacity).fill(Number.NaN);
   }
 
   get bytes(): number {
-    return this.#places.byteLength + (this.#isList ? this.#lists.bytes : 0);
+    if (this.#isList) return this.#lists.bytes;
+    return this.#lats.byteLength + this.#lons.byteLength + (this.#byLatitude?.bytes ?? 0);
   }
 
   set(doc: number, value: Json): Steps<void> | null {
     if (this.#isList) return this.#setList(doc, value);
     const point = geoPointOf(value);
     if (point === null) return null;
-    this.#places[doc * numbersPerPlace] = point.lat;
-    this.#places[doc * numbersPerPlace + 1] = point.lon;
+    this.#place(doc, point);
     this.present.add(doc);
     return null;
   }
 
   clear(doc: number): null {
     if (this.#isList) this.#lists.clear(doc);
-    else this.#places.fill(Number.NaN, doc * numbersPerPlace, (doc + 1) * numbersPerPlace);
+    else this.#place(doc, { lat: Number.NaN, lon: Number.NaN });
     this.present.remove(doc);
     return null;
   }
 
   *grow(capacity: number): Steps<void> {
     this.present.grow(capacity);
-    if (this.#isList) yield* this.#lists.grow(capacity);
-    else this.#places = yield* grown(this.#places, new Float64Array(capacity * numbersPerPlace), Number.NaN);
+    if (this.#isList) {
+      yield* this.#lists.grow(capacity);
+      return;
+    }
+    this.#lats = yield* grown(this.#lats, new Float64Array(capacity), Number.NaN);
+    this.#lons = yield* grown(this.#lons, new Float64Array(capacity), Number.NaN);
   }
 
   *match(condition: Condition): Steps<DocTest> {
-    const accepts = geoTestOf(condition);
-    if (accepts === null) return matchNothing;
-    const { items, startOf, endOf } = this.#reader();
-    return matchTested((doc) => {
+    const area = geoAreaOf(condition);
+    if (area === null) return matchNothing;
+    const { lats, lons, step, lonBehind, startOf, endOf } = this.#reader();
+    const isWithin = (doc: number): boolean => {
       const end = endOf(doc);
-      for (let at = startOf(doc); at < end; at += numbersPerPlace) {
+      for (let at = startOf(doc); at < end; at += step) {
         pace.units += unitsPerPlace;
-        if (accepts(items[at] ?? Number.NaN, items[at + 1] ?? Number.NaN)) return true;
+        if (area.has(lats[at] ?? Number.NaN, lons[at + lonBehind] ?? Number.NaN)) return true;
       }
       return false;
-    });
+    };
+    const near = this.#isList ? null : yield* this.#betweenParallels(area);
+    if (near === null) return matchTested(isWithin);
+    const count = yield* siftBy(isWithin, near, near.length);
+    return matchListed(near.subarray(0, count), isWithin);
+  }
+
+  /** The docs between the parallels of an area; null when they are so many that a scan is as good. */
+  *#betweenParallels({ south, north }: GeoArea): Steps<Int32Array | null> {
+    if (this.#byLatitude === null) {
+      this.#scans += 1;
+      if (this.#scans <= scansPerSort) return null;
+      const { phase, detail } = pace;
+      pace.enter('shared');
+      this.#byLatitude = yield* SortedDocs.of(this.#lats);
+      pace.enter(phase, detail);
+    }
+    const stretch = { low: south, high: north };
+    const count = this.#byLatitude.count(this.#lats, stretch);
+    if (count * sparseShare > this.#lats.length) return null;
+    const all = { isDescending: false, limit: Number.POSITIVE_INFINITY, after: null };
+    return (yield* this.#byLatitude.first(this.#lats, stretch, all)).docs;
+  }
+
+  #place(doc: number, { lat, lon }: GeoPoint): void {
+    this.#byLatitude?.move(doc, this.#lats[doc] ?? Number.NaN);
+    if (this.#byLatitude?.isWorn === true) {
+      this.#byLatitude = null;
+      this.#scans = 0;
+    }
+    this.#lats[doc] = lat;
+    this.#lons[doc] = lon;
   }
 
   /** Places have no order by themselves; see `near`. */
@@ -99,18 +145,17 @@ export class GeoColumn implements Column {
   }
 
   #reader(): PlacesReader {
-    const places = this.#places;
     if (!this.#isList) {
-      return {
-        items: places,
-        startOf: (doc) => doc * numbersPerPlace,
-        endOf: (doc) =>
-          Number.isNaN(places[doc * numbersPerPlace] ?? Number.NaN) ? 0 : (doc + 1) * numbersPerPlace,
-      };
+      const [lats, lons] = [this.#lats, this.#lons];
+      const endOf = (doc: number) => (Number.isNaN(lats[doc] ?? Number.NaN) ? 0 : doc + 1);
+      return { lats, lons, step: 1, lonBehind: 0, startOf: (doc) => doc, endOf };
     }
     const { items, starts, counts } = this.#lists;
     return {
-      items,
+      lats: items,
+      lons: items,
+      step: numbersPerPlace,
+      lonBehind: 1,
       startOf: (doc) => starts[doc] ?? 0,
       endOf: (doc) => (starts[doc] ?? 0) + (counts[doc] ?? 0),
     };
@@ -119,8 +164,13 @@ export class GeoColumn implements Column {
 
 /** Reads the places of docs, as they are now. */
 export interface PlacesReader {
-  /** Latitudes, each with its longitude behind it. */
-  readonly items: Float64Array;
+  readonly lats: Float64Array;
+  readonly lons: Float64Array;
+  /** From the latitude of one place to that of the next. */
+  readonly step: number;
+  /** How far behind the place of a latitude its longitude is. */
+  readonly lonBehind: number;
+  /** Place of a doc's first latitude. */
   startOf(doc: number): number;
   /** Not above `startOf` for a doc without a place. */
   endOf(doc: number): number;

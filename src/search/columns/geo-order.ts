@@ -56,11 +56,11 @@ export class NearOrder implements Order {
 
   /** Infinite for a doc without a place. */
   #nearest(doc: number): number {
-    const { items } = this.#places;
+    const { lats, lons, step, lonBehind } = this.#places;
     const end = this.#places.endOf(doc);
     let nearest = Infinity;
-    for (let at = this.#places.startOf(doc); at < end; at += 2) {
-      nearest = Math.min(nearest, this.#distanceTo(items[at] ?? 0, items[at + 1] ?? 0));
+    for (let at = this.#places.startOf(doc); at < end; at += step) {
+      nearest = Math.min(nearest, this.#distanceTo(lats[at] ?? 0, lons[at + lonBehind] ?? 0));
       pace.units += unitsPerDistance;
     }
     return nearest;

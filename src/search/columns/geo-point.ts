@@ -14,6 +14,8 @@ export const longitudeMax = 180;
 /** The mean radius of the earth, as the IUGG has it. */
 const earthRadiusMetres = 6_371_008.8;
 const radiansPerDegree = Math.PI / 180;
+/** Metres from a parallel to the next degree of latitude. */
+export const metresPerDegree = earthRadiusMetres * radiansPerDegree;
 
 /** True for a number of degrees from -max to max. */
 export function isDegrees(value: Json, max: number): value is number {
@@ -55,33 +57,4 @@ function latitudeCosine(lat: number): number {
 /** -180 and 180 degrees are one meridian. */
 function oneMeridian(lon: number): number {
   return lon === -longitudeMax ? longitudeMax : lon;
-}
-
-/** Says whether a place is within something. */
-export type GeoTest = (lat: number, lon: number) => boolean;
-
-/** Rounding of distances never reaches this far. */
-const slackMetres = 1;
-
-/** Places at most so far away. Most are told by their latitude alone, because nothing is nearer than its parallel. */
-export function withinDistance(from: GeoPoint, metres: number): GeoTest {
-  const distanceTo = distanceFrom(from);
-  const band = (metres + slackMetres) / (earthRadiusMetres * radiansPerDegree);
-  return (lat, lon) => Math.abs(lat - from.lat) <= band && distanceTo(lat, lon) <= metres;
-}
-
-/** Degrees. A box whose west is over its east goes over the date line. */
-export interface GeoBox {
-  readonly north: number;
-  readonly south: number;
-  readonly east: number;
-  readonly west: number;
-}
-
-/** Places in a box, its edges within. -180 and 180 are one meridian. */
-export function withinBox({ north, south, east, west }: GeoBox): GeoTest {
-  const isBetween: (lon: number) => boolean =
-    west <= east ? (lon) => lon >= west && lon <= east : (lon) => lon >= west || lon <= east;
-  return (lat, lon) =>
-    lat >= south && lat <= north && (isBetween(lon) || (Math.abs(lon) === longitudeMax && isBetween(-lon)));
 }

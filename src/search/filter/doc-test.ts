@@ -36,6 +36,25 @@ export function matchSet(set: Bitmap): DocTest {
   };
 }
 
+/** Docs that were found, by a list of them. */
+export function matchListed(docs: Int32Array, test: (doc: number) => boolean): DocTest {
+  return {
+    test,
+    scan: (into, _from, docCount) => {
+      into.addAll(docs);
+      pace.units += docs.length;
+      return docCount;
+    },
+    few: {
+      count: docs.length,
+      list: (out) => {
+        out.set(docs);
+        return docs.length;
+      },
+    },
+  };
+}
+
 /** The docs that pass a test. They are found by testing all docs. */
 export function matchTested(test: (doc: number) => boolean): DocTest {
   return { test, scan: (into, from, docCount) => scanTested(test, into, from, docCount), few: null };

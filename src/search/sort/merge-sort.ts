@@ -12,13 +12,22 @@ export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number)
   const left = yield* sorted(items.slice(0, middle), compare);
   const right = yield* sorted(items.slice(middle), compare);
   pace.units += comparisonUnits * Math.min(items.length, 2 * atOnce);
-  const merged: T[] = [];
+  return yield* merged(left, right, compare);
+}
+
+/** The items of two lists that are in order, in order. Of equal items those of the first list come first. */
+export function* merged<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+): Steps<T[]> {
+  const all: T[] = [];
   let [l, r] = [0, 0];
-  while (merged.length < items.length) {
-    [l, r] = mergeSome(left, l, right, r, merged, compare);
+  while (all.length < left.length + right.length) {
+    [l, r] = mergeSome(left, l, right, r, all, compare);
     if (pace.isOver()) yield;
   }
-  return merged;
+  return all;
 }
 
 /** @returns the places in both lists from which to go on */

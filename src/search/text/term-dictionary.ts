@@ -1,15 +1,11 @@
 import { countCodePoints } from '../../lib/code-points.ts';
 import { docsPerGo, pace, type Steps } from '../pace.ts';
 import { PagedList } from '../paged-list.ts';
+import { SegmentedMap } from '../segmented-map.ts';
+import { BeginningOrder } from './beginning-order.ts';
 import { EditDistance } from './edit-distance.ts';
-import { hasMoreBits, letterMask } from './letter-mask.ts';
+import { hasMoreBits, letterMask, spareBits } from './letter-mask.ts';
 import { NearIndex, NearIndexBuilder } from './near-index.ts';
-
-/** A term of the dictionary and its distance to the word for which it was found. */
-export interface TermMatch {
-  readonly term: string;
-  readonly distance: number;
-}
 
 const capacityMin = 16;
 /** The cost of comparing a character of a term, in units of the pace. */
@@ -29,31 +25,40 @@ const removedTermsMin = 1024;
 interface Nearby {
   readonly word: string;
   readonly length: number;
-  readonly mask: number;
+  readonly outline: Outline;
   readonly bound: number;
   /** A beginning of the term must be near, not the whole. */
   readonly isBeginning: boolean;
-  /** Lists of matches by distance. */
-  readonly matches: readonly TermMatch[][];
+  /** Places by distance. */
+  readonly matches: readonly number[][];
 }
 
+/** What stands for a term in most comparisons: its letter mask, and its length as far as that fits into the spare bits. */
+type Outline = number;
+const lengthMax = 2 ** spareBits - 1;
+/** Of a term that is not there: it has no letters. */
+const goneOutline: Outline = 0;
+
 /**
- * The distinct words of one text field. It finds every term within a distance of a word. Most of the others are not
- * looked at, because an index knows which terms can be near (`near-index.ts`). It is made by the searches that need it.
- * Of the terms that are looked at, a bit mask excludes those whose letters differ too much: one edit changes at most one
- * letter on either side, and a swap none. The few that are left are compared exactly.
+ * The distinct words of one text field, each at a place: a small number. It finds every term within a distance of a word.
+ * Most of the others are not looked at, because an index knows which terms can be near (`near-index.ts`), and an order
+ * those that begin alike (`beginning-order.ts`). Both are made by the searches that need them. Of the terms that are looked
+ * at, a bit mask excludes those whose letters differ too much: one edit changes at most one letter on either side, and a
+ * swap none. The few that are left are compared exactly.
  */
 export class TermDictionary {
-  /** Undefined: the term is gone. */
-  #terms = new PagedList<string | undefined>();
+  readonly #places = new SegmentedMap<string, number>();
+  /** Texts of terms that are gone stay until `clearAway`, since the order goes by them. */
+  #terms = new PagedList<string>();
   /** Beside `#terms`, so that a look at a term need not read its text. */
-  #masks = new Uint32Array(capacityMin);
-  /** In code points. */
-  #lengths = new Uint16Array(capacityMin);
+  #outlines = new Int32Array(capacityMin);
   #removed = 0;
   #index: NearIndex | null = null;
   /** Null: nothing is made. */
   #builder: NearIndexBuilder | null = null;
+  #order: BeginningOrder | null = null;
+  /** What is left to do for the next order; null: nothing is made. */
+  #ordering: Steps<BeginningOrder> | null = null;
   readonly #distance = new EditDistance();
 
   get size(): number {
@@ -62,40 +67,82 @@ export class TermDictionary {
 
   /** Bytes of what stands beside the terms. `TextIndex` counts the terms themselves. */
   get bytes(): number {
-    const ofIndex = (this.#index?.bytes ?? 0) + (this.#builder?.bytes ?? 0);
-    return this.#masks.byteLength + this.#lengths.byteLength + 8 * this.#terms.length + ofIndex;
+    const ofIndexes = (this.#index?.bytes ?? 0) + (this.#builder?.bytes ?? 0) + (this.#order?.bytes ?? 0);
+    return this.#outlines.byteLength + 8 * this.#terms.length + ofIndexes;
   }
 
-  /** Adds a term. The caller must add it only once. */
-  add(term: string): void {
+  /** Where a term stands; undefined: it is not there. */
+  placeOf(term: string): number | undefined {
+    return this.#places.get(term);
+  }
+
+  /** The term that stands at a place. */
+  termAt(place: number): string {
+    return this.#terms.at(place) ?? '';
+  }
+
+  /** Adds a term that is not there and not empty. @returns its place */
+  add(term: string): number {
     const place = this.#terms.length;
-    if (place === this.#masks.length) this.#reserve(place * 2);
+    if (place === this.#outlines.length) this.#reserve(place * 2);
+    this.#places.add(term, place);
     this.#terms.push(term);
-    this.#masks[place] = letterMask(term);
-    this.#lengths[place] = countCodePoints(term);
+    this.#outlines[place] = outlineOf(term);
+    return place;
   }
 
-  /** Every term within a distance of `bound` (0 to 2), the nearest first. */
-  *within(word: string, bound: number): Steps<TermMatch[]> {
-    return yield* this.#near(word, bound, false);
+  /** The places of every term within a distance of `bound` (1 or 2), by distance. */
+  *within(word: string, bound: number): Steps<readonly (readonly number[])[]> {
+    const near = nearby(word, bound, false);
+    yield* this.#collectIndexed(near);
+    return near.matches;
   }
 
-  /** Every term of which some beginning is within a distance of `bound` (0 to 2), the nearest first. */
-  *beginningWithin(word: string, bound: number): Steps<TermMatch[]> {
-    return yield* this.#near(word, bound, true);
+  /**
+   * The places of every term of which some beginning is within a distance of `bound` (0 to 2), by distance. Those of terms
+   * that are gone may be among them.
+   */
+  *beginningWithin(word: string, bound: number): Steps<readonly (readonly number[])[]> {
+    const near = nearby(word, bound, true);
+    if (bound > 0 && NearIndex.knowsBeginnings(near.length, bound)) yield* this.#collectIndexed(near);
+    else yield* this.#collectOrdered(near);
+    return near.matches;
   }
 
-  *#near(word: string, bound: number, isBeginning: boolean): Steps<TermMatch[]> {
-    const length = countCodePoints(word);
-    const near = { word, length, mask: letterMask(word), bound, isBeginning, matches: [[], [], []] };
-    const isIndexed = bound > 0 && (!isBeginning || NearIndex.knowsBeginnings(length, bound));
-    const index = isIndexed ? yield* this.#indexed() : null;
+  *#collectIndexed(near: Nearby): Steps<void> {
+    const index = yield* this.#indexed();
     if (index !== null) yield* this.#collectFrom(index, near);
-    for (let place = index?.end ?? 0; place < this.#terms.length; ) {
+    yield* this.#collectRest(index?.end ?? 0, near);
+  }
+
+  *#collectOrdered(near: Nearby): Steps<void> {
+    const order = yield* this.#ordered();
+    const { word, bound, matches } = near;
+    const points = Array.from(word, (letter) => letter.codePointAt(0) ?? 0);
+    if (order !== null) yield* order.collect(points, bound, matches);
+    yield* this.#collectRest(order?.end ?? 0, near);
+  }
+
+  /** Looks at all terms from a place on. */
+  *#collectRest(from: number, near: Nearby): Steps<void> {
+    for (let place = from; place < this.#terms.length; ) {
       place = this.#collect(place, near);
       if (pace.isOver()) yield;
     }
-    return near.matches.flat();
+  }
+
+  /** The order of most terms, which it begins, or goes on to make for a while; null when there is none yet. */
+  *#ordered(): Steps<BeginningOrder | null> {
+    const ordered = this.#order?.end ?? 0;
+    if (this.#ordering === null && !this.#isDue(ordered)) return this.#order;
+    const { phase, detail } = pace;
+    pace.enter('shared');
+    this.#ordering ??= BeginningOrder.of(this.#terms, this.#terms.length, this.#order);
+    const step = this.#ordering.next();
+    if (step.done === true) [this.#order, this.#ordering] = [step.value, null];
+    else yield;
+    pace.enter(phase, detail);
+    return this.#order;
   }
 
   /** The index of most terms, which it makes or goes on to make; null when there is none yet. */
@@ -114,9 +161,12 @@ export class TermDictionary {
   }
 
   #isIndexDue(): boolean {
-    const indexed = this.#index?.end ?? 0;
-    const unindexed = this.#terms.length - indexed;
-    return this.#builder !== null || unindexed > Math.max(unindexedTermsMin, indexed / unindexedShare);
+    return this.#builder !== null || this.#isDue(this.#index?.end ?? 0);
+  }
+
+  /** True when so many terms are in no index, of which the first `indexed` are, that a new one is due. */
+  #isDue(indexed: number): boolean {
+    return this.#terms.length - indexed > Math.max(unindexedTermsMin, indexed / unindexedShare);
   }
 
   /** Looks at the terms in the buckets of the word. */
@@ -166,32 +216,31 @@ export class TermDictionary {
     return at;
   }
 
-  #canBeNear(place: number, { length, mask, bound, isBeginning }: Nearby): boolean {
-    const longer = (this.#lengths[place] ?? 0) - length;
-    if (longer < -bound) return false;
-    const other = this.#masks[place] ?? 0;
-    if (hasMoreBits(mask & ~other, bound)) return false;
+  #canBeNear(place: number, { outline, bound, isBeginning }: Nearby): boolean {
+    const other = this.#outlines[place] ?? goneOutline;
+    if (other === goneOutline) return false;
+    const longer = (other & lengthMax) - (outline & lengthMax);
+    if (longer < -bound || hasMoreBits(outline & ~other & ~lengthMax, bound)) return false;
     // Behind its beginning a term may have any letters.
-    return isBeginning || (longer <= bound && !hasMoreBits(other & ~mask, bound));
+    return isBeginning || (longer <= bound && !hasMoreBits(other & ~outline & ~lengthMax, bound));
   }
 
-  /** Notes the term at a place if it is near. @returns the cost in units of the pace */
+  /** Notes the place of a term that is near. @returns the cost in units of the pace */
   #compare(place: number, { bound, isBeginning, matches }: Nearby): number {
-    const term = this.#terms.at(place);
-    if (term === undefined) return 0;
+    const term = this.termAt(place);
     const distance = isBeginning
       ? this.#distance.beginningWithin(term, bound)
       : this.#distance.within(term, bound);
-    if (distance <= bound) matches[distance]?.push({ term, distance });
+    if (distance <= bound) matches[distance]?.push(place);
     return comparisonUnits * term.length;
   }
 
   /**
-   * Visits terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
+   * Visits the places of terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
    * @param cursor place from which to go on; null at the beginning
    * @returns place from which to go on; null when every term was visited
    */
-  sweep(cursor: SweepCursor | null, budget: number, visit: (term: string) => number): SweepCursor | null {
+  sweep(cursor: SweepCursor | null, budget: number, visit: (place: number) => number): SweepCursor | null {
     let left = budget;
     // It goes backwards, so that terms that come meanwhile are not visited.
     let remaining = cursor?.remaining ?? this.#terms.length;
@@ -199,46 +248,61 @@ export class TermDictionary {
       if (left <= 0) return { remaining };
       remaining -= 1;
       left -= 1;
-      const term = this.#terms.at(remaining);
-      if (term === undefined) continue;
-      const cost = visit(term);
+      if (this.#outlines[remaining] === goneOutline) continue;
+      const cost = visit(remaining);
       left -= Math.max(0, cost);
-      if (cost >= 0) continue;
-      this.#terms.set(remaining, undefined);
-      this.#removed += 1;
+      if (cost < 0) this.#remove(remaining);
     }
-    if (this.#removed > Math.max(removedTermsMin, this.size)) this.#clearAway();
     return null;
   }
 
-  /** Gives the terms places without gaps. The index does not know these. */
-  #clearAway(): void {
+  #remove(place: number): void {
+    this.#places.remove(this.termAt(place));
+    this.#outlines[place] = goneOutline;
+    this.#removed += 1;
+  }
+
+  /**
+   * Gives the terms places without gaps when most are gone. Indexes and order do not know these.
+   * @returns the former place of each; null when nothing was done
+   */
+  clearAway(): readonly number[] | null {
+    if (this.#removed <= Math.max(removedTermsMin, this.size)) return null;
     const terms = this.#terms;
+    const kept: number[] = [];
     this.#terms = new PagedList();
     this.#removed = 0;
-    this.#index = null;
-    this.#builder = null;
+    [this.#index, this.#builder, this.#order, this.#ordering] = [null, null, null, null];
     for (let from = 0; from < terms.length; from += 1) {
-      const term = terms.at(from);
-      if (term === undefined) continue;
+      const outline = this.#outlines[from] ?? goneOutline;
+      if (outline === goneOutline) continue;
+      const term = terms.at(from) ?? '';
       const to = this.#terms.length;
+      this.#places.set(term, to);
       this.#terms.push(term);
-      this.#masks[to] = this.#masks[from] ?? 0;
-      this.#lengths[to] = this.#lengths[from] ?? 0;
+      this.#outlines[to] = outline;
+      kept.push(from);
     }
+    return kept;
   }
 
   #reserve(capacity: number): void {
-    const masks = new Uint32Array(capacity);
-    const lengths = new Uint16Array(capacity);
-    masks.set(this.#masks);
-    lengths.set(this.#lengths);
-    this.#masks = masks;
-    this.#lengths = lengths;
+    const outlines = new Int32Array(capacity);
+    outlines.set(this.#outlines);
+    this.#outlines = outlines;
   }
 }
 
 export interface SweepCursor {
   /** Terms still to visit, from the front. */
   readonly remaining: number;
+}
+
+function nearby(word: string, bound: number, isBeginning: boolean): Nearby {
+  const length = countCodePoints(word);
+  return { word, length, outline: outlineOf(word), bound, isBeginning, matches: [[], [], []] };
+}
+
+function outlineOf(term: string): Outline {
+  return letterMask(term) | Math.min(countCodePoints(term), lengthMax);
 }

@@ -1,21 +1,16 @@
 import type { Stem } from '../analysis/stemmers.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { pace, type Steps } from '../pace.ts';
-import { Postings } from './postings.ts';
+import { type DocRun, Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
-import { type SweepCursor, TermDictionary, type TermMatch } from './term-dictionary.ts';
+import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
 /** The cost of looking up a term, in units of the pace. */
 const unitsPerTerm = 100;
+/** Roughly what a term takes with its text, besides what the dictionary and the postings count. */
+const bytesPerTerm = 90;
 
-/** A term near a word that was asked for. */
-export interface NearTerm {
-  readonly distance: number;
-  /** Docs that have the term, dead ones included. It is the list of the postings, which must neither be changed nor kept. */
-  readonly docs: readonly number[];
-}
-
-/** The inverted index of one text field: its terms, and the docs that have them. */
+/** The inverted index of one text field: its terms, each at a place, and the docs that have them. */
 export class TextIndex {
   readonly #terms = new TermDictionary();
   readonly #postings = new Postings();
@@ -37,59 +32,62 @@ export class TextIndex {
     return this.#postingCount;
   }
 
-  /** A rough figure for metrics: 8 bytes for each posting, and about 130 for each term with its text. */
+  /** A rough figure for metrics. */
   get bytes(): number {
-    return this.#terms.bytes + this.#postingCount * 8 + this.#terms.size * 130 + (this.#stems?.bytes ?? 0);
+    const ofTerms = this.#terms.bytes + this.#terms.size * bytesPerTerm;
+    return ofTerms + this.#postings.bytes + (this.#stems?.bytes ?? 0);
   }
 
   /** @param words must be distinct. The doc must be new to this field, or swept out of it */
   add(doc: number, words: readonly string[]): void {
-    for (const term of this.#postings.add(doc, words)) {
-      this.#terms.add(term);
-      this.#stems?.add(term);
-    }
+    for (const word of words) this.#postings.add(this.#terms.placeOf(word) ?? this.#addTerm(word), doc);
     this.#postingCount += words.length;
   }
 
-  /** The docs that have a term, dead ones included. */
-  docsOf(term: string): readonly number[] {
-    return this.#postings.list(term);
+  #addTerm(word: string): number {
+    this.#stems?.add(word);
+    return this.#terms.add(word);
   }
 
-  /** The docs of each term with a stem, dead ones included. */
-  docsOfStem(stem: string): (readonly number[])[] {
-    return (this.#stems?.of(stem) ?? []).map((term) => this.#postings.list(term));
+  /** Lets `run` show the docs of the term at a place, as `Postings.show`. */
+  show(place: number, run: DocRun): void {
+    this.#postings.show(place, run);
   }
 
-  /** Terms within a distance of a word, the nearest first. */
-  *expand(word: string, bound: number): Steps<readonly NearTerm[]> {
-    if (bound === 0) return [{ distance: 0, docs: this.#postings.list(word) }];
-    return yield* this.#withDocs(yield* this.#terms.within(word, bound));
+  /** The place of a term in a list; an empty one when no doc has it. */
+  placesOf(term: string): readonly number[] {
+    const place = this.#terms.placeOf(term);
+    return place === undefined ? [] : [place];
   }
 
-  /** Terms of which some beginning is within a distance of a word, the nearest first. */
-  *expandBeginning(word: string, bound: number): Steps<readonly NearTerm[]> {
-    return yield* this.#withDocs(yield* this.#terms.beginningWithin(word, bound));
+  /** The places of the terms with a stem. */
+  placesOfStem(stem: string): readonly number[] {
+    const terms = this.#stems?.of(stem) ?? [];
+    pace.units += unitsPerTerm * terms.length;
+    return terms.flatMap((term) => this.placesOf(term));
   }
 
-  *#withDocs(terms: readonly TermMatch[]): Steps<readonly NearTerm[]> {
-    const near: NearTerm[] = [];
-    for (const { term, distance } of terms) {
-      near.push({ distance, docs: this.#postings.list(term) });
-      pace.units += unitsPerTerm;
-      if (pace.isOver()) yield;
-    }
-    return near;
+  /** Places of the terms within a distance of a word, by distance. */
+  *expand(word: string, bound: number): Steps<readonly (readonly number[])[]> {
+    return bound === 0 ? [this.placesOf(word)] : yield* this.#terms.within(word, bound);
+  }
+
+  /** Places of the terms of which some beginning is within a distance of a word, by distance. */
+  *expandBeginning(word: string, bound: number): Steps<readonly (readonly number[])[]> {
+    return yield* this.#terms.beginningWithin(word, bound);
   }
 
   /** Takes dead docs out of the lists, about `budget` postings of work. @returns whether no list has any left */
   sweep(dead: Bitmap, budget: number): boolean {
-    this.#cursor = this.#terms.sweep(this.#cursor, budget, (term) => {
-      const { before, after } = this.#postings.keep(term, (doc) => !dead.has(doc));
+    this.#cursor = this.#terms.sweep(this.#cursor, budget, (place) => {
+      const { before, after } = this.#postings.keep(place, (doc) => !dead.has(doc));
       this.#postingCount -= before - after;
-      if (after === 0) this.#stems?.remove(term);
+      if (after === 0) this.#stems?.remove(this.#terms.termAt(place));
       return after > 0 ? before : -1;
     });
-    return this.#cursor === null;
+    if (this.#cursor !== null) return false;
+    const kept = this.#terms.clearAway();
+    if (kept !== null) this.#postings.renumber(kept);
+    return true;
   }
 }

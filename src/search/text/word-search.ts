@@ -4,8 +4,12 @@ import { pace, type Steps } from '../pace.ts';
 import type { Scratch } from '../shard/scratch.ts';
 import { type AskedWord, askedWords, sourceCount } from './asked-word.ts';
 import type { FieldText } from './field-text.ts';
-import { type MatchingTerm, matchingTerms } from './matching-terms.ts';
+import { type MatchingTerms, matchingTerms } from './matching-terms.ts';
+import type { DocRun } from './postings.ts';
 import { type DocScore, scoreOf, wordWeight } from './score.ts';
+
+/** The cost of finding the docs of a term, in units of the pace. */
+const unitsPerTerm = 5;
 
 /** A field that is searched. */
 export interface SearchedField {
@@ -25,7 +29,7 @@ export interface Found {
 /** A word of a search in one field, with the terms that match it. */
 interface MatchedWord {
   readonly sources: AskedWord['sources'];
-  readonly terms: readonly MatchingTerm[];
+  readonly terms: readonly MatchingTerms[];
 }
 
 interface FieldMatch {
@@ -94,39 +98,57 @@ function* scoredByWeight(fields: readonly FieldMatch[], live: Bitmap, scratch: S
 
 /** Puts the docs in which a word matches into `scratch.hits`, and their packed scores into `scratch.scores`. @returns how many */
 function* addField({ words }: FieldMatch, live: Bitmap, scratch: Scratch): Steps<number> {
-  let found = 0;
+  const hits: HitCount = { count: 0 };
   for (const [at, { terms }] of words.entries()) {
     // The cheapest terms come first, so the first term that a doc has counts.
-    for (const { docs, cost } of terms) {
-      found = addDocs(docs, wordWeight - cost, at + 1, found, live, scratch);
-      pace.units += docs.length;
-      if (pace.isOver()) yield;
+    for (const matching of terms) {
+      for (let from = 0; from < matching.places.length; ) {
+        from = addDocs(matching, from, at + 1, hits, live, scratch);
+        if (pace.isOver()) yield;
+      }
     }
   }
-  return found;
+  return hits.count;
 }
 
+interface HitCount {
+  count: number;
+}
+
+/** The docs of one term at a time. */
+const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
+
+/** Adds the docs of terms from one of them on. @param ordinal number of the word @returns the term from which to go on */
 function addDocs(
-  docs: readonly number[],
-  weight: number,
+  { cost, index, places }: MatchingTerms,
+  from: number,
   ordinal: number,
-  foundBefore: number,
+  found: HitCount,
   live: Bitmap,
   { hits, scores, stamps }: Scratch,
 ): number {
-  let found = foundBefore;
-  for (let at = 0; at < docs.length; at += 1) {
-    const doc = docs[at] ?? 0;
-    if (stamps[doc] === ordinal || !live.has(doc)) continue;
-    const before = scores[doc] ?? 0;
-    if (before === 0) {
-      hits[found] = doc;
-      found += 1;
+  const weight = wordWeight - cost;
+  let { count } = found;
+  let at = from;
+  while (at < places.length && pace.units < pace.unitsPerLook) {
+    index.show(places[at] ?? 0, run);
+    const { docs, end } = run;
+    for (let next = run.from; next < end; next += 1) {
+      const doc = docs[next] ?? 0;
+      if (stamps[doc] === ordinal || !live.has(doc)) continue;
+      const before = scores[doc] ?? 0;
+      if (before === 0) {
+        hits[count] = doc;
+        count += 1;
+      }
+      stamps[doc] = ordinal;
+      scores[doc] = before + weight;
     }
-    stamps[doc] = ordinal;
-    scores[doc] = before + weight;
+    pace.units += unitsPerTerm + end - run.from;
+    at += 1;
   }
-  return found;
+  found.count = count;
+  return at;
 }
 
 /**
@@ -146,10 +168,13 @@ function* withEachWord(
     const ofFields = fields.map(({ words }) => words.find(({ sources }) => sources.includes(source)));
     if (ofFields.includes(undefined)) continue;
     const having = new Bitmap(hits.length);
-    for (const { docs } of ofFields.flatMap((word) => word?.terms ?? [])) {
-      having.addAll(docs);
-      pace.units += docs.length;
-      if (pace.isOver()) yield;
+    for (const { index, places } of ofFields.flatMap((word) => word?.terms ?? [])) {
+      for (const place of places) {
+        index.show(place, run);
+        having.addAll(run.docs.subarray(run.from, run.end));
+        pace.units += unitsPerTerm + run.end - run.from;
+        if (pace.isOver()) yield;
+      }
     }
     left = left.filter((doc) => having.has(doc));
     pace.units += left.length;

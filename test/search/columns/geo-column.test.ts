@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
+import { geoAreaOf } from '../../../src/search/columns/geo-area.ts';
 import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
+import type { GeoPoint } from '../../../src/search/columns/geo-point.ts';
 import { atOnce } from '../../../src/search/pace.ts';
 import { geoPlace } from '../support/arbitraries.ts';
+import { clearAt, conditionOf, filled as filledColumn, matching, setAt } from '../support/columns.ts';
 import { naiveDistance, naivePlaces } from '../support/naive-geo.ts';
 
 function filled(values: readonly Json[], isList: boolean): GeoColumn {
@@ -62,5 +65,47 @@ test('a place takes 16 bytes', () => {
       true,
     ).bytes <
       1001 * 64,
+  );
+});
+
+test('conditions find the same by scans and by latitude, while places come, go and move', () => {
+  const edge = fc.integer({ min: -18, max: 18 });
+  const change = fc.record({ doc: fc.nat(299), place: fc.option(geoPlace) });
+  fc.assert(
+    fc.property(
+      fc.array(geoPlace, { minLength: 300, maxLength: 300 }),
+      fc.array(fc.array(change, { maxLength: 200 }), { minLength: 1, maxLength: 4 }),
+      geoPlace,
+      edge,
+      (places, rounds, from, tens) => {
+        const now: (GeoPoint | null)[] = [...places];
+        const column = filledColumn(
+          new GeoColumn(300, false),
+          places.map(({ lat, lon }) => ({ lat, lon })),
+        );
+        const conditions = [
+          conditionOf('withinDistance', { ...from, meters: 400_000 }),
+          conditionOf('withinBox', { north: 8, south: 2, west: tens * 10, east: 170 }),
+        ];
+        for (const round of [[], ...rounds]) {
+          for (const { doc, place } of round) {
+            clearAt(column, doc);
+            if (place !== null) setAt(column, doc, { ...place });
+            now[doc] = place;
+          }
+          for (const condition of conditions) {
+            const area = geoAreaOf(condition);
+            const expected = [...now.keys()].filter((doc) => {
+              const place = now[doc] ?? null;
+              return place !== null && area?.has(place.lat, place.lon) === true;
+            });
+            for (let asked = 0; asked < 40; asked += 1) {
+              assert.deepEqual(matching(column, condition, 300), expected);
+            }
+          }
+        }
+      },
+    ),
+    { numRuns: 20 },
   );
 });

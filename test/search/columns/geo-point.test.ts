@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import {
-  distanceFrom,
-  geoPointOf,
-  withinBox,
-  withinDistance,
-} from '../../../src/search/columns/geo-point.ts';
-import { isWithin, naiveDistance } from '../support/naive-geo.ts';
+import { distanceFrom, geoPointOf } from '../../../src/search/columns/geo-point.ts';
+import { naiveDistance } from '../support/naive-geo.ts';
 
 const place = fc.record({
   lat: fc.double({ min: -90, max: 90, noNaN: true }),
@@ -62,34 +57,4 @@ test('a pole is one place, and so is the date line', () => {
   assert.equal(distanceTo(90, 0), distanceTo(90, 133));
   assert.equal(distanceTo(10, 180), distanceTo(10, -180));
   assert.equal(distanceFrom({ lat: 10, lon: -180 })(10, 180), 0);
-});
-
-test('within a distance is what is no farther, its edge included', () => {
-  fc.assert(
-    fc.property(place, place, fc.double({ min: 0, max: 2.1e7, noNaN: true }), (from, to, metres) => {
-      const distance = distanceFrom(from)(to.lat, to.lon);
-      assert.equal(withinDistance(from, metres)(to.lat, to.lon), distance <= metres);
-      assert.ok(withinDistance(from, distance)(to.lat, to.lon));
-    }),
-  );
-});
-
-test('a box has its edges within and may go over the date line', () => {
-  const pacific = withinBox({ north: 10, south: -10, west: 170, east: -170 });
-  for (const lon of [170, 175, 180, -180, -175, -170]) assert.ok(pacific(10, lon), String(lon));
-  for (const lon of [169.9, -169.9, 0]) assert.ok(!pacific(0, lon), String(lon));
-  assert.ok(!pacific(10.1, 180));
-  const upToTheLine = withinBox({ north: 10, south: 10, west: 100, east: 180 });
-  assert.ok(upToTheLine(10, -180));
-  const grid = fc.record({
-    lat: fc.integer({ min: -9, max: 9 }).map((tens) => tens * 10),
-    lon: fc.integer({ min: -18, max: 18 }).map((tens) => tens * 10),
-  });
-  fc.assert(
-    fc.property(grid, grid, grid, (a, b, to) => {
-      const box = { north: Math.max(a.lat, b.lat), south: Math.min(a.lat, b.lat), west: a.lon, east: b.lon };
-      assert.equal(withinBox(box)(to.lat, to.lon), isWithin(to, 'withinBox', box));
-    }),
-    { numRuns: 1000 },
-  );
 });

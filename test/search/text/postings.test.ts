@@ -1,26 +1,80 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { Postings } from '../../../src/search/text/postings.ts';
+import { docsAt } from '../support/docs-at.ts';
 
-test('a term lists its docs, and is new to the first of them', () => {
-  const postings = new Postings();
-  assert.deepEqual(postings.add(1, ['a', 'b']), ['a', 'b']);
-  assert.deepEqual(postings.add(2, ['b', 'constructor']), ['constructor']);
-  assert.deepEqual(postings.list('b'), [1, 2]);
-  assert.deepEqual(postings.list('toString'), []);
+const places = 40;
+const step = fc.oneof(
+  { weight: 20, arbitrary: fc.record({ kind: fc.constant('add'), place: fc.nat(places - 1) }) },
+  fc.record({
+    kind: fc.constant('keep'),
+    place: fc.nat(places - 1),
+    modulus: fc.integer({ min: 1, max: 4 }),
+  }),
+);
+
+test('lists are what arrays would be, whatever is added and taken out', () => {
+  fc.assert(
+    fc.property(fc.array(step, { size: 'max', maxLength: 3000 }), (steps) => {
+      const postings = new Postings();
+      const lists = Array.from({ length: places }, (): number[] => []);
+      for (const [doc, { kind, place, ...rest }] of steps.entries()) {
+        const list = lists[place] ?? [];
+        if (kind === 'add') {
+          postings.add(place, doc);
+          list.push(doc);
+          continue;
+        }
+        const passes = (each: number) => 'modulus' in rest && each % rest.modulus === 0;
+        const kept = list.filter(passes);
+        assert.deepEqual(postings.keep(place, passes), { before: list.length, after: kept.length });
+        lists[place] = kept;
+      }
+      for (const [place, list] of lists.entries()) assert.deepEqual(docsAt(postings, place), list);
+    }),
+  );
 });
 
-test('a term that keeps no doc is gone, and new again to the next', () => {
+test('a list that is longer than a page is whole, and so are those beside it', () => {
   const postings = new Postings();
-  for (const doc of [1, 2, 3]) postings.add(doc, ['a']);
+  const long = 300_000;
+  for (let doc = 0; doc < long; doc += 1) {
+    postings.add(0, doc);
+    if (doc % 1000 === 0) postings.add(1 + doc / 1000, doc);
+  }
   assert.deepEqual(
-    postings.keep('a', (doc) => doc !== 2),
-    { before: 3, after: 2 },
+    docsAt(postings, 0),
+    Array.from({ length: long }, (_, doc) => doc),
   );
-  assert.deepEqual(postings.list('a'), [1, 3]);
-  assert.deepEqual(
-    postings.keep('a', () => false),
-    { before: 2, after: 0 },
-  );
-  assert.deepEqual(postings.add(4, ['a']), ['a']);
+  for (let place = 1; place < long / 1000; place += 1) {
+    assert.deepEqual(docsAt(postings, place), [(place - 1) * 1000]);
+  }
+  assert.ok(postings.bytes < 4 * 4 * long, `${postings.bytes} bytes`);
+});
+
+test('memory that a list gives back is used by others', () => {
+  const postings = new Postings();
+  const fill = () => {
+    for (let place = 0; place < 1000; place += 1) {
+      for (let doc = 0; doc < 20; doc += 1) postings.add(place, doc);
+    }
+  };
+  fill();
+  const { bytes } = postings;
+  for (let place = 0; place < 1000; place += 1) postings.keep(place, () => false);
+  fill();
+  assert.equal(postings.bytes, bytes);
+});
+
+test('places that are renumbered keep their lists', () => {
+  const postings = new Postings();
+  for (const [place, doc] of [
+    [3, 1],
+    [5, 2],
+    [5, 3],
+  ] as const)
+    postings.add(place, doc);
+  postings.renumber([3, 5]);
+  assert.deepEqual([docsAt(postings, 0), docsAt(postings, 1), docsAt(postings, 2)], [[1], [2, 3], []]);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/search/pace.ts';
 import { TextIndex } from '../../../src/search/text/text-index.ts';
+import { docsAt } from '../support/docs-at.ts';
 import { setOf } from '../support/matchers.ts';
 import { naiveDistance } from '../support/naive-search.ts';
 
@@ -26,14 +27,14 @@ test('terms near a word come with their docs, the nearest first; swept docs are 
           expected.set(each, { distance, docs: [...known.docs, doc] });
         }
       }
-      const near = atOnce(index.expand(asked, bound)).filter(({ docs: listed }) => listed.length > 0);
+      const near = atOnce(index.expand(asked, bound)).flatMap((places, distance) =>
+        places.map((place) => ({ distance, docs: docsAt(index, place) })),
+      );
       const texted = (terms: Iterable<{ distance: number; docs: readonly number[] }>): string[] =>
         [...terms]
           .map(({ distance, docs: listed }) => `${distance}: ${[...listed].sort((a, b) => a - b)}`)
           .sort();
       assert.deepEqual(texted(near), texted(expected.values()));
-      const distances = near.map(({ distance }) => distance);
-      assert.deepEqual(distances, distances.toSorted());
     }),
   );
 });

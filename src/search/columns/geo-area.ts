@@ -1,0 +1,67 @@
+import type { Json } from '../../contract/json.ts';
+import { getOwn, isJsonObject } from '../../contract/json.ts';
+import type { Condition } from '../filter/condition.ts';
+import { distanceFrom, type GeoPoint, longitudeMax, metresPerDegree } from './geo-point.ts';
+
+/** A part of the earth. */
+export interface GeoArea {
+  /** No place in it has a latitude outside of these. */
+  readonly south: number;
+  readonly north: number;
+  /** True for a place in it. */
+  has(lat: number, lon: number): boolean;
+}
+
+/** Rounding of distances never reaches this far. */
+const slackMetres = 1;
+
+/** Places at most so far away. Most are told by their latitude alone, because nothing is nearer than its parallel. */
+export function circle(from: GeoPoint, metres: number): GeoArea {
+  const distanceTo = distanceFrom(from);
+  const band = (metres + slackMetres) / metresPerDegree;
+  const south = from.lat - band;
+  const north = from.lat + band;
+  return {
+    south,
+    north,
+    has: (lat, lon) => lat >= south && lat <= north && distanceTo(lat, lon) <= metres,
+  };
+}
+
+/** Degrees. A box whose west is over its east goes over the date line. */
+export interface GeoBox {
+  readonly north: number;
+  readonly south: number;
+  readonly east: number;
+  readonly west: number;
+}
+
+/** Places in a box, its edges within. -180 and 180 are one meridian. */
+export function box({ north, south, east, west }: GeoBox): GeoArea {
+  const isBetween: (lon: number) => boolean =
+    west <= east ? (lon) => lon >= west && lon <= east : (lon) => lon >= west || lon <= east;
+  return {
+    south,
+    north,
+    has: (lat, lon) =>
+      lat >= south && lat <= north && (isBetween(lon) || (Math.abs(lon) === longitudeMax && isBetween(-lon))),
+  };
+}
+
+/** The area that a condition from `checkQuery` asks for; null when it asks for none. */
+export function geoAreaOf({ operator, value }: Condition): GeoArea | null {
+  if (operator === 'withinDistance') {
+    const [lat, lon, metres] = numbersOf(value, ['lat', 'lon', 'meters']);
+    return circle({ lat: lat ?? 0, lon: lon ?? 0 }, metres ?? -1);
+  }
+  if (operator !== 'withinBox') return null;
+  const [north, south, east, west] = numbersOf(value, ['north', 'south', 'east', 'west']);
+  return box({ north: north ?? -1, south: south ?? 1, east: east ?? 0, west: west ?? 0 });
+}
+
+function numbersOf(value: Json, names: readonly string[]): (number | undefined)[] {
+  return names.map((name) => {
+    const number = isJsonObject(value) ? getOwn(value, name) : undefined;
+    return typeof number === 'number' ? number : undefined;
+  });
+}

@@ -1,0 +1,247 @@
+import { pace, type Steps } from '../pace.ts';
+import { merged, sorted } from '../sort/merge-sort.ts';
+import type { TermPlaces } from './near-index.ts';
+
+/** The cost of a look at a term, in units of the pace. */
+const lookUnits = 20;
+
+const astral = 0x10000;
+const astralCount = 0x100000;
+
+/** Code points as whole numbers in the order of their UTF-16 units: those of two units come before U+E000. */
+function rankOf(codePoint: number): number {
+  return codePoint < astral ? codePoint * astralCount : 0xd800 * astralCount + codePoint - astral;
+}
+
+/** Terms in order, by place. */
+class TermList {
+  readonly #terms: TermPlaces;
+  readonly #places: Int32Array;
+
+  constructor(terms: TermPlaces, places: Int32Array) {
+    this.#terms = terms;
+    this.#places = places;
+  }
+
+  textAt(at: number): string {
+    pace.units += lookUnits;
+    return this.#terms.at(this.#places[at] ?? 0) ?? '';
+  }
+
+  /** The first term from `from` to before `high` of which the code point behind `units` units ranks above `rank`. */
+  firstAbove(rank: number, from: number, high: number, units: number): number {
+    const isAbove = (at: number) => rankOf(this.textAt(at).codePointAt(units) ?? 0) > rank;
+    let low = from;
+    let step = 1;
+    while (low + step <= high && !isAbove(low + step - 1)) {
+      low += step;
+      step *= 2;
+    }
+    let end = Math.min(high, low + step);
+    while (low < end) {
+      const middle = (low + end) >>> 1;
+      if (isAbove(middle)) end = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+/** Terms that go on with the same code point: those from `low` to before `high`. */
+interface Branch {
+  readonly codePoint: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The branches of terms that share their first `units` units and are longer. */
+function branchesOf(list: TermList, from: number, high: number, units: number): Branch[] {
+  const branches: Branch[] = [];
+  for (let low = from; low < high; ) {
+    const codePoint = list.textAt(low).codePointAt(units) ?? 0;
+    const end = list.firstAbove(rankOf(codePoint), low, high, units);
+    branches.push({ codePoint, low, high: end });
+    low = end;
+  }
+  return branches;
+}
+
+/** A beginning that terms share, with the distances of the word's beginnings to it: a row of `edit-distance.ts`. */
+class Node {
+  /** The terms from here to before `high`. */
+  low = 0;
+  high = 0;
+  /** Its length in UTF-16 units. */
+  readonly units: number;
+  /** Its last code point, and what it was without that; null for the empty beginning. */
+  readonly lastPoint: number;
+  readonly before: Node | null;
+  readonly row: Uint8Array;
+  /** Least number of the row: no longer beginning is nearer than this. */
+  readonly least: number;
+  /** Least distance of the word to it and to shorter ones. */
+  readonly best: number;
+
+  constructor(before: Node | null, lastPoint: number, row: Uint8Array, least: number) {
+    const distance = row[row.length - 1] ?? 0;
+    this.before = before;
+    this.lastPoint = lastPoint;
+    this.row = row;
+    this.least = least;
+    this.units = before === null ? 0 : before.units + (lastPoint < astral ? 1 : 2);
+    this.best = before === null ? distance : Math.min(before.best, distance);
+  }
+}
+
+/**
+ * Terms in the order of their UTF-16 units, which finds those that begin with a word, or with something near it: terms
+ * with the same beginning stand next to each other. It is walked like a tree of beginnings. A beginning of which no longer
+ * one can be nearer gives all its terms at once, and one that cannot lead to anything near is left.
+ */
+export class BeginningOrder {
+  /** The terms at places below this are in the order. */
+  readonly end: number;
+  readonly #places: Int32Array;
+  readonly #list: TermList;
+  /** Terms of each first code point. To find them would be most of a short walk. */
+  readonly #firsts: readonly Branch[];
+
+  private constructor(terms: TermPlaces, end: number, places: Int32Array) {
+    this.end = end;
+    this.#places = places;
+    this.#list = new TermList(terms, places);
+    this.#firsts = branchesOf(this.#list, 0, places.length, 0);
+  }
+
+  /** Orders the terms at places below `end`. Their texts must stay. @param former an order of the first of them; null: none */
+  static *of(terms: TermPlaces, end: number, former: BeginningOrder | null): Steps<BeginningOrder> {
+    const from = former?.end ?? 0;
+    const added = Array.from({ length: end - from }, (_, at) => from + at);
+    const compare = (a: number, b: number) => {
+      const [textA = '', textB = ''] = [terms.at(a), terms.at(b)];
+      return textA < textB ? -1 : textA > textB ? 1 : 0;
+    };
+    const inOrder = yield* sorted(added, compare);
+    const all = former === null ? inOrder : yield* merged(Array.from(former.#places), inOrder, compare);
+    return new BeginningOrder(terms, end, Int32Array.from(all));
+  }
+
+  get bytes(): number {
+    return this.#places.byteLength;
+  }
+
+  /** Adds the places of terms of which some beginning is within `bound` of a word to the list of their distance. */
+  *collect(word: readonly number[], bound: number, into: readonly number[][]): Steps<void> {
+    const walk = new Walk(word, bound, this.#list, this.#firsts);
+    while (walk.isMore()) {
+      walk.go();
+      if (pace.isOver()) yield;
+    }
+    for (const [distance, stretches] of walk.stretches.entries()) {
+      const places = into[distance] ?? [];
+      for (let at = 0; at < stretches.length; at += 2) {
+        const [low = 0, high = 0] = stretches.slice(at, at + 2);
+        for (let place = low; place < high; place += 1) places.push(this.#places[place] ?? 0);
+        pace.units += high - low;
+        if (pace.isOver()) yield;
+      }
+    }
+  }
+}
+
+/** A walk through the beginnings of an order, by optimal string alignment (`edit-distance.ts`). */
+class Walk {
+  /** Where the terms stand that were found, by distance: stretches of the order. */
+  readonly stretches: readonly number[][] = [[], [], []];
+  readonly #word: readonly number[];
+  readonly #letters: readonly number[];
+  readonly #bound: number;
+  readonly #list: TermList;
+  readonly #open: Node[] = [];
+
+  constructor(word: readonly number[], bound: number, list: TermList, firsts: readonly Branch[]) {
+    this.#word = word;
+    this.#letters = [...new Set(word)];
+    this.#bound = bound;
+    this.#list = list;
+    const row = Uint8Array.from({ length: word.length + 1 }, (_, at) => Math.min(at, bound + 1));
+    const root = new Node(null, 0, row, 0);
+    for (const first of firsts) this.#follow(root, first);
+  }
+
+  isMore(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Goes through beginnings until it is time to look at the clock. */
+  go(): void {
+    while (pace.units < pace.unitsPerLook) {
+      const node = this.#open.pop();
+      if (node === undefined) return;
+      this.#visit(node);
+    }
+  }
+
+  #visit(node: Node): void {
+    const { low, high, units, least, best } = node;
+    if (least >= best) {
+      this.#give(low, high, best);
+      return;
+    }
+    let from = low;
+    while (from < high && this.#list.textAt(from).length === units) from += 1;
+    this.#give(low, from, best);
+    if (least === this.#bound) this.#followLetters(node, from);
+    else for (const branch of branchesOf(this.#list, from, high, units)) this.#follow(node, branch);
+  }
+
+  #give(low: number, high: number, distance: number): void {
+    if (distance <= this.#bound && low < high) this.stretches[distance]?.push(low, high);
+  }
+
+  /** With every edit spent only letters of the word lead on, and no beginning so far was near. */
+  #followLetters(node: Node, from: number): void {
+    for (const codePoint of this.#letters) {
+      const child = this.#child(node, codePoint);
+      // Most lead nowhere, and a search for their terms takes longer.
+      if (child === null) continue;
+      const rank = rankOf(codePoint);
+      const low = this.#list.firstAbove(rank - 1, from, node.high, node.units);
+      const high = this.#list.firstAbove(rank, low, node.high, node.units);
+      this.#enter(child, low, high);
+    }
+  }
+
+  #follow(node: Node, { codePoint, low, high }: Branch): void {
+    const child = this.#child(node, codePoint);
+    if (child === null) this.#give(low, high, node.best);
+    else this.#enter(child, low, high);
+  }
+
+  #enter(node: Node, low: number, high: number): void {
+    if (low === high) return;
+    node.low = low;
+    node.high = high;
+    this.#open.push(node);
+  }
+
+  /** The beginning with one more code point; null when nothing near begins so. */
+  #child(node: Node, codePoint: number): Node | null {
+    const word = this.#word;
+    const { row: above, before, lastPoint } = node;
+    const far = this.#bound + 1;
+    const row = new Uint8Array(word.length + 1);
+    let least = Math.min((above[0] ?? far) + 1, far);
+    row[0] = least;
+    for (let at = 1; at <= word.length; at += 1) {
+      let cost = (above[at - 1] ?? far) + (word[at - 1] === codePoint ? 0 : 1);
+      cost = Math.min(cost, (above[at] ?? far) + 1, (row[at - 1] ?? far) + 1);
+      const isSwap = before !== null && at > 1 && word[at - 2] === codePoint && word[at - 1] === lastPoint;
+      if (isSwap) cost = Math.min(cost, (before.row[at - 2] ?? far) + 1);
+      row[at] = Math.min(cost, far);
+      least = Math.min(least, cost);
+    }
+    pace.units += word.length;
+    return least > this.#bound ? null : new Node(node, codePoint, row, least);
+  }
+}

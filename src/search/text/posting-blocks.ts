@@ -1,0 +1,73 @@
+import { assert } from '../../lib/assert.ts';
+
+/** A page that is full grown has so many numbers. It must be a power of two. */
+const pageBits = 16;
+const pageInts = 1 << pageBits;
+const firstPageInts = 64;
+/** A block's place must fit into 31 bits. */
+const pagesMax = 1 << (31 - pageBits);
+
+/**
+ * Memory for lists of numbers, in blocks of powers of two. Pages never move, so that a large index grows without a pause;
+ * the first one does while it is small, because most indexes are. A block that is larger than a page is a page of its own.
+ */
+export class PostingBlocks {
+  readonly #pages: Int32Array[] = [new Int32Array(firstPageInts)];
+  /** The page that blocks are cut from, and how much of it is used. */
+  #open = 0;
+  #used = 0;
+  /** Blocks that were given back, by the logarithm of their size. */
+  readonly #free: number[][] = [];
+
+  get bytes(): number {
+    return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
+  }
+
+  /** The page of a block. A page must not be kept: `take` may replace the first one. */
+  pageOf(block: number): Int32Array {
+    const page = this.#pages[block >>> pageBits];
+    assert(page !== undefined, 'a block that was taken');
+    return page;
+  }
+
+  /** Where a block begins in its page. */
+  static startOf(block: number): number {
+    return block & (pageInts - 1);
+  }
+
+  /** A block of some size, a power of two. What is in it is left from before. */
+  take(ints: number): number {
+    const known = this.#free[31 - Math.clz32(ints)]?.pop();
+    if (known !== undefined) return known;
+    if (ints > pageInts) return this.#addPage(ints) << pageBits;
+    this.#makeRoom(ints);
+    const block = (this.#open << pageBits) | this.#used;
+    this.#used += ints;
+    return block;
+  }
+
+  give(block: number, ints: number): void {
+    const size = 31 - Math.clz32(ints);
+    this.#free[size] ??= [];
+    this.#free[size]?.push(block);
+  }
+
+  #makeRoom(ints: number): void {
+    const page = this.pageOf(this.#open << pageBits);
+    if (this.#used + ints <= page.length) return;
+    if (page.length < pageInts) {
+      const larger = new Int32Array(Math.min(pageInts, Math.max(page.length * 2, ints * 2)));
+      larger.set(page);
+      this.#pages[this.#open] = larger;
+      this.#makeRoom(ints);
+      return;
+    }
+    this.#open = this.#addPage(pageInts);
+    this.#used = 0;
+  }
+
+  #addPage(ints: number): number {
+    assert(this.#pages.length < pagesMax, 'a place of a block fits into 31 bits');
+    return this.#pages.push(new Int32Array(ints)) - 1;
+  }
+}
