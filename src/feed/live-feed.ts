@@ -34,7 +34,7 @@ type Joining = readonly [follower: Follower, position: Position];
 /** Where a reader begins: with everything that is there, at the present, or at a position that it was given. */
 export type Since = 'beginning' | 'now' | Position;
 
-/** Commits that come shortly one after another are read together. */
+/** Commits that come shortly one after another are read together: the first at once, the others not sooner than this. */
 const gatherMs = 5;
 const retryMs = 200;
 /** Longest time for which followers are told without letting other work of the process run. */
@@ -49,6 +49,7 @@ export class LiveFeed {
   readonly #pages = new SharedReads<Batch>();
   #head: Position | null = null;
   #isDirty = true;
+  #readAtMs = 0;
   #isRunning = false;
   #isClosed = false;
   #wake = () => {};
@@ -143,7 +144,8 @@ export class LiveFeed {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      if (this.#joining.size === 0) await setTimeout(gatherMs);
+      const waitMs = this.#readAtMs + gatherMs - performance.now();
+      if (this.#joining.size === 0 && waitMs > 0) await setTimeout(waitMs);
       return;
     }
     // They have read what was there before this step, so the head that comes out of it is not behind them.
@@ -155,6 +157,7 @@ export class LiveFeed {
   /** @returns the head; null when there is more behind it */
   async #moveHead(): Promise<Position | null> {
     this.#isDirty = false;
+    this.#readAtMs = performance.now();
     if (this.#head === null || this.#followers.size === 0) {
       this.#head = await this.feed.end();
       return this.#head;
