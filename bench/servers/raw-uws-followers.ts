@@ -1,11 +1,10 @@
 /**
  * The limit of our feed: uWebSockets.js writes one event of prepared bytes to all who follow, whenever it is asked to by a
- * POST. `raw-uws-followers.ts PORT`
+ * POST. `raw-uws-followers.ts PORT HOST`
  */
 import uws, { type HttpResponse } from 'uWebSockets.js';
-import { host } from '../support/ports.ts';
 
-const [port = ''] = process.argv.slice(2);
+const [port = '', host = ''] = process.argv.slice(2);
 const upToDate = Buffer.from('event: up-to-date\ndata: {}\n\n');
 // As long as an event of the feed.
 const event = Buffer.from(`event: change\ndata: ${'x'.repeat(900)}\n\n`);

@@ -1,4 +1,4 @@
-/** The addresses of all processes. They listen on the loopback address alone, so that no network is measured. */
+/** The addresses of all processes. They listen on the loopback address, so that no network is measured, unless a benchmark says otherwise. */
 export const host = '127.0.0.1';
 
 export const ports = {

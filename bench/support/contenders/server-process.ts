@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { requireFreePort } from '../../../src/cli/start/ports.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import type { BenchContext } from '../bench.ts';
-import { host } from '../ports.ts';
+import { host as loopbackHost } from '../ports.ts';
 
 export interface ServerCommand {
   readonly program: string;
   readonly words: readonly string[];
   readonly port: number;
+  /** Where it listens; absent: the loopback address. */
+  readonly host?: string;
   /** Words before the command, which pin it to a core. */
   readonly prefix?: readonly string[];
   /** Some programs refuse to run as root. */
@@ -26,7 +28,7 @@ const serversDir = fileURLToPath(new URL('../../servers/', import.meta.url));
 
 /** Starts a process. Resolves once its port takes connections. @throws Error with its last words when it ends before */
 export async function startServer(context: BenchContext, command: ServerCommand): Promise<ChildProcess> {
-  const { port, prefix = [], user = null, readyTimeoutMs = 120_000 } = command;
+  const { port, host = loopbackHost, prefix = [], user = null, readyTimeoutMs = 120_000 } = command;
   await requireFreePort(host, port);
   const [program = '', ...words] = [...prefix, command.program, ...command.words];
   const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'], ...(user ?? {}) });
@@ -36,7 +38,7 @@ export async function startServer(context: BenchContext, command: ServerCommand)
   });
   context.onEnd(() => stopServer(child));
   const deadlineMs = performance.now() + readyTimeoutMs;
-  while (!(await takesConnections(port))) {
+  while (!(await takesConnections(host, port))) {
     context.signal.throwIfAborted();
     if (child.exitCode !== null || performance.now() > deadlineMs) {
       throw new Error(`${command.program} does not listen on ${port}: ${lastWords}`);
@@ -50,15 +52,10 @@ export async function startServer(context: BenchContext, command: ServerCommand)
 export function startNodeServer(
   context: BenchContext,
   name: string,
-  options: { readonly port: number; readonly words: readonly string[]; readonly prefix?: readonly string[] },
+  options: Omit<ServerCommand, 'program' | 'user' | 'readyTimeoutMs'>,
 ): Promise<ChildProcess> {
-  const { port, words, prefix = [] } = options;
-  return startServer(context, {
-    program: process.execPath,
-    words: [...typeScriptWords, `${serversDir}${name}.ts`, String(port), ...words],
-    port,
-    prefix,
-  });
+  const words = [...typeScriptWords, `${serversDir}${name}.ts`, String(options.port), ...options.words];
+  return startServer(context, { ...options, program: process.execPath, words });
 }
 
 export async function stopServer(child: ChildProcess): Promise<void> {
@@ -70,7 +67,7 @@ export async function stopServer(child: ChildProcess): Promise<void> {
   clearTimeout(kill);
 }
 
-function takesConnections(port: number): Promise<boolean> {
+function takesConnections(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     socket.once('connect', () => {

@@ -1,13 +1,13 @@
 /** Followers of a feed in a process of their own (`followers.ts`): what they cost a server, and how soon they hear. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import type { BenchContext } from '../bench.ts';
 import { citiesTenant } from '../data/cities-tenant.ts';
 import { clientKeyOf } from '../data/tenant.ts';
 import { memoryOf } from '../platform/memory.ts';
-import { host } from '../ports.ts';
 import { type Spread, spreadOf } from '../report/statistics.ts';
+import type { FollowerPlace } from './elsewhere.ts';
 
 interface Heard {
   readonly ready?: number;
@@ -40,9 +40,9 @@ export class Followed {
   readonly #delays: Record<keyof Delays, number[]> = { first: [], half: [], nearlyAll: [] };
   memory: Memory = { bytesEach: Number.NaN, furtherBytesEach: Number.NaN };
 
-  constructor(context: BenchContext, port: number, pid: number | undefined) {
+  constructor(context: BenchContext, place: FollowerPlace, port: number, pid: number | undefined) {
     this.#pid = pid;
-    this.#process = startFollowers(port);
+    this.#process = startFollowers(place, port);
     context.onEnd(() => void this.#process.kill());
   }
 
@@ -84,9 +84,18 @@ export class Followed {
   }
 }
 
-function startFollowers(port: number): ChildProcess {
+function startFollowers({ serverHost, followerPrefix }: FollowerPlace, port: number): ChildProcess {
   const program = fileURLToPath(new URL('./followers.ts', import.meta.url));
-  return fork(program, [host, String(port), clientKeyOf(citiesTenant)], { execArgv: [...typeScriptWords] });
+  const node = [
+    process.execPath,
+    ...typeScriptWords,
+    program,
+    serverHost,
+    String(port),
+    clientKeyOf(citiesTenant),
+  ];
+  const [first = '', ...words] = [...followerPrefix, ...node];
+  return spawn(first, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
 async function opened(followers: ChildProcess, count: number): Promise<void> {

@@ -25,6 +25,8 @@ export interface SystemOptions {
   readonly tenants: readonly BenchTenant[];
   /** Settings other than the defaults. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Address of the front; absent: the loopback address. */
+  readonly frontHost?: string;
   /** Words before the command of the front, which pin it to a core. */
   readonly frontPrefix?: readonly string[];
 }
@@ -50,7 +52,7 @@ const settingNames = [
 let systems = 0;
 
 export class System {
-  readonly baseUrl = `http://${host}:${ports.millrace}`;
+  readonly baseUrl;
   private worker: Child;
   private isStopped = false;
 
@@ -60,6 +62,7 @@ export class System {
     private readonly environment: NodeJS.ProcessEnv,
     private readonly front: Child,
   ) {
+    this.baseUrl = `http://${environment.HOST}:${ports.millrace}`;
     this.worker = this.startEntry('worker');
     this.startEntry('jobs');
   }
@@ -68,11 +71,12 @@ export class System {
   static async start(context: BenchContext, options: SystemOptions): Promise<System> {
     systems += 1;
     const folder = path.join(context.folder, `system-${systems}`);
-    const environment = environmentOf(folder, options.env ?? {});
+    const frontHost = options.frontHost ?? host;
+    const environment = environmentOf(folder, { HOST: frontHost, ...options.env });
     const settings = readSettings(environment);
     writeTenants(settings.configDir, options.tenants);
     mkdirSync(settings.dataDir, { recursive: true });
-    await requireFreePort(host, ports.millrace);
+    await requireFreePort(frontHost, ports.millrace);
     const configuration = await readSoundConfiguration(settings.configDir);
     const supervisor = new Supervisor(new Output(process.stderr));
     context.onEnd(() => supervisor.stop());
@@ -217,7 +221,6 @@ function environmentOf(folder: string, given: Readonly<Record<string, string>>):
   );
   return {
     ...inherited,
-    HOST: host,
     PORT: String(ports.millrace),
     CONFIG_DIR: path.join(folder, 'config'),
     DATA_DIR: path.join(folder, 'data'),
