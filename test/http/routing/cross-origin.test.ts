@@ -234,18 +234,20 @@ test('endpoints of source keys and those without keys let no page read', async (
 
 test('an Origin that is none, or several, adds nothing to the head', async () => {
   const get = 'GET /v2?url=/a HTTP/1.1\r\nHost: x\r\n';
-  for (const key of [narrowKey, apiKeys.client]) {
-    for (const origin of [
+  const heads = [narrowKey, apiKeys.client].flatMap((key) =>
+    [
       'Origin: https://www.example.com, https://www.example.com',
       'Origin: https://www.example.com\tX-Injected: 1',
       'Origin: \xff\xfe',
       'Origin: https://a\x01.example.com',
       `Origin: ${stranger}\r\nOrigin: ${page}`,
-    ]) {
-      const { text } = await exchange(front.port, [`${get}${origin}\r\nX-Api-Key: ${key}\r\n\r\n`]);
-      assert.doesNotMatch(text, /Injected|Allow-Origin: h/i);
-      for (const raw of ['\xff', '\x01', '\t']) assert.equal(text.includes(raw), false);
-    }
+    ].map((origin) => `${get}${origin}\r\nX-Api-Key: ${key}\r\n\r\n`),
+  );
+  // At once, because some wait for a time limit.
+  const answers = await Promise.all(heads.map((head) => exchange(front.port, [head])));
+  for (const { text } of answers) {
+    assert.doesNotMatch(text, /Injected|Allow-Origin: h/i);
+    for (const raw of ['\xff', '\x01', '\t']) assert.equal(text.includes(raw), false);
   }
 });
 

@@ -51,23 +51,22 @@ test('every object says which members it has, or that any will do', () => {
 test('an ordinary program over a generated client compiles under tsc --strict', async () => {
   const types = await openapiTS(JSON.stringify(document));
   writeFileSync(path.join(dir, 'api.d.ts'), astToString(types));
-  assert.deepEqual(compile('program.ts', program), { output: '', code: 0 });
-  for (const [name, broken] of Object.entries(brokenPrograms)) {
-    const { code, output } = compile(`${name}.ts`, broken);
-    assert.notEqual(code, 0, `${name} should not compile`);
-    assert.match(output, new RegExp(`${name}\\.ts`), output);
-  }
+  const output = compile({ program, ...brokenPrograms });
+  const withMistakes = new Set([...output.matchAll(/^(\w+)\.ts\(/gm)].map(([, name]) => name));
+  assert.deepEqual([...withMistakes].sort(), Object.keys(brokenPrograms).sort(), output);
 });
 
-function compile(file: string, text: string): { readonly code: number | null; readonly output: string } {
-  writeFileSync(path.join(dir, file), text);
+/** Compiles programs by their names, all at once: each is a module of its own. @returns what the compiler says */
+function compile(programs: Readonly<Record<string, string>>): string {
+  const files = Object.keys(programs).map((name) => `${name}.ts`);
+  for (const [name, text] of Object.entries(programs)) writeFileSync(path.join(dir, `${name}.ts`), text);
   const words = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--skipLibCheck'];
   const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, ...words, file], {
+  const { stdout, stderr } = spawnSync(process.execPath, [tsc, ...words, ...files], {
     cwd: dir,
     encoding: 'utf8',
   });
-  return { code: status, output: stdout + stderr };
+  return stdout + stderr;
 }
 
 function* objectsIn(value: Json, place: string): Iterable<{ at: JsonObject; place: string }> {
