@@ -81,7 +81,7 @@ before(async () => {
     tenant.environmentClients.push(follower);
     tenant.webhooks = [receiver];
   });
-  system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 4, files });
+  system = await System.start({ files });
   front = system.url();
   const places = await someAtlasPlaces();
   const more = Array.from({ length: 60 }, (_, at) => ({

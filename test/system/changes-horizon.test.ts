@@ -7,11 +7,9 @@ import type { Client } from './support/client.ts';
 import { EventSource } from './support/event-source.ts';
 import { FeedCopy, requireOk, type ToldChange } from './support/feed-copy.ts';
 import { System } from './support/processes/system.ts';
-import { Receiver, verified } from './support/receiver.ts';
-import { clientKey, environmentId, siteFiles, sourceKey } from './support/site.ts';
+import { Receiver, receiverEnvironment, verified, webhookSecret, webhookTo } from './support/receiver.ts';
+import { clientKey, environmentId, managementKey, siteFiles, sourceKey } from './support/site.ts';
 
-const managementKey = 'management-key-of-the-horizon';
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 /** About four seconds. */
 const retentionDays = '0.00005';
 
@@ -23,26 +21,14 @@ let client: Client;
 before(async () => {
   port = await receiver.listen();
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
-    env: { WEBHOOK_ALLOW: '127.0.0.0/8', CHANGES_RETENTION_DAYS: retentionDays },
+    env: { ...receiverEnvironment, CHANGES_RETENTION_DAYS: retentionDays },
     files: siteFiles({
       schemas: {
         page: { triggers: { cms: ['page'] }, route: { url: '{url}' }, properties: { title: '{p.title}' } },
       },
       settings: {
         managementClients: [{ name: 'ci', apiKeys: [managementKey] }],
-        webhooks: [
-          {
-            alias: 'copy',
-            environment: 'production',
-            url: `http://127.0.0.1:${port}/copy`,
-            secret,
-            batch: { seconds: 0 },
-          },
-        ],
+        webhooks: [webhookTo(port, 'copy')],
       },
     }),
   });
@@ -134,7 +120,10 @@ test('a receiver that was away for longer gets everything that is there', async 
   await receiver.listen(port);
   requireOk(await client.post('/management/v1/webhooks/copy/enable', {}, { key: managementKey }));
   const received = await receiver.count('/copy', count + 1);
-  const { changes } = verified(received[count] ?? { path: '', headers: {}, text: '', atMs: 0 }, secret).data;
+  const { changes } = verified(
+    received[count] ?? { path: '', headers: {}, text: '', atMs: 0 },
+    webhookSecret,
+  ).data;
   assert.deepEqual(
     changes.map(({ originId, action, urls }) => [originId, action, ...urls]),
     [['stays', 'set', '/three']],

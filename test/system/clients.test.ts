@@ -566,10 +566,6 @@ const website = { environment: 'production', domains: ['site'] };
 
 before(async () => {
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
     env: { HEADER_PREFIX: 'X-Service,X-Enterspeed' },
     files: siteFiles({
       schemas: {

@@ -94,10 +94,6 @@ before(async () => {
   const files = siteFiles({});
   const folder = Object.entries(schemas).map(([path, json]) => [`tenants/acme/${path}`, json]);
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
     files: { ...files, ...Object.fromEntries(folder) },
   });
   front = system.client();

@@ -24,7 +24,7 @@ let system: System;
 let client: Client;
 
 before(async () => {
-  system = await System.start({ web: 1, workers: 1, jobs: 1, partitions: 4, files });
+  system = await System.start({ files });
   client = system.client();
 });
 after(() => system.stop());

@@ -10,7 +10,7 @@ test('processes end by themselves when told to while Redis is gone', async (cont
   const files = siteFiles({
     schemas: { page: { triggers: { cms: ['page'] }, properties: { title: '{p.title}' } } },
   });
-  const started = System.start({ web: 1, workers: 1, jobs: 1, partitions: 4, files });
+  const started = System.start({ files });
   context.after(() => started.then((system) => system.stop()));
   const system = await started;
   const ledger = new Ledger({ key: sourceKey, sourceId });

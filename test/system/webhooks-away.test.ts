@@ -14,11 +14,9 @@ import { entityOf } from './support/data/entities.ts';
 import { FeedCopy } from './support/feed-copy.ts';
 import { System } from './support/processes/system.ts';
 import { Random, testSeconds } from './support/random.ts';
-import { Receiver, verified } from './support/receiver.ts';
-import { clientKey, siteFiles, sourceKey } from './support/site.ts';
+import { Receiver, receiverEnvironment, verified, webhookSecret, webhookTo } from './support/receiver.ts';
+import { clientKey, managementKey, siteFiles, sourceKey } from './support/site.ts';
 
-const managementKey = 'management-key-of-the-webhook';
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const awaySeconds = testSeconds(4);
 const isLong = awaySeconds >= 60;
 const savesPerSecond = 17;
@@ -38,11 +36,7 @@ let serial = 0;
 before(async () => {
   port = await receiver.listen();
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
-    env: { WEBHOOK_ALLOW: '127.0.0.0/8' },
+    env: receiverEnvironment,
     files: siteFiles({
       schemas: {
         page: {
@@ -53,15 +47,7 @@ before(async () => {
       },
       settings: {
         managementClients: [{ name: 'ci', apiKeys: [managementKey] }],
-        webhooks: [
-          {
-            alias: 'copy',
-            environment: 'production',
-            url: `http://127.0.0.1:${port}/copy`,
-            secret,
-            batch: { size: batchSize, seconds: 0 },
-          },
-        ],
+        webhooks: [webhookTo(port, 'copy', { batch: { size: batchSize, seconds: 0 } })],
       },
     }),
   });
@@ -127,7 +113,7 @@ function received(): { readonly copy: FeedCopy; readonly ids: ReadonlySet<string
   let count = 0;
   for (const one of receiver.at('/copy')) {
     ids.add(String(one.headers['webhook-id']));
-    for (const change of verified(one, secret).data.changes) {
+    for (const change of verified(one, webhookSecret).data.changes) {
       count += 1;
       const number = Number(change.urls[0]?.split('/')[2] ?? 0);
       const before_ = last.get(change.id) ?? 0;

@@ -4,16 +4,31 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { formatViewId } from '../../src/contract/ids.ts';
-import type { Json } from '../../src/contract/json.ts';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { runCommand, temporaryFolder } from '../cli/support/command.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { System } from './support/processes/system.ts';
-import { type Received, Receiver, type SentChange, verified } from './support/receiver.ts';
-import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
+import {
+  type Received,
+  Receiver,
+  receiverEnvironment,
+  type SentChange,
+  verified,
+  webhookSecret,
+  webhookTo,
+} from './support/receiver.ts';
+import {
+  clientKey,
+  environmentId,
+  managementKey,
+  siteFiles,
+  sourceId,
+  sourceKey,
+  viewIdOf,
+} from './support/site.ts';
 
-const managementKey = 'management-key-of-the-webhooks';
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const secret = webhookSecret;
 const nextSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const headerValue = 'Bearer-of-the-receiver';
 const publicUrl = 'https://content.example.com';
@@ -23,7 +38,7 @@ let port = 0;
 let system: System;
 let client: Client;
 
-const filesWith = (webhooks: readonly Json[]) =>
+const filesWith = (webhooks: readonly JsonObject[]) =>
   siteFiles({
     schemas: {
       page: {
@@ -38,30 +53,16 @@ const filesWith = (webhooks: readonly Json[]) =>
     },
     settings: {
       managementClients: [{ name: 'ci', apiKeys: [managementKey] }],
-      webhooks: JSON.parse(JSON.stringify(webhooks)),
+      webhooks: [...webhooks],
     },
   });
 
-const hook = (alias: string, more: object = {}): Json =>
-  JSON.parse(
-    JSON.stringify({
-      alias,
-      environment: 'production',
-      url: `http://127.0.0.1:${port}/${alias}`,
-      secret,
-      batch: { seconds: 0 },
-      ...more,
-    }),
-  );
+const hook = (alias: string, more?: JsonObject): JsonObject => webhookTo(port, alias, more);
 
 before(async () => {
   port = await receiver.listen();
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
-    env: { WEBHOOK_ALLOW: '127.0.0.0/8', PUBLIC_URL: `${publicUrl}/` },
+    env: { ...receiverEnvironment, PUBLIC_URL: `${publicUrl}/` },
     files: filesWith([
       hook('all', { secret: [secret, nextSecret], headers: { Authorization: headerValue } }),
       hook('gathered', { batch: { size: 3, seconds: 2 }, schemas: ['page'] }),
@@ -156,8 +157,7 @@ test('a destination hears of its schemas alone, of removals with the options as 
 
 test('the format of the hosted service is one change a request', async () => {
   await until('the removal', () => receiver.at('/hosted').some(({ text }) => text.includes('Remove')));
-  const view = (originId: string) =>
-    `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/page`;
+  const view = viewIdOf;
   const received = receiver.at('/hosted');
   const [first] = received;
   assert.deepEqual(JSON.parse(first?.text ?? ''), {

@@ -30,7 +30,7 @@ export const longest: readonly string[] = [
   'test/hostile/bombs.test.ts',
   'test/system/case-insensitive-urls.test.ts',
   'test/system/changes.test.ts',
-  'test/system/management.test.ts',
+  'test/http/management/management.test.ts',
   'test/hostile/unread-answers.test.ts',
   'test/system/large-bodies.test.ts',
   'test/system/network.test.ts',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import type { JsonObject } from '../../../src/contract/json.ts';
 import { until } from '../../support/until.ts';
 
 export interface Received {
@@ -15,6 +16,26 @@ export interface Received {
 type Answering = (response: ServerResponse, received: Received) => void;
 
 const yes: Answering = (response) => response.writeHead(204).end();
+
+export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+/** Settings of a platform that may send to a receiver here. */
+export const receiverEnvironment = { WEBHOOK_ALLOW: '127.0.0.0/8' };
+
+/**
+ * A webhook of a tenant that sends each change at once, to the path of its alias.
+ * @param port of the receiver @param more members in place of the usual ones
+ */
+export function webhookTo(port: number, alias: string, more: JsonObject = {}): JsonObject {
+  return {
+    alias,
+    environment: 'production',
+    url: `http://127.0.0.1:${port}/${alias}`,
+    secret: webhookSecret,
+    batch: { seconds: 0 },
+    ...more,
+  };
+}
 
 export class Receiver {
   readonly received: Received[] = [];

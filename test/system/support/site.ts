@@ -6,6 +6,11 @@ export const environmentId = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 export const sourceId = '32eb0c68-0f2c-4a52-9a5c-6f2f1f6c2d11';
 export const sourceKey = 'source-key-of-the-system-tests';
 export const clientKey = 'client-key-of-the-system-tests';
+export const managementKey = 'management-key-of-the-system-tests';
+
+export function viewIdOf(originId: string, alias = 'page'): string {
+  return `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
+}
 
 export interface SiteParts {
   readonly tenant?: string;

@@ -28,10 +28,12 @@ import { type RedisOptions, RedisServer } from './redis-server.ts';
 export type ConfigFiles = Readonly<Record<string, Json>>;
 
 export interface SystemOptions {
-  readonly web: number;
-  readonly workers: number;
-  readonly jobs: number;
-  readonly partitions: number;
+  /** Processes of each kind; absent: one. */
+  readonly web?: number;
+  readonly workers?: number;
+  readonly jobs?: number;
+  /** Absent: 4. */
+  readonly partitions?: number;
   readonly files: ConfigFiles;
   /** A cluster to work on, which the test starts and stops; else a Redis of the system's own. */
   readonly cluster?: ClusterPlace;
@@ -97,7 +99,7 @@ export class System {
     try {
       system.#configuration = await system.#writeConfiguration(options.files);
       for (const role of ['web', 'worker', 'jobs'] as const) {
-        const count = { web: options.web, worker: options.workers, jobs: options.jobs }[role];
+        const count = { web: options.web, worker: options.workers, jobs: options.jobs }[role] ?? 1;
         for (let number = 1; number <= count; number += 1) await system.add(`${role}.${number}`);
       }
       await system.ready();
@@ -115,6 +117,10 @@ export class System {
 
   get #cluster(): ClusterPlace | null {
     return this.options.cluster ?? this.own.cluster;
+  }
+
+  get #partitions(): number {
+    return this.options.partitions ?? 4;
   }
 
   get configDir(): string {
@@ -154,7 +160,7 @@ export class System {
       REDIS_URL: this.own.redis?.url ?? '',
       REDIS_CLUSTER: this.#cluster?.seeds ?? '',
       CONFIG_DIR: this.configDir,
-      PARTITIONS: String(this.options.partitions),
+      PARTITIONS: String(this.#partitions),
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
       MILLRACE_SUPERVISED: '1',
@@ -166,7 +172,7 @@ export class System {
   async store(): Promise<Store> {
     const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
     const address = this.#cluster?.address ?? { kind: 'single' as const, url };
-    this.#store ??= await openStore({ address, partitionCount: this.options.partitions });
+    this.#store ??= await openStore({ address, partitionCount: this.#partitions });
     return this.#store;
   }
 

@@ -4,11 +4,9 @@ import type { Json } from '../../src/contract/json.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { writeFiles } from '../jobs/support/platform.ts';
 import { until } from '../support/until.ts';
-import type { Answer, Client } from './support/client.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-
-const managementKey = 'management-key-of-the-system-tests';
+import type { Answer, Client } from '../system/support/client.ts';
+import { System } from '../system/support/processes/system.ts';
+import { clientKey, managementKey, siteFiles, sourceKey, viewIdOf } from '../system/support/site.ts';
 
 const page = (title: string): Json => ({
   triggers: { cms: ['page'] },
@@ -26,10 +24,6 @@ let client: Client;
 
 before(async () => {
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
     files: files({ page: page('{p.title}') }),
   });
   client = system.client('web.1');
@@ -46,8 +40,6 @@ before(async () => {
 after(() => system.stop());
 
 const manage = (path: string): Promise<Answer> => client.get(`/management/v1${path}`, { key: managementKey });
-const viewId = (originId: string, alias = 'page') =>
-  `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
 
 async function documents(): Promise<Record<string, string>> {
   return (await manage('/configuration')).json.documents;
@@ -90,7 +82,7 @@ test('a dry run counts exactly what would change, and stores nothing', async () 
   }
   assert.deepEqual((await manage('/configuration')).json, before.json);
   assert.equal(
-    (await client.get(`/v2?id=${encodeURIComponent(viewId('p1', 'card'))}`, { key: clientKey })).status,
+    (await client.get(`/v2?id=${encodeURIComponent(viewIdOf('p1', 'card'))}`, { key: clientKey })).status,
     200,
   );
   const keys = await (await system.store()).client.keys('*');
@@ -130,7 +122,7 @@ test('apply --dry-run prints a table and samples, and with --json the object alo
   assert.deepEqual(diff.views, { added: 0, changed: 30, removed: 0, same: 0 });
   assert.equal((await runCommand('apply', ['--json'], { env })).code, 1);
   assert.equal(
-    (await client.get(`/v2?id=${encodeURIComponent(viewId('p1'))}`, { key: clientKey })).status,
+    (await client.get(`/v2?id=${encodeURIComponent(viewIdOf('p1'))}`, { key: clientKey })).status,
     200,
   );
 });

@@ -5,11 +5,9 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { runCommand } from '../cli/support/command.ts';
-import type { Answer, Client } from './support/client.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-
-const managementKey = 'management-key-of-the-system-tests';
+import type { Answer, Client } from '../system/support/client.ts';
+import { System } from '../system/support/processes/system.ts';
+import { clientKey, managementKey, siteFiles, sourceKey, viewIdOf } from '../system/support/site.ts';
 
 const page = {
   triggers: { cms: ['page'] },
@@ -23,10 +21,6 @@ let folder: string;
 
 before(async () => {
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
     files: siteFiles({
       schemas: { page },
       indexes: {
@@ -68,8 +62,6 @@ after(() => system.stop());
 
 const preview = (body: JsonObject, key = managementKey): Promise<Answer> =>
   client.post('/management/v1/preview', body, { key });
-const viewId = (originId: string, alias = 'page') =>
-  `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
 const text = (schema: Json, kind = 'full'): JsonObject => ({
   kind,
   language: 'json',
@@ -134,15 +126,15 @@ test('a schema and an entity that are not stored: references, lookups without an
   });
   assert.equal(status, 200, JSON.stringify(json));
   assert.deepEqual(json.view, {
-    to: { $view: viewId('p1') },
-    away: { $view: viewId('nobody') },
+    to: { $view: viewIdOf('p1') },
+    away: { $view: viewIdOf('nobody') },
     tagged: ['Page 36', 'Page 32', 'Page 28'],
   });
   assert.deepEqual(json.urls, ['/fresh']);
   assert.deepEqual(json.handles, ['h']);
   assert.equal(json.lookups.length, 1);
   assert.deepEqual([json.lookups[0].matched, json.lookups[0].cut], [10, false]);
-  assert.deepEqual(json.missing, [{ path: 'away', viewId: viewId('nobody') }]);
+  assert.deepEqual(json.missing, [{ path: 'away', viewId: viewIdOf('nobody') }]);
   assert.deepEqual(
     json.diagnostics.map(({ kind }: { kind: string }) => kind),
     ['viewMissing'],

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { until } from '../support/until.ts';
-import type { Answer, Client } from './support/client.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { differencesFoundByVerify } from './support/verify.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { until } from '../../support/until.ts';
+import type { Answer, Client } from '../../system/support/client.ts';
+import { System } from '../../system/support/processes/system.ts';
+import {
+  clientKey,
+  environmentId,
+  managementKey,
+  siteFiles,
+  sourceId,
+  sourceKey,
+  viewIdOf,
+} from '../../system/support/site.ts';
+import { differencesFoundByVerify } from '../../system/support/verify.ts';
 
-const managementKey = 'management-key-of-the-system-tests';
 const readerKey = 'management-key-that-only-reads';
 
 const schemas: Readonly<Record<string, Json>> = {
@@ -52,10 +59,6 @@ let client: Client;
 
 before(async () => {
   system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
     files: siteFiles({
       schemas,
       indexes,
@@ -79,8 +82,6 @@ before(async () => {
 });
 after(() => system.stop());
 const gid = (originId: string) => `gid://Source/${sourceId}/Entity/${originId}`;
-const viewId = (originId: string) =>
-  `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/page`;
 const manage = (path: string, key = managementKey): Promise<Answer> =>
   client.get(`/management/v1${path}`, { key });
 
@@ -90,7 +91,7 @@ async function savePage(originId: string, url: string, redirects: string[] = [])
   const saved = await client.post(`/ingest/v2/${encodeURIComponent(originId)}`, body, { key: sourceKey });
   const version = String(saved.headers['x-service-version']);
   const headers = { 'X-Service-Min-Version': version };
-  const read = await client.get(`/v2?id=${encodeURIComponent(viewId(originId))}`, {
+  const read = await client.get(`/v2?id=${encodeURIComponent(viewIdOf(originId))}`, {
     key: clientKey,
     headers,
   });
@@ -158,7 +159,7 @@ test('an entity is told as it was saved, with what was made of it', async () => 
   assert.equal(environment, 'production');
   assert.deepEqual(views, [
     {
-      id: viewId(originId),
+      id: viewIdOf(originId),
       alias: 'page',
       urls: ['/told', '/old', 'https://www.example.com/older'],
       handles: [`h-${originId}`],
@@ -245,8 +246,7 @@ const save = async (
   await client.get('/v2?handle=none', { key: clientKey, headers });
 };
 const explained = async (originId: string, alias: string): Promise<Answer> => {
-  const id = `gid://Environment/${environmentId}/Source/${sourceId}/Entity/${originId}/View/${alias}`;
-  return await manage(`/explain/view?id=${encodeURIComponent(id)}`);
+  return await manage(`/explain/view?id=${encodeURIComponent(viewIdOf(originId, alias))}`);
 };
 
 test('a view is explained: what it reads, what it shows, who shows it, why it was built', async () => {
@@ -258,8 +258,8 @@ test('a view is explained: what it reads, what it shows, who shows it, why it wa
   assert.equal(status, 200);
   assert.deepEqual(json.view, {
     pages: ['One'],
-    page: { $view: viewId('shown') },
-    gone: { $view: viewId('nobody') },
+    page: { $view: viewIdOf('shown') },
+    gone: { $view: viewIdOf('nobody') },
   });
   assert.deepEqual(json.urls, [{ url: '/the-list', kind: 'page', served: true }]);
   const [lookup] = json.lookups;
@@ -276,8 +276,8 @@ test('a view is explained: what it reads, what it shows, who shows it, why it wa
   );
   assert.match(lookup.condition, /list equals/);
   assert.deepEqual(json.shows, [
-    { viewId: viewId('shown'), paths: ['page'], missing: false },
-    { viewId: viewId('nobody'), paths: ['gone'], missing: true },
+    { viewId: viewIdOf('shown'), paths: ['page'], missing: false },
+    { viewId: viewIdOf('nobody'), paths: ['gone'], missing: true },
   ]);
   assert.deepEqual(json.built.because, { kind: 'lookup', entityId: gid('member-1') });
   assert.ok(Math.abs(Date.now() - Date.parse(json.built.at)) < 60_000);
@@ -294,7 +294,7 @@ test('a view is explained: what it reads, what it shows, who shows it, why it wa
 
   await savePage('beaten', '/shown');
   const [beaten] = (await explained('shown', 'page')).json.urls;
-  assert.deepEqual(beaten, { url: '/shown', kind: 'page', served: false, beatenBy: viewId('beaten') });
+  assert.deepEqual(beaten, { url: '/shown', kind: 'page', served: false, beatenBy: viewIdOf('beaten') });
   for (const [originId, alias, message] of [
     ['nobody', 'page', /no entity "nobody"/],
     ['shown', 'nothing', /no schema "nothing"/],
@@ -334,8 +334,8 @@ test('a URL is explained from its host to the claim that wins', async () => {
   assert.deepEqual(
     won.json.claims.map(({ viewId: id, served, kind }: Record<string, unknown>) => [id, served, kind]),
     [
-      [viewId('second'), true, 'page'],
-      [viewId('first'), false, 'page'],
+      [viewIdOf('second'), true, 'page'],
+      [viewIdOf('first'), false, 'page'],
     ],
   );
   assert.match(won.json.claims[1].because, /later claim/);
@@ -365,9 +365,9 @@ test('diagnostics come a page at a time, and name clashes, unknown types and mis
     if (json.next === null) break;
     after = `&after=${encodeURIComponent(json.next)}`;
   }
-  const clash = found.filter(({ kind, viewId: id }) => kind === 'urlClash' && id === viewId('clash-a'));
+  const clash = found.filter(({ kind, viewId: id }) => kind === 'urlClash' && id === viewIdOf('clash-a'));
   assert.equal(clash.length, 1);
-  assert.ok(!found.some(({ kind, viewId: id }) => kind === 'urlClash' && id === viewId('clash-b')));
+  assert.ok(!found.some(({ kind, viewId: id }) => kind === 'urlClash' && id === viewIdOf('clash-b')));
   assert.equal((await manage('/diagnostics?after=x')).status, 422);
 });
 
