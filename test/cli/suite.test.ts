@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
@@ -48,6 +48,25 @@ test('files of the rooms share processes, but for the longest and those with hoo
   assert.ok(modules.length < files.length);
   remove();
   assert.deepEqual(modules.filter(existsSync), []);
+});
+
+test('files whose tenants are on one platform are in one process', async (context) => {
+  const root = await temporaryFolder(context);
+  const files = ['test/system/a.test.ts', 'test/lib/b.test.ts', 'test/system/c.test.ts'];
+  for (const file of files) {
+    mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+    const isOfPlatform = file.startsWith('test/system');
+    const text = isOfPlatform ? "import { QueryTenant } from './support/query-tenant.ts';" : '';
+    writeFileSync(path.join(root, file), text);
+  }
+  writeFileSync(path.join(root, 'test/system/alone.test.ts'), '');
+  assert.ok(files.every((file) => canShare(root, file)));
+  assert.equal(canShare(root, 'test/system/alone.test.ts'), false);
+  const { modules, remove } = writeSharing(root, files);
+  context.after(remove);
+  const texts = modules.map((module) => readFileSync(module, 'utf8'));
+  const together = texts.map((text) => files.filter((file) => text.includes(path.join(root, file))));
+  assert.deepEqual(together, [[files[1]], [files[0], files[2]]]);
 });
 
 test('the longest files are started first', async (context) => {

@@ -3,13 +3,11 @@
  * gives.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
-import type { Answer, Client } from './support/client.ts';
-import { entityOf } from './support/data/entities.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
+import type { Answer } from './support/client.ts';
+import { indexOfTypes, QueryTenant } from './support/query-tenant.ts';
+import { sourceId } from './support/site.ts';
 
 const fieldTypes = {
   kw: 'keyword',
@@ -71,40 +69,13 @@ const things: Readonly<Record<string, JsonObject>> = {
   E: { kw: '\u{1F600}', tx: 'ﬁsh ２３ Σίσυφος' },
 };
 
-let system: System;
-let client: Client;
-
-before(async () => {
-  const names = Object.keys(fieldTypes);
-  system = await System.start({
-    web: 1,
-    workers: 1,
-    jobs: 1,
-    partitions: 4,
-    files: siteFiles({
-      schemas: { card: { triggers: { cms: ['thing'] }, properties: { kw: '{p.kw}' } } },
-      indexes: {
-        things: {
-          triggers: { cms: ['thing'] },
-          properties: Object.fromEntries(names.map((name) => [name, { '*': `p.${name}` }])),
-          index: {
-            fields: Object.fromEntries(Object.entries(fieldTypes).map(([name, type]) => [name, { type }])),
-          },
-        },
-      },
-    }),
-  });
-  client = system.client();
-  const entities = Object.entries(things).map(([id, properties]) => entityOf(id, 'thing', properties));
-  const { status } = await client.post('/ingest/v2', entities as unknown as Json, { key: sourceKey });
-  assert.equal(status, 200);
-  await waitUntilSettled(await system.store());
-});
-after(() => system.stop());
-
-function ask(body: Json, path = '/v1/things'): Promise<Answer> {
-  return client.post(path, body, { key: clientKey });
-}
+const card = { triggers: { cms: ['thing'] }, properties: { kw: '{p.kw}' } };
+const tenant = new QueryTenant(
+  'contract',
+  { schemas: { card }, indexes: { things: indexOfTypes(fieldTypes) } },
+  things,
+);
+const ask = (body: Json, path?: string): Promise<Answer> => tenant.ask(body, path);
 
 /** The originIds of what is found, as one text. */
 async function found(body: JsonObject): Promise<string> {

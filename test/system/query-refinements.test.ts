@@ -3,13 +3,10 @@
  * two workers: chosen fields, statistics and ranges of facets, one item of each value, places on the earth.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
-import type { Answer, Client } from './support/client.ts';
-import { entityOf } from './support/data/entities.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, siteFiles, sourceKey } from './support/site.ts';
+import type { Answer } from './support/client.ts';
+import { indexOfTypes, QueryTenant } from './support/query-tenant.ts';
 
 const fieldTypes = {
   name: 'text',
@@ -43,48 +40,17 @@ const things: Readonly<Record<string, JsonObject>> = {
   d: { at: 1714521600000, where: { lat: 95, lon: 16 } },
 };
 
-let system: System;
-let client: Client;
-
-before(async () => {
-  const names = Object.keys(fieldTypes);
-  system = await System.start({
-    web: 1,
-    workers: 2,
-    jobs: 1,
-    partitions: 4,
-    files: siteFiles({
-      schemas: { card: { triggers: { cms: ['thing'] }, properties: { name: '{p.name}' } } },
-      indexes: {
-        things: {
-          triggers: { cms: ['thing'] },
-          properties: Object.fromEntries(names.map((name) => [name, { '*': `p.${name}` }])),
-          index: {
-            fields: Object.fromEntries(Object.entries(fieldTypes).map(([name, type]) => [name, { type }])),
-          },
-        },
-      },
-    }),
-  });
-  client = system.client();
-  const entities = Object.entries(things).map(([id, properties]) => entityOf(id, 'thing', properties));
-  const { status } = await client.post('/ingest/v2', entities as unknown as Json, { key: sourceKey });
-  assert.equal(status, 200);
-  await waitUntilSettled(await system.store());
-});
-after(() => system.stop());
+const card = { triggers: { cms: ['thing'] }, properties: { name: '{p.name}' } };
+const tenant = new QueryTenant(
+  'refined',
+  { schemas: { card }, indexes: { things: indexOfTypes(fieldTypes) } },
+  things,
+);
 
 const groupPath = '/v1/sourceGroupAlias/cms/type/thing';
 
-function ask(body: Json, path = '/v1/things'): Promise<Answer> {
-  return client.post(path, body, { key: clientKey });
-}
-
-async function good(body: Json, path = '/v1/things'): Promise<Answer['json']> {
-  const { status, json, text } = await ask(body, path);
-  assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`);
-  return json;
-}
+const ask = (body: Json, path?: string): Promise<Answer> => tenant.ask(body, path);
+const good = (body: Json, path?: string): Promise<Answer['json']> => tenant.good(body, path);
 
 test('of the fields of an index only the chosen ones come back, beside the built-in ones', async () => {
   const sort = [{ field: '_originId' }];

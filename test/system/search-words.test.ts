@@ -3,12 +3,10 @@
  * that a change of them makes the index anew.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
-import { entityOf } from './support/data/entities.ts';
-import { type ConfigFiles, System } from './support/processes/system.ts';
-import { clientKey, siteFiles, sourceKey } from './support/site.ts';
+import type { Answer } from './support/client.ts';
+import { QueryTenant } from './support/query-tenant.ts';
 
 const things: Readonly<Record<string, JsonObject>> = {
   a: { en: 'He runs through the house', fold: 'São Paulo' },
@@ -22,20 +20,20 @@ const things: Readonly<Record<string, JsonObject>> = {
   i: { plain: 'iphone' },
 };
 
-function filesWith(more: Readonly<Record<string, JsonObject>>, synonyms: Json): ConfigFiles {
+function partsWith(more: Readonly<Record<string, JsonObject>>, synonyms: Json) {
   const names = ['en', 'de', 'fr', 'fold', 'plain'];
-  return siteFiles({
+  return {
     indexes: {
       things: {
         triggers: { cms: ['thing'] },
         properties: Object.fromEntries(names.map((name) => [name, `{p.${name}}`])),
         index: {
           fields: Object.fromEntries(names.map((name) => [name, { type: 'text', ...more[name] }])),
-          ...(synonyms === null ? {} : { synonyms }),
+          synonyms,
         },
       },
     },
-  });
+  };
 }
 
 const rules = {
@@ -46,28 +44,8 @@ const rules = {
 };
 const synonyms = [['tv', 'television set'], { from: 'iphone', to: ['apple phone'] }];
 
-let system: System;
-
-before(async () => {
-  system = await System.start({
-    web: 1,
-    workers: 2,
-    jobs: 1,
-    partitions: 4,
-    files: filesWith(rules, synonyms),
-  });
-  const entities = Object.entries(things).map(([id, properties]) => entityOf(id, 'thing', properties));
-  const saved = await system.client().post('/ingest/v2', entities as unknown as Json, { key: sourceKey });
-  assert.equal(saved.status, 200);
-  await waitUntilSettled(await system.store());
-});
-after(() => system.stop());
-
-async function ask(body: JsonObject) {
-  const answer = await system.client().post('/v1/things', body, { key: clientKey });
-  assert.equal(answer.status, 200, `${JSON.stringify(body)}: ${answer.text}`);
-  return answer.json;
-}
+const tenant = new QueryTenant('words', partsWith(rules, synonyms), things);
+const ask = (body: JsonObject): Promise<Answer['json']> => tenant.good(body);
 
 /** originIds of what is found without typos, in order. */
 async function found(field: string, value: string, more: JsonObject = {}): Promise<string> {
@@ -129,9 +107,7 @@ test('what was found by stem, folding or synonym is highlighted as the whole wor
 });
 
 test('a change of them makes the index anew', async () => {
-  await system.apply(filesWith({ plain: { foldAccents: true } }, [['tv', 'iphone']]));
-  const store = await system.store();
-  await waitUntilSettled(store);
+  await tenant.apply(partsWith({ plain: { foldAccents: true } }, [['tv', 'iphone']]));
   const deadlineMs = performance.now() + 30_000;
   while ((await found('plain', 'tv')) !== 'e i')
     assert.ok(performance.now() < deadlineMs, 'the index follows');

@@ -3,12 +3,10 @@
  * beginnings, fuzziness and highlights. The answers of two workers are those of one.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
-import { entityOf } from './support/data/entities.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, siteFiles, sourceKey } from './support/site.ts';
+import type { Answer } from './support/client.ts';
+import { QueryTenant } from './support/query-tenant.ts';
 
 const things: Readonly<Record<string, JsonObject>> = {
   a: { title: 'Red house', body: 'A green garden' },
@@ -18,38 +16,13 @@ const things: Readonly<Record<string, JsonObject>> = {
   e: { title: 'house' },
 };
 
-let system: System;
-
-before(async () => {
-  system = await System.start({
-    web: 1,
-    workers: 2,
-    jobs: 1,
-    partitions: 4,
-    files: siteFiles({
-      indexes: {
-        things: {
-          triggers: { cms: ['thing'] },
-          properties: { title: '{p.title}', body: '{p.body}', tags: { '*': 'p.tags' } },
-          index: {
-            fields: { title: { type: 'text' }, body: { type: 'text' }, tags: { type: 'text[]' } },
-          },
-        },
-      },
-    }),
-  });
-  const entities = Object.entries(things).map(([id, properties]) => entityOf(id, 'thing', properties));
-  const saved = await system.client().post('/ingest/v2', entities as unknown as Json, { key: sourceKey });
-  assert.equal(saved.status, 200);
-  await waitUntilSettled(await system.store());
-});
-after(() => system.stop());
-
-async function ask(body: Json) {
-  const answer = await system.client().post('/v1/things', body, { key: clientKey });
-  assert.equal(answer.status, 200, `${JSON.stringify(body)}: ${answer.text}`);
-  return answer.json;
-}
+const index = {
+  triggers: { cms: ['thing'] },
+  properties: { title: '{p.title}', body: '{p.body}', tags: { '*': 'p.tags' } },
+  index: { fields: { title: { type: 'text' }, body: { type: 'text' }, tags: { type: 'text[]' } } },
+};
+const tenant = new QueryTenant('search', { indexes: { things: index } }, things);
+const ask = (body: Json): Promise<Answer['json']> => tenant.good(body);
 
 /** originId and score of what a search finds, in order. */
 async function found(search: JsonObject): Promise<[string, number][]> {
@@ -181,7 +154,7 @@ test('a token is bound to each of them', async () => {
   ];
   for (const other of others) {
     const body = { search: { ...search, ...other }, ...next };
-    const { status, json } = await system.client().post('/v1/things', body as Json, { key: clientKey });
+    const { status, json } = await tenant.ask(body as Json);
     assert.equal(status, 400);
     assert.deepEqual(json.errors, ['Invalid nextPageToken']);
   }
@@ -189,7 +162,7 @@ test('a token is bound to each of them', async () => {
 
 test('each mistake is told in one list', async () => {
   const search = { field: 'title', fields: [], mode: 'most', prefix: 'yes', fuzziness: 3 };
-  const { status, json } = await system.client().post('/v1/things', { search }, { key: clientKey });
+  const { status, json } = await tenant.ask({ search });
   assert.equal(status, 400);
   assert.deepEqual(
     json.errors.map((error: string) => error.split(':')[0]),

@@ -23,14 +23,25 @@ const sharingRooms = [
 const processCount = 12;
 /** Such a hook of one file would run for the tests of all. */
 const hookOfEachPattern = /^(?:before|after)Each\(/m;
+/** Files with this import share a platform, so all of them are in one process. */
+const platformPattern = /from '.*\/support\/query-tenant\.ts'/;
 
 /** True for a file whose tests may run in one process with those of others. */
 export function canShare(root: string, file: string): boolean {
   return (
-    sharingRooms.some((room) => file.startsWith(`test/${room}/`)) &&
-    !longest.includes(file) &&
-    !hookOfEachPattern.test(readFileSync(path.join(root, file), 'utf8'))
+    sharesPlatform(root, file) ||
+    (sharingRooms.some((room) => file.startsWith(`test/${room}/`)) &&
+      !longest.includes(file) &&
+      !hookOfEachPattern.test(textOf(root, file)))
   );
+}
+
+function sharesPlatform(root: string, file: string): boolean {
+  return platformPattern.test(textOf(root, file));
+}
+
+function textOf(root: string, file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
 }
 
 /**
@@ -43,15 +54,23 @@ export function writeSharing(
   files: readonly string[],
 ): { readonly modules: string[]; remove(): void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-tests-'));
-  const groups = Array.from({ length: Math.min(processCount, files.length) }, (): string[] => []);
-  for (const [at, file] of files.entries()) groups[at % groups.length]?.push(path.join(root, file));
+  const ofPlatform = files.filter((file) => sharesPlatform(root, file));
+  const others = files.filter((file) => !ofPlatform.includes(file));
+  const groups = [...spread(others), ofPlatform].filter((group) => group.length > 0);
   const modules = groups.map((group, at) => {
     const module = path.join(folder, `shared-${at + 1}.mjs`);
     writeFileSync(
       module,
-      group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`).join(''),
+      group.map((file) => `import ${JSON.stringify(pathToFileURL(path.join(root, file)).href)};\n`).join(''),
     );
     return module;
   });
   return { modules, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Spreads files over as many groups as there are processes. */
+function spread(files: readonly string[]): string[][] {
+  const groups = Array.from({ length: processCount }, (): string[] => []);
+  for (const [at, file] of files.entries()) groups[at % processCount]?.push(file);
+  return groups;
 }
