@@ -10,7 +10,7 @@ import { awkwardTexts, prototypeNames } from './support/words.ts';
 
 /**
  * Of processor time, which other work on the machine lengthens by half at most; what is quadratic or worse takes minutes. The
- * slowest takes 0.6 s, and twice that while coverage is noted.
+ * slowest takes 0.6 s.
  */
 const promptMs = 3_000;
 

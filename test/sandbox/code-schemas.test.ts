@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import { until } from '../support/until.ts';
-import type { Answer, Client } from './support/client.ts';
-import { System } from './support/processes/system.ts';
-import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './support/site.ts';
-import { differencesFoundByVerify } from './support/verify.ts';
+import type { Answer, Client } from '../system/support/client.ts';
+import { System } from '../system/support/processes/system.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../system/support/site.ts';
+import { differencesFoundByVerify } from '../system/support/verify.ts';
 
 const code = {
   'lib/slug.ts': `export function slug(text: string): string {
