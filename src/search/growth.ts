@@ -1,4 +1,4 @@
-import { docsPerGo, pace, type Steps } from './pace.ts';
+import { pace, type Steps, unitsPerGo } from '../lib/pace.ts';
 
 type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Array;
 
@@ -8,16 +8,16 @@ type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Arra
  * @returns the larger array
  */
 export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: number): Steps<A> {
-  for (let from = 0; from < numbers.length; from += docsPerGo) {
-    larger.set(numbers.subarray(from, from + docsPerGo), from);
-    pace.units += docsPerGo;
+  for (let from = 0; from < numbers.length; from += unitsPerGo) {
+    larger.set(numbers.subarray(from, from + unitsPerGo), from);
+    pace.units += unitsPerGo;
     if (pace.isOver()) yield;
   }
   // A new array is all zeros.
   if (blank === 0) return larger;
-  for (let from = numbers.length; from < larger.length; from += docsPerGo) {
-    larger.fill(blank, from, from + docsPerGo);
-    pace.units += docsPerGo;
+  for (let from = numbers.length; from < larger.length; from += unitsPerGo) {
+    larger.fill(blank, from, from + unitsPerGo);
+    pace.units += unitsPerGo;
     if (pace.isOver()) yield;
   }
   return larger;

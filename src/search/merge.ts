@@ -1,9 +1,9 @@
+import type { Steps } from '../lib/pace.ts';
 import type { CheckedFacet, CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
 import { type FacetNeed, type MergedGroups, mergeFacet } from './facets/merge.ts';
 import { mergedNumbers } from './facets/number-facet.ts';
 import type { FacetStats } from './facets/stats.ts';
-import type { Steps } from './pace.ts';
 import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
 import { compareText } from './text/code-points.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pace, unitsPerGo } from '../../src/lib/pace.ts';
 import { grown } from '../../src/search/growth.ts';
-import { docsPerGo, pace } from '../../src/search/pace.ts';
 
 test('a large array is copied in steps, and what is behind it is blank', () => {
   for (const blank of [0, Number.NaN]) {
@@ -14,7 +14,7 @@ test('a large array is copied in steps, and what is behind it is blank', () => {
       assert.equal(pace.units, 0, 'it looks at the clock after each part');
       count += 1;
     }
-    assert.ok(count >= (blank === 0 ? 300_000 : 600_000) / docsPerGo, `${count} pauses`);
+    assert.ok(count >= (blank === 0 ? 300_000 : 600_000) / unitsPerGo, `${count} pauses`);
     assert.deepEqual(step.value.subarray(0, 300_000), numbers);
     assert.ok(step.value.subarray(300_000).every((number) => Object.is(number, blank)));
   }

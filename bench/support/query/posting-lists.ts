@@ -1,8 +1,8 @@
 /** Posting lists of a text field: ours, and those of FlexSearch's `Index` through its public interface. */
 import { Index, type IndexOptions } from 'flexsearch';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { type Analyzer, plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
 import type { DocRun } from '../../../src/search/text/postings.ts';
 import type { TextIndex } from '../../../src/search/text/text-index.ts';

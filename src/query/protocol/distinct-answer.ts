@@ -4,11 +4,11 @@
  * must know more of some places, it asks for them. Then it asks the query again.
  */
 import type { EntityRef } from '../../contract/ids.ts';
+import { chain, type Maybe } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PlainValue } from '../../search/columns/value-dictionary.ts';
 import { distinctValuesMax } from '../../search/distinct/room.ts';
 import type { SentPlace } from '../../search/distinct/sent-place.ts';
-import { chain, type Maybe } from '../../search/pace.ts';
 import { populationsOf } from '../../search/populations.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';

@@ -1,5 +1,5 @@
 /** Answers to the questions of a second round: exact counts of facets, and texts of rows. */
-import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
+import { chain, type Maybe, mapInTurn, pace, repeat } from '../../lib/pace.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { SizeBudget } from '../result/size-budget.ts';

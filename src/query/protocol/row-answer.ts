@@ -3,9 +3,9 @@
  * as JSON text for the client. The front orders rows by their places and copies the bytes.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { chain, type Maybe } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge.ts';
-import { chain, type Maybe } from '../../search/pace.ts';
 import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { groupsTexts } from '../result/facets-text.ts';

@@ -1,7 +1,7 @@
 /** The answer of a worker that has all partitions. It is the whole result as clients get it, and the front passes it on. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { chain, type Maybe } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import { chain, type Maybe } from '../../search/pace.ts';
 import type { FacetGroups, RowPlace, ShownAnswer } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { facetsTextOf } from '../result/facets-text.ts';

@@ -2,7 +2,7 @@
  * Writes groups of facets as JSON text. A value may have megabytes, so the text is counted while it is written, and
  * written in steps.
  */
-import { chain, type Maybe, mapInTurn, pace, repeat } from '../../search/pace.ts';
+import { chain, type Maybe, mapInTurn, pace, repeat } from '../../lib/pace.ts';
 import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 import type { SizeBudget } from './size-budget.ts';

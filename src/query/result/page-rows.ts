@@ -3,7 +3,7 @@
  * in steps.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { chain, type Maybe, pace, repeat } from '../../search/pace.ts';
+import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import type { ShownRow } from '../../search/shard-answer.ts';
 import { type RowForm, type RowText, rowText } from './row-text.ts';
 

@@ -4,9 +4,9 @@
  */
 import { builtInFields } from '../../contract/built-in-fields.ts';
 import { getOwn, type JsonObject } from '../../contract/json.ts';
+import { pace } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
-import { pace } from '../../search/pace.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 
 export interface RowValues {

@@ -1,11 +1,12 @@
 /** A shard's answer to one question, encoded for its way to the front. */
 
+import { chain, type Maybe, mapInTurn, Unfinished } from '../../lib/pace.ts';
 import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { distinctValuesMax } from '../../search/distinct/room.ts';
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { Highlighter } from '../../search/highlight/highlighter.ts';
-import { chain, type Maybe, mapInTurn, pace, Unfinished } from '../../search/pace.ts';
+import { current } from '../../search/phase.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
@@ -63,7 +64,7 @@ function answered(
   const analyzerOf = analyzersIn(shard);
   return chain(answer, (found) => {
     if (isWhole && found.valueCount > distinctValuesMax(query)) return encodeRefusal(distinctTooLarge);
-    pace.enter('page');
+    current.enter('page');
     return chain(withHighlights(found, query, isWhole, analyzerOf), (shown) => {
       if (shown === null) return encodeRefusal(pageTooLarge);
       if (!isWhole || !isText) return encodeAnswer(shown, terms);
@@ -92,7 +93,7 @@ function withHighlights(
 }
 
 function texts({ query, rows }: Question<'texts'>, shard: Shard | null): Maybe<MessageBody> {
-  pace.enter('page');
+  current.enter('page');
   const highlighter = Highlighter.of(query, analyzersIn(shard));
   const all = mapInTurn(rows, ({ sourceId, originId }): Maybe<Buffer | null> => {
     const fields = shard?.fieldsBytesOf(sourceId, originId) ?? null;
@@ -107,7 +108,7 @@ function counted({ query, facets }: Question<'counts'>, shard: Shard | null): Ma
     shard === null ? { groups: [] } : shard.counts(query, facetIndex, values),
   );
   return chain(counts, (groups) => {
-    pace.enter('page');
+    current.enter('page');
     return encodeCounts(groups);
   });
 }

@@ -1,6 +1,6 @@
 /** The processor time of a query, divided by what it was spent on, and the words for a query that takes too much. */
 import { excerpt } from '../../lib/quote.ts';
-import type { Detail, Phase } from '../../search/pace.ts';
+import type { Detail, Phase } from '../../search/phase.ts';
 
 const valueShownMax = 60;
 

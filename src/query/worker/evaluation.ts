@@ -4,7 +4,8 @@
  */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { type Detail, type Maybe, type Phase, pace, Unfinished } from '../../search/pace.ts';
+import { type Maybe, pace, Unfinished } from '../../lib/pace.ts';
+import { current, type Detail, type Phase } from '../../search/phase.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { encodeRefusal } from '../protocol/refusal.ts';
 import { Cost } from './cost.ts';
@@ -53,7 +54,7 @@ export class Evaluation {
     this.#endsMs = endsMs;
     pace.clock = this.#look;
     pace.units = 0;
-    pace.enter(this.#phase, this.#detail);
+    current.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
     while (this.#answers.length < this.answerers.length) {
       const answer = this.#goOn();
@@ -71,8 +72,8 @@ export class Evaluation {
         continue;
       }
       this.#slices += 1;
-      this.#phase = pace.phase;
-      this.#detail = pace.detail;
+      this.#phase = current.phase;
+      this.#detail = current.detail;
       this.#spentMs += (this.#costMs - countedMs) * shareOfTime(usedBefore, this.#lookedMs - nowMs);
       if (this.#spentMs < this.#leftMs && !this.#isInVain(deadlineMs)) return null;
       this.#refuse();
@@ -105,7 +106,7 @@ export class Evaluation {
   readonly #look = (): boolean => {
     const nowMs = performance.now();
     this.#cost ??= new Cost();
-    this.#cost.add(pace.phase, pace.detail, nowMs - this.#lookedMs);
+    this.#cost.add(current.phase, current.detail, nowMs - this.#lookedMs);
     this.#lookedMs = nowMs;
     return nowMs >= this.#endsMs;
   };

@@ -1,8 +1,8 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
 import { getOwn, type JsonObject, setOwn } from '../../contract/json.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField } from '../../search/fields/fit.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../search/pace.ts';
 import { Shard } from '../../search/shard/shard.ts';
 import type { StoredItem } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';

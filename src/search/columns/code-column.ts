@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
+import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import { type CodeTest, codeTest } from '../filter/code-test.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing } from '../filter/doc-test.ts';
-import type { Steps } from '../pace.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';

@@ -1,8 +1,8 @@
 import type { Json } from '../../contract/json.ts';
+import type { Steps } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
 import type { DocTest } from '../filter/doc-test.ts';
-import type { Steps } from '../pace.ts';
 import type { Order } from '../sort/order.ts';
 
 /** The values of one field, by doc. A doc that is not set has no value. It must be cleared before it is set again. */

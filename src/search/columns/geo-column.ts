@@ -1,11 +1,12 @@
 import type { Json } from '../../contract/json.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { sparseShare } from '../filter/matcher.ts';
 import { siftBy } from '../filter/sift.ts';
 import { grown } from '../growth.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import type { Order } from '../sort/order.ts';
 import { SortedDocs } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
@@ -97,10 +98,10 @@ export class GeoColumn implements Column {
     if (this.#byLatitude === null) {
       this.#scans += 1;
       if (this.#scans <= scansPerSort) return null;
-      const { phase, detail } = pace;
-      pace.enter('shared');
+      const { phase, detail } = current;
+      current.enter('shared');
       this.#byLatitude = yield* SortedDocs.of(this.#lats);
-      pace.enter(phase, detail);
+      current.enter(phase, detail);
     }
     const stretch = { low: south, high: north };
     const count = this.#byLatitude.count(this.#lats, stretch);

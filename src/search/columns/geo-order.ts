@@ -1,4 +1,4 @@
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 import type { PlacesReader } from './geo-column.ts';
 import { type DistanceTo, distanceFrom, type GeoPoint } from './geo-point.ts';

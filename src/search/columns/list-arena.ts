@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
-import { pace, type Steps } from '../pace.ts';
 
 /** The cost of moving a list, in units of the pace, besides a unit for each item. */
 const unitsPerMove = 20;

@@ -1,8 +1,8 @@
 import type { Json } from '../../contract/json.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, matchTested } from '../filter/doc-test.ts';
-import { pace, type Steps } from '../pace.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { ListArena } from './list-arena.ts';
 import { ValueDictionary } from './value-dictionary.ts';

@@ -1,11 +1,12 @@
 import type { Json } from '../../contract/json.ts';
+import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
 import { type PointTest, pointTest } from '../filter/point-test.ts';
 import { grown } from '../growth.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import type { Order } from '../sort/order.ts';
 import { type FirstDocs, SortedDocs, type Stretch, type Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
@@ -99,10 +100,10 @@ export class NumberColumn implements Column {
   *inOrder(): Steps<NumbersInOrder | null> {
     if (this.#residuals !== null) return null;
     if (this.#sorted === null) {
-      const { phase, detail } = pace;
-      pace.enter('shared');
+      const { phase, detail } = current;
+      current.enter('shared');
       this.#sorted = yield* SortedDocs.of(this.#values);
-      pace.enter(phase, detail);
+      current.enter(phase, detail);
     }
     const [docs, values] = [this.#sorted, this.#values];
     return {

@@ -1,6 +1,6 @@
+import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import { type DocTest, matchNothing } from '../filter/doc-test.ts';
-import type { Steps } from '../pace.ts';
 import type { Column } from './column.ts';
 
 /** A field of type object, which is stored and cannot be searched. The column knows only which docs have it. */

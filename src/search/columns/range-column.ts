@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
@@ -6,7 +7,6 @@ import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { PointSet } from '../filter/point-set.ts';
 import { highest, justAbove, justBelow, lowest, pointsOf } from '../filter/point-test.ts';
 import { grown } from '../growth.ts';
-import { pace, type Steps } from '../pace.ts';
 import type { Column } from './column.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
 import { type Interval, intervalOf } from './range-value.ts';

@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
+import type { Steps } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
 import { grown } from '../growth.ts';
-import type { Steps } from '../pace.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 

@@ -1,4 +1,4 @@
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 
 /** The values of a dictionary by the groups of three characters in them, so that few need to be read for a pattern. */
 

@@ -1,7 +1,8 @@
 import { assert } from '../../lib/assert.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
-import { pace, type Steps } from '../pace.ts';
 import { PagedList } from '../paged-list.ts';
+import { current } from '../phase.ts';
 import { SegmentedMap } from '../segmented-map.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
 import { Trigrams } from './trigrams.ts';
@@ -141,8 +142,8 @@ export class ValueDictionary {
     if (this.#trigrams !== null && this.#trigrams.codeCount > 2 * this.#codes.size) this.#trigrams = null;
     this.#trigrams ??= new Trigrams(this.#codes.size);
     const trigrams = this.#trigrams;
-    const { phase, detail } = pace;
-    pace.enter('shared');
+    const { phase, detail } = current;
+    current.enter('shared');
     while (trigrams.builtTo < this.#values.length) {
       const code = trigrams.builtTo;
       trigrams.builtTo += 1;
@@ -150,7 +151,7 @@ export class ValueDictionary {
       if (typeof value === 'string') trigrams.add(code, value);
       if (pace.isOver()) yield;
     }
-    pace.enter(phase, detail);
+    current.enter(phase, detail);
     return trigrams.candidates(parts);
   }
 

@@ -1,4 +1,4 @@
-import { docsPerGo, pace, type Steps } from '../pace.ts';
+import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
 import { compareDocs, type Ranking } from '../sort/ranking.ts';
 import type { DocList } from '../sort/top-docs.ts';
 import type { ValueIds } from './value-ids.ts';
@@ -36,7 +36,7 @@ function compareSome(
   first: Int32Array,
   firstKeys: Float64Array,
 ): number {
-  const end = Math.min(count, from + docsPerGo);
+  const end = Math.min(count, from + unitsPerGo);
   let at = from;
   while (at < end && pace.units < pace.unitsPerLook) {
     const id = ids[at] ?? none;

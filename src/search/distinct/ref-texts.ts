@@ -1,6 +1,6 @@
 /** Very many references to items as JSON texts, which are parsed one by one, and so without a long pause. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { pace, type Steps } from '../pace.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 
 /** Items of one text. */
 const refsPerText = 1000;

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { EntityRef } from '../../contract/ids.ts';
+import { pace } from '../../lib/pace.ts';
 import type { SortKey } from '../checked-query.ts';
 import type { PlainValue } from '../columns/value-dictionary.ts';
 import { compareSortValues } from '../merge.ts';
-import { pace } from '../pace.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareText } from '../text/code-points.ts';
 

@@ -1,9 +1,9 @@
+import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { wholeOfPoint } from '../columns/number-point.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
 import type { PlainValue } from '../columns/value-dictionary.ts';
-import { docsPerGo, pace, type Steps } from '../pace.ts';
 
 /** The values of some docs as small numbers: equal values have the same one, in whatever form they were sent. */
 export interface ValueIds {
@@ -34,7 +34,7 @@ function* codeIds(column: ScalarCodes, docs: Int32Array, count: number): Steps<V
   const { dictionary } = column;
   const ids = new Int32Array(count);
   for (let at = 0; at < count; ) {
-    const end = Math.min(count, at + docsPerGo);
+    const end = Math.min(count, at + unitsPerGo);
     pace.units += end - at;
     for (; at < end; at += 1) ids[at] = column.codeAt(docs[at] ?? 0);
     if (pace.isOver()) yield;

@@ -1,5 +1,5 @@
+import type { Steps } from '../../lib/pace.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
-import type { Steps } from '../pace.ts';
 import type { FacetGroup, TextScale } from '../shard-answer.ts';
 import { compareGroups } from './facet.ts';
 import { momentOf } from './moments.ts';

@@ -1,6 +1,6 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { compareValues, type PlainValue } from '../columns/value-dictionary.ts';
-import { pace, type Steps } from '../pace.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { TopHeap } from '../sort/top-heap.ts';
 import { compareMoments, joinMoments, momentOf } from './moments.ts';

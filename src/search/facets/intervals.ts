@@ -1,7 +1,7 @@
 /** Groups of a facet by days, weeks, months or years (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
 import type { FacetInterval } from '../../contract/facet-intervals.ts';
 import { facetIntervalsMax } from '../../contract/limits.ts';
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 import type { FacetGroup } from '../shard-answer.ts';
 import { earliestMs, isoOf } from './date-result.ts';
 import type { NumberTally } from './number-tally.ts';

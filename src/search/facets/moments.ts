@@ -2,9 +2,10 @@
  * Groups of dates by value. A date is its moment, however it was written: there is one group for each moment, and its
  * value is the first of its writings that the items have, numbers before texts.
  */
+
+import { pace, type Steps } from '../../lib/pace.ts';
 import { parseDate } from '../columns/date-text.ts';
 import { compareValues, type PlainValue, type ValueDictionary } from '../columns/value-dictionary.ts';
-import { pace, type Steps } from '../pace.ts';
 import type { FacetGroups } from '../shard-answer.ts';
 import type { FacetTally } from './tally.ts';
 

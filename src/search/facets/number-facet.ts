@@ -1,7 +1,8 @@
 /** The part of a facet that counts numbers or dates: statistics, ranges and intervals. */
+
+import type { Steps } from '../../lib/pace.ts';
 import type { CheckedFacet, NumberFacet } from '../checked-query.ts';
 import type { Column } from '../columns/column.ts';
-import type { Steps } from '../pace.ts';
 import type { FacetGroup, NumberCounts } from '../shard-answer.ts';
 import { IntervalTally, intervalGroups } from './intervals.ts';
 import { numbersOf, tallyNumbers } from './number-tally.ts';

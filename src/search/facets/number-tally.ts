@@ -1,7 +1,7 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { NumberListColumn } from '../columns/number-list-column.ts';
-import { pace, type Steps } from '../pace.ts';
 
 /** The numbers or dates of a field, by doc. */
 export interface NumberItems {

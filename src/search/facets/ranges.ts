@@ -1,8 +1,9 @@
 /** Groups of a facet by ranges (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
+
+import { pace } from '../../lib/pace.ts';
 import type { FacetRange } from '../checked-query.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { pace } from '../pace.ts';
 import type { RangeGroup } from '../shard-answer.ts';
 import type { NumberTally } from './number-tally.ts';
 

@@ -1,4 +1,4 @@
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 
 /** Lists of codes by doc, as a `ListArena` keeps them. */
 interface CodeLists {

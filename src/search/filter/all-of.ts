@@ -1,5 +1,5 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
-import { pace, type Steps } from '../pace.ts';
 import { type Candidates, type Matcher, sparseShare } from './matcher.ts';
 import { siftAll } from './sift.ts';
 

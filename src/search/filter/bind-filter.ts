@@ -1,8 +1,9 @@
 import type { Json } from '../../contract/json.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FilterNode } from '../checked-query.ts';
 import type { Column } from '../columns/column.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import { AllOf } from './all-of.ts';
 import { AnyOf } from './any-of.ts';
 import type { PositiveOperator } from './condition.ts';
@@ -39,7 +40,7 @@ export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher
 function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher> {
   const column = scope.column(node.field);
   const { operator, value } = node;
-  pace.enter('filters', node);
+  current.enter('filters', node);
   if (operator === 'notEquals') {
     if (value === null) return new ConditionMatcher(presentIn(column), node);
     return new RestOf(yield* bindValue(column, 'equals', value, node), scope.live, node);

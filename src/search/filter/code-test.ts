@@ -1,7 +1,7 @@
 import type { Json } from '../../contract/json.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { PlainValue, ValueDictionary } from '../columns/value-dictionary.ts';
-import { pace, type Steps } from '../pace.ts';
 import { compilePattern } from '../text/pattern.ts';
 import { type Condition, listedValues } from './condition.ts';
 

@@ -1,6 +1,7 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FilterNode } from '../checked-query.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import type { DocTest } from './doc-test.ts';
 import type { Candidates, Matcher } from './matcher.ts';
 import { siftBy } from './sift.ts';
@@ -22,12 +23,12 @@ export class ConditionMatcher implements Matcher {
   }
 
   *scan(into: Bitmap, docCount: number): Steps<void> {
-    pace.enter('filters', this.#node);
+    current.enter('filters', this.#node);
     yield* scanAll(this.#docs, into, docCount);
   }
 
   *sift(docs: Int32Array, count: number): Steps<number> {
-    pace.enter('filters', this.#node);
+    current.enter('filters', this.#node);
     return yield* siftBy(this.#docs.test, docs, count);
   }
 }

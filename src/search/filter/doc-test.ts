@@ -1,5 +1,5 @@
+import { pace, unitsPerGo } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
-import { docsPerGo, pace } from '../pace.ts';
 
 /** A condition bound to the docs of a shard. Only live docs ever match. */
 export interface DocTest {
@@ -62,14 +62,14 @@ export function matchTested(test: (doc: number) => boolean): DocTest {
 
 /** End of the next range of docs. Each doc adds a unit to the pace. */
 export function endOfGo(from: number, docCount: number): number {
-  const end = Math.min(docCount, from + docsPerGo);
+  const end = Math.min(docCount, from + unitsPerGo);
   pace.units += end - from;
   return end;
 }
 
 /** Scans a range of docs. It stops early when the tests themselves add much to the pace. */
 function scanTested(test: (doc: number) => boolean, into: Bitmap, from: number, docCount: number): number {
-  const end = Math.min(docCount, from + docsPerGo);
+  const end = Math.min(docCount, from + unitsPerGo);
   const { unitsPerLook } = pace;
   let doc = from;
   while (doc < end) {

@@ -1,5 +1,5 @@
+import type { Steps } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
-import type { Steps } from '../pace.ts';
 import type { Listing } from './doc-test.ts';
 
 /** A filter, or a part of one, bound to the docs of a shard. Only live docs ever match. */

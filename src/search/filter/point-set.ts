@@ -1,5 +1,5 @@
+import type { Steps } from '../../lib/pace.ts';
 import { comparePoints, type NumberPoint } from '../columns/number-point.ts';
-import type { Steps } from '../pace.ts';
 import { sorted } from '../sort/merge-sort.ts';
 
 /** A set of points in order, with a binary search. */

@@ -1,6 +1,6 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import { type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { pace, type Steps } from '../pace.ts';
 import { type Condition, listedValues } from './condition.ts';
 import { PointSet } from './point-set.ts';
 

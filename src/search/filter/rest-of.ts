@@ -1,5 +1,6 @@
+import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import { type ConditionNode, scanAll } from './condition-matcher.ts';
 import type { DocTest } from './doc-test.ts';
 import type { Matcher } from './matcher.ts';
@@ -20,7 +21,7 @@ export class RestOf implements Matcher {
   }
 
   *scan(into: Bitmap, docCount: number): Steps<void> {
-    pace.enter('filters', this.#node);
+    current.enter('filters', this.#node);
     const rest = new Bitmap(docCount);
     yield* scanAll(this.#other, rest, docCount);
     rest.complement(this.#live);
@@ -28,7 +29,7 @@ export class RestOf implements Matcher {
   }
 
   *sift(docs: Int32Array, count: number): Steps<number> {
-    pace.enter('filters', this.#node);
+    current.enter('filters', this.#node);
     return yield* siftBy((doc) => this.#live.has(doc) && !this.#other.test(doc), docs, count);
   }
 }

@@ -1,4 +1,4 @@
-import { docsPerGo, pace, type Steps } from '../pace.ts';
+import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
 import type { Matcher } from './matcher.ts';
 
 /** Keeps the listed docs that all matchers match. @returns how many match */
@@ -43,7 +43,7 @@ function siftSome(
 ): void {
   const { unitsPerLook } = pace;
   const from = sifting.at;
-  const end = Math.min(count, from + docsPerGo);
+  const end = Math.min(count, from + unitsPerGo);
   let { at, kept } = sifting;
   while (at < end) {
     const doc = docs[at] ?? 0;

@@ -1,8 +1,8 @@
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
 import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
-import { pace, type Steps } from '../pace.ts';
 import { askedWords } from '../text/asked-word.ts';
 import { markedText } from './marked-text.ts';
 import { matchesIn } from './matches.ts';

@@ -1,5 +1,5 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { CheckedHighlight } from '../checked-query.ts';
-import { pace, type Steps } from '../pace.ts';
 import { type MatchPlace, passageOf } from './passage.ts';
 
 const ellipsis = '…';

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../pace.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { WordMatch } from './word-matcher.ts';
 
 /** A matching word of a text. Places are UTF-16 units: the first of the word, and the first behind it. */

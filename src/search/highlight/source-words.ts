@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../pace.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { endOfPiece } from '../text/words.ts';
 
 /**

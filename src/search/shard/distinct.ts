@@ -1,12 +1,13 @@
 /** Of the docs that match, the first of each value of a field (docs/reference/indexes-and-queries.md "One item of each value"). */
 import type { EntityRef } from '../../contract/ids.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
 import type { PlainValue } from '../columns/value-dictionary.ts';
 import { firstOfEach } from '../distinct/first-of-each.ts';
 import { eachRef } from '../distinct/ref-texts.ts';
 import { nameOfValue, type SentPlace, sentValues, valuesSentMax } from '../distinct/sent-place.ts';
 import { type ValueIds, valueIds } from '../distinct/value-ids.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import type { Ranking } from '../sort/ranking.ts';
 import type { DocHits, Hits } from './hits.ts';
@@ -98,7 +99,7 @@ export function* placesOf(
   { orders }: Ranking,
   take: (place: RowPlace | null) => boolean,
 ): Steps<void> {
-  pace.enter('distinct');
+  current.enter('distinct');
   for (const { sourceId, originId } of refs) {
     const doc = docs.find(sourceId, originId);
     if (!take(doc < 0 ? null : placeOf(doc, docs, orders))) return;
@@ -120,7 +121,7 @@ function* firsts(
   { query, distinct, tables, scratch, scoreOf }: Reduction,
   { docs, count }: DocHits,
 ): Steps<Firsts | null> {
-  pace.enter('distinct', distinct.field);
+  current.enter('distinct', distinct.field);
   const values = yield* valueIds(tables.column(distinct.field), docs, count);
   if (values === null) return null;
   const ranking = rankingOf(query, tables, scoreOf);

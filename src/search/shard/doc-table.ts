@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
+import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
@@ -7,7 +8,6 @@ import { NumberColumn } from '../columns/number-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
 import { grown } from '../growth.ts';
 import type { IndexItem } from '../index-item.ts';
-import type { Steps } from '../pace.ts';
 import { compareText } from '../text/code-points.ts';
 import { TextArena } from './text-arena.ts';
 

@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
+import { atOnce, pace, type Steps } from '../../lib/pace.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
 import { parseLong } from '../columns/number-point.ts';
 import { firstWritings, Writings } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
-import { atOnce, pace, type Steps } from '../pace.ts';
 
 /**
  * Codes of numbers or dates, for facets alone. The first facet on a field makes them. From then on they follow the

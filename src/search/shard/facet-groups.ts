@@ -1,11 +1,12 @@
 import { assert } from '../../lib/assert.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { countAll, countGroups, countValues, type FacetScope } from '../facets/facet.ts';
 import { countNumbers, isByValue } from '../facets/number-facet.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import { isFacetable } from '../fields/field-type.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
 import { type Reduction, reduced } from './distinct.ts';
@@ -85,7 +86,7 @@ function* facetOf(
 ): Steps<FacetGroups> {
   const { field, numbers } = facet;
   const codes = isByValue(facet) ? yield* codesOf(field, tables) : null;
-  pace.enter('facets', field);
+  current.enter('facets', field);
   const groups =
     codes === null ? noGroups : yield* countGroups(scopeOf(field, codes, tables, hits, tally), limit);
   if (numbers === undefined) return groups;
@@ -106,7 +107,7 @@ export function* groupsOf(
   const codes = populationIndex < 0 ? null : yield* codesOf(field, tables);
   if (codes === null) return noGroups;
   const docs = yield* docsOf(sight, populationIndex);
-  pace.enter('facets', field);
+  current.enter('facets', field);
   const scope = scopeOf(field, codes, tables, docs, scratch.tally);
   const groups = yield* values === null ? countAll(scope) : countValues(scope, values);
   return { groups, ...(scope.scale === undefined ? {} : { scale: scope.scale }) };
@@ -129,7 +130,7 @@ function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | nu
   const codes = docs.facetCodes(name);
   const field = fields.get(name);
   if (codes !== null || field === undefined || !isFacetable(field.traits)) return codes;
-  pace.enter('shared');
+  current.enter('shared');
   return yield* field.facetCodes(docs.docCount, (doc) => {
     pace.units += unitsPerByte * docs.textBytesOf(doc).length;
     return docs.fieldsOf(doc)[name] ?? null;

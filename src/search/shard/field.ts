@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
+import type { Steps } from '../../lib/pace.ts';
 import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
 import { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
 import { createColumn } from '../columns/create-column.ts';
 import { type FieldTraits, type FieldType, traitsOf } from '../fields/field-type.ts';
-import type { Steps } from '../pace.ts';
 import { FieldText } from '../text/field-text.ts';
 import { FacetCodes } from './facet-codes.ts';
 

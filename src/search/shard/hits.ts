@@ -1,9 +1,10 @@
+import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedQuery, CheckedSearch, FilterNode } from '../checked-query.ts';
 import { bindFilter, type FilterScope } from '../filter/bind-filter.ts';
 import { type Matcher, sparseShare } from '../filter/matcher.ts';
 import { keepBy, siftAll } from '../filter/sift.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import { noScore } from '../text/score.ts';
 import { type Found, runSearch, type SearchedField } from '../text/word-search.ts';
 import type { Scratch } from './scratch.ts';
@@ -54,7 +55,7 @@ function* searched(
     const text = tables.fields.get(field)?.text ?? null;
     if (text !== null) fields.push({ text, weight });
   }
-  pace.enter('search');
+  current.enter('search');
   const found = yield* runSearch(search, fields, tables.docs.live, scratch);
   if (filter === null || found.count === 0) {
     return { ...found, docs: hits, searched: { docs: hits, count: found.count } };

@@ -1,9 +1,10 @@
 /** Pages of queries that ask for numbers of one field in their order: no doc but those of the page is looked at. */
 import type { FilterOperator } from '../../contract/filter-operators.ts';
+import type { Steps } from '../../lib/pace.ts';
 import type { CheckedQuery, FilterNode } from '../checked-query.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import type { PositiveOperator } from '../filter/condition.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import type { Stretch } from '../sort/sorted-docs.ts';
 import { noScore } from '../text/score.ts';
 import type { Hits } from './hits.ts';
@@ -39,7 +40,7 @@ export function* hitsInOrder(query: CheckedQuery, tables: Tables): Steps<HitsInO
   const stretch = filter === null ? everything : yield* stretchOf(filter, key.field, column);
   const place = after === null ? null : (after.values[0] ?? null);
   if (stretch === null || (after !== null && place === null)) return null;
-  pace.enter('sort');
+  current.enter('sort');
   const ordered = yield* column.inOrder();
   if (ordered === null) return null;
   const isDescending = key.order === 'desc';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../checked-query.ts';
-import { pace, type Steps } from '../pace.ts';
+import { current } from '../phase.ts';
 import type { Row, RowPlace } from '../shard-answer.ts';
 import { topDocs } from '../sort/top-docs.ts';
 import type { DocTable } from './doc-table.ts';
@@ -16,7 +17,7 @@ const unitsPerKey = 50;
 export function* pageOf(query: CheckedQuery, tables: Tables, scratch: Scratch, hits: Hits): Steps<Row[]> {
   const { sort, offset, pageSize, after } = query;
   const { docs: matching, count, scoreOf } = hits;
-  pace.enter('sort');
+  current.enter('sort');
   const ranking = rankingOf(query, tables, scoreOf);
   const limit = pageSize === 0 ? 0 : offset + pageSize;
   const list = { docs: matching, keys: scratch.keys, count };

@@ -1,6 +1,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
+import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
 import type { CheckedQuery } from '../checked-query.ts';
@@ -9,7 +10,6 @@ import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import type { IndexItem } from '../index-item.ts';
-import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../pace.ts';
 import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';

@@ -1,5 +1,5 @@
+import { pace } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
-import { pace } from '../pace.ts';
 import type { TextIndex } from '../text/text-index.ts';
 
 /** A sweep begins when at least this many docs are dead, and a quarter as many as are live. */

@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
+import type { Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
-import type { Steps } from '../pace.ts';
 
 const chunkBytesMin = 16 * 1024;
 const chunkBytesMax = 1024 * 1024;

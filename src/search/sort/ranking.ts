@@ -1,4 +1,4 @@
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import type { Order } from './order.ts';
 

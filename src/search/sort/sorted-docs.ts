@@ -1,4 +1,4 @@
-import { docsPerGo, pace, type Steps } from '../pace.ts';
+import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
 import { sorted } from './merge-sort.ts';
 
 /** Docs that changed are looked at one by one. The order is given up when they are so many, and this share of all. */
@@ -103,7 +103,7 @@ export class SortedDocs {
     { isDescending, limit, after }: Walk,
     found: { docs: number[]; counted: number; last: number; walked: number; isDone: boolean },
   ): void {
-    const end = Math.min(to - from, found.walked + docsPerGo);
+    const end = Math.min(to - from, found.walked + unitsPerGo);
     const walkedBefore = found.walked;
     for (; found.walked < end; found.walked += 1) {
       const doc = this.#docs[isDescending ? to - 1 - found.walked : from + found.walked] ?? 0;

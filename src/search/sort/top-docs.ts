@@ -1,5 +1,5 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import { endOfGo } from '../filter/doc-test.ts';
-import { pace, type Steps } from '../pace.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareDocs, compareToPlace, type Ranking } from './ranking.ts';
 import { TopHeap } from './top-heap.ts';

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../pace.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 
 /** The least cost of putting an item in order, in units of the pace. */
 const unitsPerItem = 10;

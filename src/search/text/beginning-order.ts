@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../pace.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 import { merged, sorted } from '../sort/merge-sort.ts';
 import type { TermPlaces } from './near-index.ts';
 

@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../../lib/code-points.ts';
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 
 /** Orders texts by code points. A text may have megabytes. */
 

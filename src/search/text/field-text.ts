@@ -1,6 +1,6 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import { PhraseFinder } from '../analysis/phrase-finder.ts';
-import { pace, type Steps } from '../pace.ts';
 import { TextIndex } from './text-index.ts';
 import { isIndexable, wordPieces, wordsOfAll } from './words.ts';
 

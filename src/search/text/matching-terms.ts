@@ -1,5 +1,5 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import { isPhrase } from '../analysis/phrase-finder.ts';
-import { pace, type Steps } from '../pace.ts';
 import type { AskedWord } from './asked-word.ts';
 import type { FieldText } from './field-text.ts';
 import { beginningEdits, costOf, stemEdits, synonymEdits } from './score.ts';

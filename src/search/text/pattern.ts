@@ -1,5 +1,5 @@
 import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
-import { pace } from '../pace.ts';
+import { pace } from '../../lib/pace.ts';
 
 /** A part of a pattern between two `*`, with the table of Knuth, Morris and Pratt if it may be needed. */
 interface Part {

@@ -1,5 +1,5 @@
+import { pace } from '../../lib/pace.ts';
 import type { Stem } from '../analysis/stemmers.ts';
-import { pace } from '../pace.ts';
 import { SegmentedMap } from '../segmented-map.ts';
 
 /** The cost of finding the stem of a term, in units of the pace. */

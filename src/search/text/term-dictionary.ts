@@ -1,6 +1,7 @@
 import { countCodePoints } from '../../lib/code-points.ts';
-import { docsPerGo, pace, type Steps } from '../pace.ts';
+import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
 import { PagedList } from '../paged-list.ts';
+import { current } from '../phase.ts';
 import { SegmentedMap } from '../segmented-map.ts';
 import { BeginningOrder } from './beginning-order.ts';
 import { EditDistance } from './edit-distance.ts';
@@ -135,20 +136,20 @@ export class TermDictionary {
   *#ordered(): Steps<BeginningOrder | null> {
     const ordered = this.#order?.end ?? 0;
     if (this.#ordering === null && !this.#isDue(ordered)) return this.#order;
-    const { phase, detail } = pace;
-    pace.enter('shared');
+    const { phase, detail } = current;
+    current.enter('shared');
     this.#ordering ??= BeginningOrder.of(this.#terms, this.#terms.length, this.#order);
     const step = this.#ordering.next();
     if (step.done === true) [this.#order, this.#ordering] = [step.value, null];
     else yield;
-    pace.enter(phase, detail);
+    current.enter(phase, detail);
     return this.#order;
   }
 
   /** The index of most terms, which it makes or goes on to make; null when there is none yet. */
   *#indexed(): Steps<NearIndex | null> {
-    const { phase, detail } = pace;
-    pace.enter('shared');
+    const { phase, detail } = current;
+    current.enter('shared');
     for (let portion = 0; portion < portionsPerSearch && this.#isIndexDue(); portion += 1) {
       this.#builder ??= new NearIndexBuilder(this.#terms, this.#terms.length);
       const made = this.#builder.advance(portionTerms);
@@ -156,7 +157,7 @@ export class TermDictionary {
       if (made !== null) [this.#index, this.#builder] = [made, null];
       if (pace.isOver()) yield;
     }
-    pace.enter(phase, detail);
+    current.enter(phase, detail);
     return this.#index;
   }
 
@@ -201,7 +202,7 @@ export class TermDictionary {
 
   /** Looks at the terms from a place on. @returns the place from which to go on */
   #collect(from: number, near: Nearby): number {
-    const end = Math.min(this.#terms.length, from + docsPerGo);
+    const end = Math.min(this.#terms.length, from + unitsPerGo);
     // Another search may have set its word between two calls.
     this.#distance.setWord(near.word);
     // Units are counted here and added at the end, because the loop can be nearly all of a search with typos.

@@ -1,6 +1,6 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import type { Stem } from '../analysis/stemmers.ts';
 import type { Bitmap } from '../bitmap.ts';
-import { pace, type Steps } from '../pace.ts';
 import { type DocRun, Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';

@@ -1,6 +1,6 @@
+import { pace, type Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
-import { pace, type Steps } from '../pace.ts';
 import type { Scratch } from '../shard/scratch.ts';
 import { type AskedWord, askedWords, sourceCount } from './asked-word.ts';
 import type { FieldText } from './field-text.ts';

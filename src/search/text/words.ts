@@ -1,7 +1,7 @@
 import { Encoder } from 'flexsearch';
 import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
-import { pace, type Steps } from '../pace.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/contract/json.ts';
+import { finish, type Maybe } from '../../../src/lib/pace.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import { finish, type Maybe } from '../../../src/search/pace.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 
 /** All items of an index, in the order of their ids. */

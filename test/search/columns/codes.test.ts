@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
+import { pace } from '../../../src/lib/pace.ts';
 import { ListCodes } from '../../../src/search/columns/list-codes.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
-import { pace } from '../../../src/search/pace.ts';
 import { clearAt, conditionOf, countsOf, filled, inOrder, matching, setAt } from '../support/columns.ts';
 
 const word = fc.constantFrom('a', 'A', 'b', 'Ab', '😀', '\uffff', '');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { ListArena } from '../../../src/search/columns/list-arena.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 
 function put(arena: ListArena<Int32Array> | ListArena<Float64Array>, doc: number, list: readonly number[]) {
   const growing = arena.reserve(list.length);

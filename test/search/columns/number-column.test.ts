@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { clearAt, conditionOf, filled, inOrder, matching, setAt } from '../support/columns.ts';
 
 const number = fc.option(fc.constantFrom(-2.5, -1, 0, 0.5, 1, 3, 1e10));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pace } from '../../../src/lib/pace.ts';
 import { NumberListColumn } from '../../../src/search/columns/number-list-column.ts';
-import { pace } from '../../../src/search/pace.ts';
 import { conditionOf, filled, inOrder, matching } from '../support/columns.ts';
 
 const lists = fc.array(fc.option(fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 5 })));

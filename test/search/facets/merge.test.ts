@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { CountSum } from '../../../src/search/facets/count-sum.ts';
 import { compareGroups } from '../../../src/search/facets/facet.ts';
 import { mergeFacet } from '../../../src/search/facets/merge.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import type { FacetGroup, FacetGroups } from '../../../src/search/shard-answer.ts';
 
 const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.integer({ min: 1, max: 9 }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pace } from '../../../src/lib/pace.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
-import { pace } from '../../../src/search/pace.ts';
 
 test('codes are counted, absent ones are not, and a cleared tally is as new', () => {
   const tally = new FacetTally();

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FilterOperator } from '../../../src/contract/filter-operators.ts';
 import type { Json } from '../../../src/contract/json.ts';
+import { atOnce } from '../../../src/lib/pace.ts';
 import type { FilterNode } from '../../../src/search/checked-query.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { bindFilter } from '../../../src/search/filter/bind-filter.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { filled } from '../support/columns.ts';
 import { scanned, setOf } from '../support/matchers.ts';
 

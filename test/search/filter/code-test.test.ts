@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import { atOnce, pace } from '../../../src/lib/pace.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import { codeTest } from '../../../src/search/filter/code-test.ts';
 import type { PositiveOperator } from '../../../src/search/filter/condition.ts';
-import { atOnce, pace } from '../../../src/search/pace.ts';
 import { conditionOf } from '../support/columns.ts';
 
 const texts = ['Berlin', 'berlin', 'Bern', 'Köln', ''];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pace, unitsPerGo } from '../../../src/lib/pace.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { matchNothing, matchSet, matchTested } from '../../../src/search/filter/doc-test.ts';
-import { docsPerGo, pace } from '../../../src/search/pace.ts';
 import { docsOf } from '../support/columns.ts';
 import { setOf } from '../support/matchers.ts';
 
@@ -21,7 +21,7 @@ test('nothing, a set and a test find their docs however they are asked', () => {
 test('a scan stops for a look at the clock, at the latest after so many docs', () => {
   const set = new Bitmap(200_000);
   pace.units = 0;
-  assert.equal(matchTested(() => false).scan(set, 0, 200_000), docsPerGo);
+  assert.equal(matchTested(() => false).scan(set, 0, 200_000), unitsPerGo);
   pace.units = 0;
   const costly = matchTested(() => {
     pace.units += pace.unitsPerLook / 10;

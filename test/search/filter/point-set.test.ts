@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { comparePoints } from '../../../src/search/columns/number-point.ts';
 import { PointSet } from '../../../src/search/filter/point-set.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 
 const point = fc.record({
   approx: fc.integer({ min: -3, max: 3 }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { pointTest } from '../../../src/search/filter/point-test.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { conditionOf } from '../support/columns.ts';
 
 const testOf = (...args: Parameters<typeof conditionOf>) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { sourceWords } from '../../../src/search/highlight/source-words.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { wordSequence } from '../../../src/search/text/words.ts';
 import { naivePlaces } from '../support/naive-highlight.ts';
 

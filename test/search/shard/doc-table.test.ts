@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { atOnce } from '../../../src/lib/pace.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { DocTable } from '../../../src/search/shard/doc-table.ts';
 
 function itemOf(sourceId: string, originId: string): IndexItem {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import { atOnce, pace } from '../../../src/lib/pace.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import { atOnce, pace } from '../../../src/search/pace.ts';
 import { Field } from '../../../src/search/shard/field.ts';
 import { countsOf } from '../support/columns.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
-import { finish } from '../../../src/search/pace.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import type { Ranking } from '../../../src/search/sort/ranking.ts';
 import { topDocs } from '../../../src/search/sort/top-docs.ts';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
 import type { Column } from '../../../src/search/columns/column.ts';
@@ -9,7 +10,6 @@ import type { PlainValue, ValueDictionary } from '../../../src/search/columns/va
 import type { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { Condition, PositiveOperator } from '../../../src/search/filter/condition.ts';
 import type { DocTest } from '../../../src/search/filter/doc-test.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 
 export function setAt(column: Column, doc: number, value: Json): void {
   const left = column.set(doc, value);

@@ -1,9 +1,10 @@
 /** Matchers of the docs of a set. */
+
+import { atOnce } from '../../../src/lib/pace.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { ConditionMatcher } from '../../../src/search/filter/condition-matcher.ts';
 import { matchSet, matchTested } from '../../../src/search/filter/doc-test.ts';
 import type { Matcher } from '../../../src/search/filter/matcher.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 
 export function setOf(docs: Iterable<number>, capacity: number): Bitmap {
   const set = new Bitmap(capacity);

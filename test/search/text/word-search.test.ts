@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
-import { atOnce } from '../../../src/search/pace.ts';
 import { Scratch } from '../../../src/search/shard/scratch.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
 import { runSearch } from '../../../src/search/text/word-search.ts';

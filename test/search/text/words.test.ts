@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/search/pace.ts';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { allowedDistance, wordSequence, wordsOf, wordsOfAll } from '../../../src/search/text/words.ts';
 import { naiveWords } from '../support/naive-search.ts';
 

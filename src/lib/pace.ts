@@ -3,7 +3,6 @@
  * pause. Its inner loops are plain functions over a range, because loops in generators are slow. They stop when it is
  * time to look at the clock, and return how far they got.
  */
-import type { FilterNode } from './checked-query.ts';
 
 export type Steps<T> = Generator<undefined, T, undefined>;
 
@@ -79,14 +78,8 @@ function* mapLater<T, R>(
   return made;
 }
 
-/** The parts of a query's work. `shared` is work that is done once for all queries, and counts for none. */
-export type Phase = 'filters' | 'search' | 'facets' | 'distinct' | 'sort' | 'page' | 'shared';
-
-/** The exact place in a phase: a condition of the filters, or the field of a facet or of `distinct`; null where the phase says enough. */
-export type Detail = Extract<FilterNode, { kind: 'condition' }> | string | null;
-
-/** Most docs that are looked at in one go, where each takes a unit. */
-export const docsPerGo = 65_536;
+/** Most things that are looked at in one go, where each takes a unit. */
+export const unitsPerGo = 65_536;
 
 const neverOver = (): boolean => false;
 
@@ -98,8 +91,6 @@ class Pace {
    * few nanoseconds.
    */
   unitsPerLook = 20_000;
-  phase: Phase = 'shared';
-  detail: Detail = null;
   /** True when the time is over. The code that runs steps sets it. */
   clock: () => boolean = neverOver;
 
@@ -108,11 +99,6 @@ class Pace {
     if (this.units < this.unitsPerLook) return false;
     this.units = 0;
     return this.clock();
-  }
-
-  enter(phase: Phase, detail: Detail = null): void {
-    this.phase = phase;
-    this.detail = detail;
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, finish, pace, type Steps, Unfinished } from '../../src/search/pace.ts';
+import { atOnce, finish, pace, type Steps, Unfinished } from '../../src/lib/pace.ts';
 
 function* counting(to: number): Steps<number> {
   let count = 0;
