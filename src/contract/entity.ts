@@ -19,6 +19,8 @@ export interface StoredEntity extends SourceEntity {
   readonly bornStamp: number;
   /** Stamp of the write that gave `url` its present value. */
   readonly urlStamp: number;
+  /** True for one of many kilobytes: what is made of it pauses. Others are made at once. */
+  readonly isLarge?: true;
 }
 /** ISO 8601 text of a stamp, which counts microseconds since 1970: of its millisecond. */
 export function stampText(stamp: number): string {

@@ -43,5 +43,6 @@ export function countCodePoints(text: string): number {
 
 /** Counts only where it has to: a text never has more code points than UTF-16 units. */
 export function hasMoreCodePoints(text: string, than: number): boolean {
-  return text.length > than && countCodePoints(text) > than;
+  // At most two units are one.
+  return text.length > 2 * than || (text.length > than && countCodePoints(text) > than);
 }

@@ -49,6 +49,15 @@ function* repeatLater(
   }
 }
 
+/** Does something with each of the items, one after the other. It may pause between them. */
+export function forEach<T>(items: readonly T[], work: (item: T) => void): Maybe<void> {
+  return repeat((at) => {
+    const item = items[at];
+    if (item !== undefined) work(item);
+    return at + 1 < items.length;
+  });
+}
+
 /** Maps the items, one after the other. */
 export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number) => Maybe<R>): Maybe<R[]> {
   const made: R[] = [];

@@ -6,6 +6,7 @@
 import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { Maybe } from '../lib/pace.ts';
 import type { BuildInput } from './build/input.ts';
 import type { BuiltItem, BuiltView } from './build/outcome.ts';
 import type { CodeProgram } from './code/program.ts';
@@ -30,8 +31,8 @@ export interface FullSchema extends TriggeredSchema {
   readonly claimsUrl: boolean;
   /** False for a schema in JavaScript without `properties`: its actions are all that it does. */
   readonly makesView: boolean;
-  claims(input: BuildInput): ViewClaims;
-  build(input: BuildInput): BuiltView;
+  claims(input: BuildInput): Maybe<ViewClaims>;
+  build(input: BuildInput): Maybe<BuiltView>;
   actions(input: BuildInput): ResolvedAction[];
   /** Webhooks that the view is meant for; they depend on the entity alone. */
   destinations(input: BuildInput): ResolvedDestination[];
@@ -41,7 +42,7 @@ export interface IndexSchema extends TriggeredSchema {
   readonly fields: ReadonlyMap<string, FieldTypeName>;
   readonly texts: IndexTexts;
   readonly metadata: IndexMetadata;
-  build(input: BuildInput): BuiltItem;
+  build(input: BuildInput): Maybe<BuiltItem>;
 }
 
 /** Opaque to other rooms. */

@@ -117,18 +117,14 @@ export class BatchChanges {
     this.told.removed({ tenant, environmentId }, { sourceId, originId, alias }, was);
   }
 
-  /** @param texts as in `ProcessedOutput.references` */
-  moveReferences(
+  /** @param text as in `ProcessedOutput.references` */
+  moveReference(
     action: 'add' | 'drop',
     { tenantAlias: tenant, sourceId, originId }: Turn,
     { environmentId, name: alias }: OutputName,
-    texts: readonly string[],
+    text: string,
   ): void {
-    const [scope, referrer] = [
-      { tenant, environmentId },
-      { sourceId, originId, alias },
-    ];
-    for (const text of texts) this.references[action](scope, referrer, text);
+    this.references[action]({ tenant, environmentId }, { sourceId, originId, alias }, text);
   }
 
   unregister(

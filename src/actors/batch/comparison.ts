@@ -1,5 +1,6 @@
 /** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
-import { Slice } from '../../lib/slice.ts';
+import { type Steps, Unfinished } from '../../lib/pace.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/outcome.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import {
@@ -53,7 +54,7 @@ export class Comparison {
     for (const output of outputs) {
       const former = formers.get(output.builder.key) ?? null;
       if (output.failure !== null) recorded.push(this.#keepFailed(output, former, output.failure));
-      else if (!output.isDeferred) recorded.push(this.#compareOutput(output, former));
+      else if (!output.isDeferred) recorded.push(yield* this.#compareOutput(output, former));
       else if (former !== null) recorded.push(this.#keepOutdated(output, former));
       this.#unregister(output, former);
       yield;
@@ -99,10 +100,11 @@ export class Comparison {
     if (entity !== null && isNew) this.changes.list(turn, entity.type, true);
   }
 
-  #compareOutput(output: Output, former: ProcessedOutput | null): ProcessedOutput {
+  *#compareOutput(output: Output, former: ProcessedOutput | null): Steps<ProcessedOutput> {
     const { turn, builder, dependsOn } = output;
     const { counts } = this.changes;
-    const stored = storedOutput(output, this.autoTypes);
+    const madeStored = storedOutput(output, this.autoTypes);
+    const stored = madeStored instanceof Unfinished ? yield* madeStored.steps : madeStored;
     const bytesDigest = digestOf(stored.bytes);
     const isSame = former?.bytesDigest.equals(bytesDigest) ?? false;
     this.changes.countFindings(diagnosticsOf(output, stored.misfits, (demand) => this.lookups.isCut(demand)));
@@ -115,7 +117,8 @@ export class Comparison {
     const { kind, environmentId, name, schemaDigest } = builder;
     const claims = this.#compareClaims(output, former, isTold);
     const told = former === null ? noHistory : historyOf(turn, former, claims, isTold);
-    const references = compareReferences(this.changes, output, former);
+    const compared = compareReferences(this.changes, output, former);
+    const references = compared instanceof Unfinished ? yield* compared.steps : compared;
     return {
       kind,
       environmentId,
@@ -184,7 +187,7 @@ export class Comparison {
     this.changes.removeOutput(turn, former);
     if (former.kind === 'view') this.changes.tellRemoved(turn, former, removedView(turn, former));
     for (const claim of former.claims) this.changes.moveClaim('drop', turn, former, claim, true);
-    this.changes.moveReferences('drop', turn, former, former.references ?? []);
+    for (const text of former.references ?? []) this.changes.moveReference('drop', turn, former, text);
   }
 
   #compareClaims(

@@ -1,7 +1,10 @@
 /** An index item: mapped or auto-indexed values, fitted to the types of their index. */
 
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
+import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
+import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
@@ -23,72 +26,100 @@ interface FittedFields {
   readonly misfits: readonly Misfit[];
 }
 
+/** About what it costs to look at a field, in units of the pace. */
+const unitsPerField = 50;
+
 export const noMisfits: readonly Misfit[] = [];
 
 /**
  * Leaves out nulls silently and misfits noted (docs/reference/indexes-and-queries.md "Field types"). The values themselves
- * when there is nothing to leave out.
+ * when there is nothing to leave out. In steps for long lists.
  */
-function fitFields(values: JsonObject, types: FieldTypes): FittedFields {
-  return fitWholly(values, types) ? { fields: values, misfits: noMisfits } : fitPartly(values, types);
+function fitFields(values: JsonObject, types: FieldTypes): Maybe<FittedFields> {
+  return chain(fitWholly(values, types), (fits) =>
+    fits ? { fields: values, misfits: noMisfits } : fitPartly(values, types),
+  );
 }
 
-function fitWholly(values: JsonObject, types: FieldTypes): boolean {
-  for (const name of Object.keys(values)) {
+function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
+  const names = namesOf(values);
+  let fits = true;
+  const look = (at: number): Maybe<boolean> => {
+    const name = names[at];
+    if (name === undefined) return false;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
-    if (value === null || type === undefined || !fitsAsItIs(type, value)) return false;
-  }
-  return true;
+    const made = value !== null && type !== undefined && fitsAsItIs(type, value);
+    return chain(made, (fitsThis) => {
+      fits = fitsThis;
+      return fitsThis;
+    });
+  };
+  return chain(repeat(look), () => fits);
 }
 
-function fitPartly(values: JsonObject, types: FieldTypes): FittedFields {
+function fitPartly(values: JsonObject, types: FieldTypes): Maybe<FittedFields> {
+  const names = namesOf(values);
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
-  for (const name of Object.keys(values)) {
+  const take = (at: number): Maybe<boolean> => {
+    const name = names[at];
+    if (name === undefined) return false;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
-    if (value === null || type === undefined) continue;
-    const fitted = fitField(type, value);
-    if (fitted.ok) setOwn(fields, name, fitted.value);
-    if (!fitted.ok || fitted.leftOut > 0) misfits.push({ field: name, type });
-  }
-  return { fields, misfits };
+    pace.units += unitsPerField;
+    if (value === null || type === undefined) return true;
+    return chain(fitField(type, value), (fitted) => {
+      if (fitted.ok) setOwn(fields, name, fitted.value);
+      if (!fitted.ok || fitted.leftOut > 0) misfits.push({ field: name, type });
+      return true;
+    });
+  };
+  return chain(repeat(take), () => ({ fields, misfits }));
 }
 
-/** The item of an output that an item builder made. */
+/** The item of an output that an item builder made, in steps when it is large. */
 export function itemOf(
   { builder, turn, result }: Output,
   autoTypes: FieldTypes,
-): { item: StoredItem; misfits: readonly Misfit[] } {
+): Maybe<{ item: StoredItem; misfits: readonly Misfit[] }> {
   const { entity } = turn;
   assert(builder.kind === 'item' && entity !== null, 'the output is an index item of an entity');
   const mapped = result.kind === 'item' ? result.item : null;
-  const values = mapped?.fields ?? decisiveValues(entity.properties);
+  const isLarge = mapped?.isLarge ?? entity.isLarge === true;
   const types = builder.schema?.fields ?? autoTypes;
-  const { fields, misfits } = fitFields(values, types);
-  const withoutRoom = builder.schema === null ? fieldsWithoutRoom(values, types) : [];
   const { sourceId, originId, stamp } = entity;
-  const fieldsText = JSON.stringify(fields);
   const updatedAtMs = Math.floor(stamp / 1000);
-  return {
-    item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
-    misfits: withoutRoom.length === 0 ? misfits : [...misfits, ...withoutRoom],
-  };
+  return chain(mapped?.fields ?? decisiveValues(entity.properties), (values) =>
+    chain(fitFields(values, types), ({ fields, misfits }) =>
+      chain(isLarge ? stringified(fields) : JSON.stringify(fields), (fieldsText) => {
+        const withoutRoom = builder.schema === null ? fieldsWithoutRoom(values, types) : [];
+        return {
+          item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
+          misfits: withoutRoom.length === 0 ? misfits : [...misfits, ...withoutRoom],
+        };
+      }),
+    ),
+  );
 }
 
 /**
  * Leaves out values that decide no type, such as an empty list. Whether one is in the item must not depend on whether
  * another entity had decided the type of its field before.
  */
-function decisiveValues(properties: JsonObject): JsonObject {
-  const names = Object.keys(properties);
-  if (names.every((name) => isDecisive(properties, name))) return properties;
+function decisiveValues(properties: JsonObject): Maybe<JsonObject> {
+  const names = namesOf(properties);
+  const undecided = names.findIndex((name) => !isDecisive(properties, name));
+  if (undecided < 0) return properties;
   const values: JsonObject = {};
-  for (const name of names) {
+  const take = (at: number): boolean => {
+    const name = names[at];
+    if (name === undefined) return false;
+    pace.units += unitsPerField;
     if (isDecisive(properties, name)) setOwn(values, name, properties[name] ?? null);
-  }
-  return values;
+    return true;
+  };
+  return chain(repeat(take), () => values);
 }
 
 function isDecisive(properties: JsonObject, name: string): boolean {
@@ -97,7 +128,7 @@ function isDecisive(properties: JsonObject, name: string): boolean {
 
 /** Values that would have decided the type of their field, and did not. */
 function fieldsWithoutRoom(values: JsonObject, types: FieldTypes): Misfit[] {
-  return Object.keys(values)
+  return namesOf(values)
     .filter((name) => !types.has(name))
     .map((field) => ({ field, type: null }));
 }

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { portions } from '../../lib/portions.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
@@ -17,6 +18,8 @@ import type { Store } from '../../store/store.ts';
 
 /** Candidates of a portion that takes milliseconds. After it others have their turn. */
 const largePortion = 500;
+/** Lookups that are answered beside each other: what they read is sent in one go. */
+const readsAtOnce = 500;
 const largePortions = new Semaphore(1);
 
 /** In each turn of the event loop one large portion is gone through, whichever batches ask. */
@@ -92,11 +95,13 @@ export class LookupSource implements LookupAnswers {
       const key = resultKey(demand);
       if (key !== null) asked.set(key, demand);
     }
-    await Promise.all(
-      [...asked].map(async ([key, demand]) => {
-        this.#results.set(key, await this.#read(demand, key));
-      }),
-    );
+    for (const some of portions([...asked], readsAtOnce)) {
+      await Promise.all(
+        some.map(async ([key, demand]) => {
+          this.#results.set(key, await this.#read(demand, key));
+        }),
+      );
+    }
     for (const demand of demands) this.#registered.add(`${demand.dependent} ${resultKey(demand)}`);
   }
 

@@ -1,9 +1,11 @@
 /** The outputs of a batch, views and index items: builds them, answering their lookups in rounds. */
-import { performance } from 'node:perf_hooks';
-import { setImmediate } from 'node:timers/promises';
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import type { Json } from '../../contract/json.ts';
+import { chain, type Maybe, type Steps, Unfinished } from '../../lib/pace.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
+import { LongTexts } from '../../schemas/build/long-texts.ts';
 import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
 import type { CodeCall } from '../../schemas/code/call.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
@@ -49,6 +51,8 @@ export class Output {
   #registered: Map<string, SourceKey> | null = null;
   /** Null while no code was met: JSON schemas have none. */
   #replies: CodeReplies | null = null;
+  /** Null while no large value was put into a text. */
+  #texts: LongTexts | null = null;
 
   constructor(
     readonly turn: Turn,
@@ -71,11 +75,26 @@ export class Output {
     return outcomeOf(this.result)?.failure ?? null;
   }
 
-  /** Builds with the results that are known; returns what is not. */
-  run(lookups: LookupAnswers): Waiting {
+  /** Builds with the results that are known, in steps when that takes long; returns what is not. */
+  run(lookups: LookupAnswers): Maybe<Waiting> {
     const { place, entity } = this.turn;
     if (place === null || entity === null) return waitsForNothing;
-    this.result = resultOf(this.builder, this.#input(place, entity, lookups));
+    const made = resultOf(this.builder, this.#input(place, entity, lookups));
+    return chain(made, (result) => {
+      if (this.#texts?.isWanted) return new Unfinished(this.#runWith(this.#texts, lookups));
+      this.result = result;
+      return this.#waitingFor(place, lookups);
+    });
+  }
+
+  /** Makes texts that a run has asked for, and runs again. */
+  *#runWith(texts: LongTexts, lookups: LookupAnswers): Steps<Waiting> {
+    yield* texts.make();
+    const made = this.run(lookups);
+    return made instanceof Unfinished ? yield* made.steps : made;
+  }
+
+  #waitingFor(place: NonNullable<Turn['place']>, lookups: LookupAnswers): Waiting {
     const outcome = outcomeOf(this.result);
     const calls = this.#replies?.take() ?? waitsForNothing.calls;
     if (outcome === null || outcome.lookups.length === 0) {
@@ -100,7 +119,11 @@ export class Output {
       this.#replies ??= new CodeReplies();
       return this.#replies.code(key, call);
     };
-    return new TenantInput(place.tenant, entity, environmentId, known, code);
+    const text = (value: Json) => {
+      this.#texts ??= new LongTexts();
+      return this.#texts.text(value);
+    };
+    return new TenantInput(place.tenant, entity, environmentId, known, code, text);
   }
 
   #demand({ tenant, source }: NonNullable<Turn['place']>, query: LookupQuery): LookupDemand {
@@ -161,21 +184,20 @@ export async function buildOutputs(
   sandbox: CodeSandbox,
 ): Promise<void> {
   let open = outputs;
-  let sliceStartMs = performance.now();
+  const slice = new Slice(sliceMs);
   while (open.length > 0) {
     const demands: LookupDemand[] = [];
     const calls: PendingCall[] = [];
     const waiting: Output[] = [];
     for (const output of open) {
-      const pending = output.run(lookups);
+      const made = slice.begin(() => output.run(lookups));
+      const pending = made instanceof Unfinished ? await slice.run(made.steps) : made;
       if (pending.demands.length > 0 || pending.calls.length > 0) {
         for (const demand of pending.demands) demands.push(demand);
         for (const call of pending.calls) calls.push(call);
         waiting.push(output);
       }
-      if (performance.now() - sliceStartMs < sliceMs) continue;
-      await setImmediate();
-      sliceStartMs = performance.now();
+      if (slice.isOver) await slice.next();
     }
     const asked = demands.length > 0 ? lookups.resolve(demands) : null;
     await Promise.all([asked, makeCalls(sandbox, calls)]);
@@ -183,13 +205,20 @@ export async function buildOutputs(
   }
 }
 
-function resultOf(builder: Builder, input: BuildInput): BuildResult {
+function resultOf(builder: Builder, input: BuildInput): Maybe<BuildResult> {
   if (builder.kind === 'view') {
     const { schema } = builder;
-    const view = schema.build(input);
-    return { kind: 'view', view, claims: schema.claims(input), destinations: schema.destinations(input) };
+    return chain(schema.build(input), (view) =>
+      chain(schema.claims(input), (claims) => ({
+        kind: 'view',
+        view,
+        claims,
+        destinations: schema.destinations(input),
+      })),
+    );
   }
-  return { kind: 'item', item: builder.schema === null ? null : builder.schema.build(input) };
+  if (builder.schema === null) return noResult;
+  return chain(builder.schema.build(input), (item) => ({ kind: 'item', item }));
 }
 
 /** Lookups and diagnostics of a build; null for an auto-indexed item, which has neither. */
@@ -205,6 +234,7 @@ export class TenantInput implements BuildInput {
     readonly environmentId: string,
     readonly lookup: (query: LookupQuery) => readonly StoredEntity[] | undefined,
     readonly code: BuildInput['code'],
+    readonly text: BuildInput['text'],
   ) {}
 
   resolveSource(sourceGroup: string): string | null {

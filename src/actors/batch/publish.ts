@@ -5,7 +5,9 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { groupBy } from '../../lib/group-by.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
+import { LongTexts } from '../../schemas/build/long-texts.ts';
 import { project } from '../../schemas/lookup/layout.ts';
 import type { ResolvedAction } from '../../schemas/schema.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
@@ -19,6 +21,9 @@ import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
 import { DownstreamInvalidations } from './downstream.ts';
 import { TenantInput } from './output.ts';
 import type { Turn } from './turn.ts';
+
+/** Longest time for which texts are made without letting other work of the process run. */
+const sliceMs = 10;
 
 /** Lookup entries that this turn is about to publish and that its processed record does not have. */
 export function newEntries(turn: Turn): Suspect[] {
@@ -128,8 +133,11 @@ async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<[stri
     for (const schema of place.tenant.schemasFor(place.source.sourceGroup, entity.type)) {
       const replies = new CodeReplies();
       const code: BuildInput['code'] = (key, call) => replies.code(key, call);
-      const input = new TenantInput(place.tenant, entity, environmentId, () => [], code);
+      const texts = new LongTexts();
+      const text: BuildInput['text'] = (value) => texts.text(value);
+      const input = new TenantInput(place.tenant, entity, environmentId, () => [], code, text);
       let actions = schema.actions(input);
+      for (; texts.isWanted; actions = schema.actions(input)) await new Slice(sliceMs).run(texts.make());
       const calls = replies.take();
       if (calls.length > 0) {
         await makeCalls(sandbox, calls);

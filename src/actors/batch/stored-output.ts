@@ -1,4 +1,5 @@
 /** An output as Redis has it: where it lies, and its bytes. Batches write it so, and verifications expect it so. */
+import { chain, type Maybe } from '../../lib/pace.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/items.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
 import { itemField, keys, viewField } from '../../store/keys.ts';
@@ -15,12 +16,17 @@ export interface StoredOutput {
   readonly misfits: readonly Misfit[];
 }
 
-/** @param output one that is built, and not deferred */
-export function storedOutput(output: Output, autoTypes: AutoTypes): StoredOutput {
+/** In steps when the output is large. @param output one that is built, and not deferred */
+export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<StoredOutput> {
   const { result } = output;
-  if (result.kind === 'view') return { bytes: encodeBody(result.view.body), item: null, misfits: noMisfits };
-  const { item, misfits } = itemOf(output, autoTypes.of(output));
-  return { bytes: encodeItem(item), item, misfits };
+  if (result.kind === 'view') {
+    return chain(encodeBody(result.view.body), (bytes) => ({ bytes, item: null, misfits: noMisfits }));
+  }
+  return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
+    bytes: encodeItem(item),
+    item,
+    misfits,
+  }));
 }
 
 /** The hash of the outputs of one name in a partition. */

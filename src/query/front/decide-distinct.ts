@@ -3,7 +3,7 @@
  * the first of its items of each value. The first of them all stands for the value. Then the workers are asked again,
  * with the items that do not. So no two of their answers have a value in common, and they add up like those of any query.
  */
-import { Slice } from '../../lib/slice.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { Decision } from '../../search/distinct/decision.ts';
 import { distinctValuesMax } from '../../search/distinct/room.ts';

@@ -1,7 +1,7 @@
 /** Merges the answers of several workers. Counts of facets and texts of rows may have to be asked for in a second round. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { Slice } from '../../lib/slice.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { CountSum } from '../../search/facets/count-sum.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';

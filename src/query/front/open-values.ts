@@ -2,7 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import { portions } from '../../lib/portions.ts';
-import type { Slice } from '../../lib/slice.ts';
+import type { Slice } from '../../lib/slices/slice.ts';
 import type { Decision, OpenValue } from '../../search/distinct/decision.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';

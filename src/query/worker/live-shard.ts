@@ -1,6 +1,7 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
 import { getOwn, type JsonObject, setOwn } from '../../contract/json.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
+import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField } from '../../search/fields/fit.ts';
 import { Shard } from '../../search/shard/shard.ts';
@@ -167,10 +168,11 @@ export class LiveShard {
   #put(partition: number, item: StoredItem): Maybe<void> {
     if (!this.knows(item)) this.#learnFields();
     const { sourceId, originId, updatedAtMs, fieldsText } = item;
-    const fields = this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields);
-    const isWhole = fields === item.fields && fieldsText !== undefined;
-    const text = isWhole ? { fieldsText } : {};
-    return this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+    return chain(this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields), (fields) => {
+      const isWhole = fields === item.fields && fieldsText !== undefined;
+      const text = isWhole ? { fieldsText } : {};
+      return this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+    });
   }
 
   #isMadeForThis({ fittedTo }: StoredItem): boolean {
@@ -181,19 +183,25 @@ export class LiveShard {
    * The fields that fit their types here. Another configuration may have made the item: after a change of a field's
    * type, a stored item has a value of the former type until it is rebuilt.
    */
-  #fitting(fields: JsonObject): JsonObject {
-    const names = Object.keys(fields);
-    if (names.every((name) => this.#fits(fields, name))) return fields;
+  #fitting(fields: JsonObject): Maybe<JsonObject> {
     const fitting: JsonObject = {};
-    for (const name of names) {
-      if (this.#fits(fields, name)) setOwn(fitting, name, getOwn(fields, name) ?? null);
-    }
-    return fitting;
+    let isWhole = true;
+    const names = namesOf(fields);
+    const look = (at: number): Maybe<boolean> => {
+      const name = names[at];
+      if (name === undefined) return false;
+      return chain(this.#fits(fields, name), (fits) => {
+        if (fits) setOwn(fitting, name, getOwn(fields, name) ?? null);
+        else isWhole = false;
+        return true;
+      });
+    };
+    return chain(repeat(look), () => (isWhole ? fields : fitting));
   }
 
-  #fits(fields: JsonObject, name: string): boolean {
+  #fits(fields: JsonObject, name: string): Maybe<boolean> {
     const type = this.#fields.get(name);
-    return type !== undefined && fitField(type, getOwn(fields, name) ?? null).ok;
+    return type !== undefined && chain(fitField(type, getOwn(fields, name) ?? null), ({ ok }) => ok);
   }
 
   /** Adds the fields that this process has learnt since. */

@@ -1,18 +1,28 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import type { Json } from '../../contract/json.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../contract/limits.ts';
+import { pace } from '../../lib/pace.ts';
 import type { CodeCall, CodeReply } from '../code/call.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
 import { Frame } from '../language/scope.ts';
+import { valueText } from '../language/value-text.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { BuildInput } from './input.ts';
 import type { BuildFailure, BuildOutcome } from './outcome.ts';
+
+/** About what a step costs, in units of the pace. */
+const unitsPerStep = 100;
+
+const unitsPerLookup = 1000;
 
 /** What one build has met so far, and how much work it may still do. */
 export class Build {
   readonly input: BuildInput;
   readonly root: EntityValue;
   partialDepth = 0;
+  /** True when values may be large that it meets. */
+  isLarge: boolean;
   #stepsLeft = buildStepsMax;
   /** Null while there is none: most builds of most entities meet nothing. */
   #lookups: Map<string, LookupQuery> | null = null;
@@ -23,12 +33,14 @@ export class Build {
 
   constructor(input: BuildInput) {
     this.input = input;
+    this.isLarge = input.entity.isLarge === true;
     this.root = entityValue(input.entity);
   }
 
   /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;
+    pace.units += steps * unitsPerStep;
     if (this.#stepsLeft >= 0) return true;
     this.limitReached('$', `the view needs more than ${buildStepsMax} steps; what came later is left out`);
     return false;
@@ -52,7 +64,11 @@ export class Build {
     this.#lookups.set(query.id, query);
     // Without keys nothing can match, so there is nothing to wait for.
     const found = query.keys.length === 0 ? [] : this.input.lookup(query);
-    if (found !== undefined) return found;
+    pace.units += unitsPerLookup;
+    if (found !== undefined) {
+      for (const { isLarge } of found) if (isLarge) this.isLarge = true;
+      return found;
+    }
     this.#pending ??= new Map();
     this.#pending.set(query.id, query);
     return null;
@@ -63,6 +79,12 @@ export class Build {
     const reply = this.input.code(key, call);
     this.#waitsForCode ||= reply === undefined;
     return reply;
+  }
+
+  /** The text of a value (`valueText`). That of a large one is empty, provisionally, while it is not known. */
+  text(value: Json): string | null {
+    if (!this.isLarge || typeof value !== 'object' || value === null) return valueText(value);
+    return this.input.text(value) ?? '';
   }
 
   /** Notes that nothing can be made of the entity; the first reason counts. */

@@ -1,4 +1,5 @@
 import type { StoredEntity } from '../../contract/entity.ts';
+import type { Json } from '../../contract/json.ts';
 import type { CodeCall, CodeReply } from '../code/call.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { PartialSchema } from '../schema.ts';
@@ -17,4 +18,6 @@ export interface BuildInput {
    * @param key tells the calls of a build apart @param call makes the call, when it has to be made
    */
   code(key: string, call: () => CodeCall): CodeReply | undefined;
+  /** JSON text of a list or an object that may be large, or undefined when it is not known yet. */
+  text(value: Json): string | undefined;
 }

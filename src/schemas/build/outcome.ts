@@ -31,4 +31,6 @@ export interface BuiltView extends BuildOutcome {
 export interface BuiltItem extends BuildOutcome {
   /** Mapped values, not yet fitted to the types of the index. */
   readonly fields: JsonObject;
+  /** True when work on them pauses. */
+  readonly isLarge: boolean;
 }

@@ -1,6 +1,13 @@
 import type { ViewRef } from '../../contract/ids.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-parts.ts';
+import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { viewCharactersMax } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
+import { flat } from '../../lib/flat.ts';
+import { chain, type Maybe, pace } from '../../lib/pace.ts';
 import type { Build } from './build.ts';
+import type { BuiltItem } from './outcome.ts';
 
 /** A place of a view where another view is put at delivery. */
 export interface ReferencePiece {
@@ -18,12 +25,17 @@ export interface ViewBody {
   readonly references: readonly ReferencePiece[];
 }
 
+/** Text of so many characters becomes one piece: of millions of marks it would be one at the end, at once. */
+const pieceCharacters = 65_536;
+
 /** Writes one view's JSON text, cut at its references. Callers write JSON that is whole in the end. */
 export class BodyWriter {
   readonly #build: Build;
   readonly #texts: string[] = [];
   readonly #references: ReferencePiece[] = [];
   readonly #path: string[] = [];
+  /** What stands before `#text`, behind the last reference. */
+  #pieces: string[] = [];
   #text = '';
   #length = 0;
 
@@ -39,19 +51,29 @@ export class BodyWriter {
   /** Writes the marks between values: braces, commas, names of the schema. */
   mark(text: string): void {
     this.#length += text.length;
-    this.#text += text;
+    this.#write(text);
   }
 
   /** Writes a whole value; null in its place when the view would outgrow its limit. */
   value(json: string): void {
-    this.#text += this.#take(json.length) ? json : 'null';
+    this.#write(this.#take(json.length) ? json : 'null');
+  }
+
+  /** Writes a value that may be large, as `value` does. */
+  copy(value: Json): Maybe<void> {
+    return chain(this.copied(value), (json) => this.value(json));
+  }
+
+  /** JSON text of a value that may be large. */
+  copied(value: Json): Maybe<string> {
+    return this.#build.isLarge ? stringified(value) : JSON.stringify(value);
   }
 
   /** Writes `before`, a member's name and its value, or nothing at all when they do not fit. */
   member(before: string, name: string, json: string): boolean {
     const text = `${before}${JSON.stringify(name)}:${json}`;
     if (!this.#take(text.length)) return false;
-    this.#text += text;
+    this.#write(text);
     return true;
   }
 
@@ -66,16 +88,32 @@ export class BodyWriter {
 
   reference({ target, viewId }: Pick<ReferencePiece, 'target' | 'viewId'>): void {
     if (!this.#take(charactersOf(target) + (viewId?.length ?? 0))) {
-      this.#text += 'null';
+      this.#write('null');
       return;
     }
-    this.#texts.push(this.#text);
-    this.#text = '';
+    this.#texts.push(this.#takeText());
     this.#references.push({ target, viewId, path: this.#path.join('') });
   }
 
   finish(): ViewBody {
-    return { texts: [...this.#texts, this.#text], references: this.#references };
+    this.#texts.push(this.#takeText());
+    return { texts: this.#texts, references: this.#references };
+  }
+
+  #write(text: string): void {
+    pace.units += text.length;
+    this.#text += text;
+    if (this.#text.length < pieceCharacters) return;
+    this.#pieces.push(flat(this.#text));
+    this.#text = '';
+  }
+
+  /** The text behind the last reference. */
+  #takeText(): string {
+    const text = this.#pieces.length === 0 ? this.#text : this.#pieces.join('') + this.#text;
+    this.#pieces = [];
+    this.#text = '';
+    return text;
   }
 
   #take(characters: number): boolean {
@@ -95,5 +133,14 @@ function charactersOf(target: ViewRef | null): number {
 export class ItemWriter extends BodyWriter {
   override reference(): void {
     this.value('null');
+  }
+
+  /** The item whose fields were written. */
+  item(build: Build): Maybe<BuiltItem> {
+    const text = this.finish().texts.join('');
+    return chain(parsed(text), (fields) => {
+      assert(isJsonObject(fields), 'properties make an object');
+      return { fields, isLarge: text.length > largeJsonCharacters, ...build.outcome() };
+    });
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Cursor } from '../../contract/config-cursor.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { actionsPerBuildMax } from '../../contract/limits.ts';
+import { chain } from '../../lib/pace.ts';
 import { Build, rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import { BodyWriter, ItemWriter } from '../build/view-body.ts';
@@ -49,8 +50,7 @@ export function codePartial(program: CodeProgram, { runner }: TenantCode): Parti
       write: ({ build, self }, body) => {
         const input = JSON.stringify(self);
         const made = runner.run(build, program, 'partial', input, `partial ${program.alias} ${input}`);
-        if (made === null) body.value('null');
-        else writeCodeValue(build, made.value, body, program);
+        return made === null ? body.value('null') : writeCodeValue(build, made.value, body, program);
       },
     },
   };
@@ -74,8 +74,8 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
       const { build } = rootFrame(input);
       const body = new BodyWriter(build);
       const reply = made(build);
-      if (reply !== null) writeCodeValue(build, reply.value, body, program);
-      return { body: body.finish(), ...build.outcome() };
+      const written = reply === null ? undefined : writeCodeValue(build, reply.value, body, program);
+      return chain(written, () => ({ body: body.finish(), ...build.outcome() }));
     },
   };
 }
@@ -99,9 +99,8 @@ export function codeIndexSchema(
       const { build } = rootFrame(input);
       const body = new ItemWriter(build);
       const reply = runner.run(build, program, 'index', codeEntityText(input.entity), `index ${alias}`);
-      if (reply !== null) writeCodeValue(build, reply.value, body, program);
-      const fields: JsonObject = reply === null ? {} : JSON.parse(body.finish().texts.join(''));
-      return { fields, ...build.outcome() };
+      if (reply === null) return { fields: {}, isLarge: false, ...build.outcome() };
+      return chain(writeCodeValue(build, reply.value, body, program), () => body.item(build));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts';
+import { chain, type Maybe, repeat } from '../../lib/pace.ts';
 import type { Build } from '../build/build.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { EntityValue } from '../language/entity-value.ts';
@@ -15,28 +16,30 @@ export function writeCodeValue(
   { texts, holes }: CodeValue,
   body: BodyWriter,
   program: CodeProgram,
-): void {
-  texts.forEach((text, index) => {
+): Maybe<void> {
+  return repeat((at) => {
+    const text = texts[at];
+    if (text === undefined) return false;
     body.mark(text);
-    const hole = holes[index];
-    if (hole === undefined) return;
+    const hole = holes[at];
+    if (hole === undefined) return true;
     body.enter(hole.path);
-    writeHole(build, hole, body, program);
-    body.leave();
+    return chain(writeHole(build, hole, body, program), () => {
+      body.leave();
+      return true;
+    });
   });
 }
 
-function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): void {
+function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): Maybe<void> {
   switch (hole.kind) {
     case 'reference':
-      body.reference(meantByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));
-      return;
+      return body.reference(meantByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));
     case 'references':
-      writeReferences(build, hole, body, program);
-      return;
+      return writeReferences(build, hole, body, program);
     case 'partial': {
       const frame = new Frame(build, build.root);
-      writePartial(frame, hole.alias, () => inputOf(hole), `${program.file} $${hole.path}`, body);
+      return writePartial(frame, hole.alias, () => inputOf(hole), `${program.file} $${hole.path}`, body);
     }
   }
 }

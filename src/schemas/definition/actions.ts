@@ -5,7 +5,6 @@ import { actionsPerBuildMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
-import { valueText } from '../language/value-text.ts';
 import type { ResolvedAction } from '../schema.ts';
 
 type Resolve = (frame: Frame) => ResolvedAction[];
@@ -31,7 +30,7 @@ function compileAction(at: Cursor, scope: Scope): Resolve {
   const originIds: Evaluate = originId.isAbsent ? ownOriginId : compileField(originId, scope).value;
   return (frame) => {
     const sourceId = sourceOf(frame.build, source, frame);
-    const entities = entitiesOf(originIds(frame), sourceId);
+    const entities = entitiesOf(originIds(frame), sourceId, frame.build);
     return entities.map((entity) => ({ ...entity, alias: alias?.(frame) || null }));
   };
 }
@@ -49,9 +48,13 @@ function sourceOf({ input }: Build, source: EvaluateText | null, frame: Frame): 
 }
 
 /** An array names several entities; what is null or empty names none. */
-function entitiesOf(value: Json, sourceId: string | null): EntityRef[] {
+function entitiesOf(value: Json, sourceId: string | null, build: Build): EntityRef[] {
   if (sourceId === null) return [];
-  const values = Array.isArray(value) ? value : [value];
-  const originIds = values.flatMap((item) => valueText(item) || []);
-  return originIds.map((originId) => ({ sourceId, originId }));
+  const entities: EntityRef[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const originId = build.text(item);
+    if (originId) entities.push({ sourceId, originId });
+    if (entities.length === actionsPerBuildMax) break;
+  }
+  return entities;
 }

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { chain } from '../../lib/pace.ts';
 import { rootFrame } from '../build/build.ts';
 import { BodyWriter } from '../build/view-body.ts';
 import { compileSchemaProperties } from '../property/property.ts';
@@ -36,8 +37,7 @@ export function compileFullSchema(alias: string, at: Cursor, surroundings: Surro
     build: (input) => {
       const frame = rootFrame(input);
       const body = new BodyWriter(frame.build);
-      write(frame, body);
-      return { body: body.finish(), ...frame.build.outcome() };
+      return chain(write(frame, body), () => ({ body: body.finish(), ...frame.build.outcome() }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import { chain, type Maybe } from '../../lib/pace.ts';
 import { rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import type { BuiltItem } from '../build/outcome.ts';
@@ -41,12 +41,10 @@ export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surr
   };
 }
 
-function buildItem(write: Write, input: BuildInput): BuiltItem {
+function buildItem(write: Write, input: BuildInput): Maybe<BuiltItem> {
   const frame = rootFrame(input);
   const body = new ItemWriter(frame.build);
-  write(frame, body);
-  const fields: JsonObject = JSON.parse(body.finish().texts.join(''));
-  return { fields, ...frame.build.outcome() };
+  return chain(write(frame, body), () => body.item(frame.build));
 }
 
 /**

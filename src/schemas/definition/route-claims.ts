@@ -2,24 +2,28 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { urlCodePointsMax } from '../../contract/limits.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
+import { chain, forEach, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
-import { valueText } from '../language/value-text.ts';
 import type { ViewClaims } from '../schema.ts';
 
 /** `route: {url?, handles?}` (docs/reference/mapping-language.md "Route"): what a view is found by. */
-export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => ViewClaims {
+export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => Maybe<ViewClaims> {
   if (at.isAbsent || at.object(['url', 'handles']) === null) return () => ({ url: null, handles: [] });
   const url = at.member('url');
   const urlOf: EvaluateText = url.isAbsent ? () => null : compileField(url, scope).text;
   const handles = compileHandles(at.member('handles'), scope);
-  return (frame) => ({ url: usableUrl(urlOf(frame)), handles: usableHandles(handles, frame) });
+  return (frame) =>
+    chain(usableHandles(handles, frame), (texts) => ({ url: usableUrl(urlOf(frame)), handles: texts }));
 }
 
 function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
   const items = at.items('a list of expressions', 'Write ["{p.handle}"].');
   return items.map((item) => compileField(item, scope).value);
 }
+
+/** About what it costs to take a handle, in units of the pace. */
+const unitsPerHandle = 50;
 
 const routable = /^(?:\/|https?:\/\/)/i;
 
@@ -28,13 +32,21 @@ export function usableUrl(url: string | null): string | null {
   return url !== null && !hasMoreCodePoints(url, urlCodePointsMax) && routable.test(url) ? url : null;
 }
 
-function usableHandles(handles: readonly Evaluate[], frame: Frame): string[] {
-  const texts = handles.flatMap((handle) => handleTexts(handle(frame)));
-  return [...new Set(texts.filter((text) => text !== null && text !== ''))];
-}
-
 /** A hole that gives an array claims each of its items. */
-function handleTexts(value: Json): string[] {
-  const values = Array.isArray(value) ? value : [value];
-  return values.flatMap((item) => valueText(item) ?? []);
+function usableHandles(handles: readonly Evaluate[], frame: Frame): Maybe<string[]> {
+  const texts = new Set<string>();
+  const take = (item: Json): void => {
+    const text = frame.build.text(item);
+    pace.units += unitsPerHandle;
+    if (text !== null && text !== '') texts.add(text);
+  };
+  const takeAll = (at: number): Maybe<boolean> => {
+    const handle = handles[at];
+    if (handle === undefined) return false;
+    const value = handle(frame);
+    if (Array.isArray(value)) return chain(forEach(value, take), () => true);
+    take(value);
+    return true;
+  };
+  return chain(repeat(takeAll), () => [...texts]);
 }

@@ -1,15 +1,14 @@
 import { type FilterFunction, FunctionExpressionType, JSONPathEnvironment, Nothing } from 'json-p3';
 import { jsonDepthMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
-import type { Frame } from '../language/scope.ts';
 import { compilePattern, patternTakes } from './i-regexp.ts';
-import { PathRun } from './run.ts';
+import type { PathRun } from './run.ts';
 
 const { LogicalType, ValueType } = FunctionExpressionType;
 
 /**
  * The library's environment for one path, with the run that is under way: selectors and functions are called without
- * any context of ours. A path is evaluated in one go, so there is never more than one run.
+ * any context of ours. Evaluations of one path may pause for each other; one of them is under way at a time.
  *
  * `match` and `search` run on our own patterns: those of the library are JavaScript's, which need exponential time for
  * some patterns. Pattern and text may both come from an entity. `length` counts characters, not UTF-16 units.
@@ -32,11 +31,11 @@ export class PathEnvironment extends JSONPathEnvironment {
     return this.#run;
   }
 
-  /** Lets `work` run with `frame` as what holes and `$` are read from. */
-  within<T>(frame: Frame, work: (run: PathRun) => T): T {
-    this.#run = new PathRun(frame);
+  /** Lets `work` go on in a run: until it ends or pauses. */
+  within<T>(run: PathRun, work: () => T): T {
+    this.#run = run;
     try {
-      return work(this.#run);
+      return work();
     } finally {
       this.#run = null;
     }

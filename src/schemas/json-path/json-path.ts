@@ -1,24 +1,24 @@
 import { JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
+import { chain, type Maybe } from '../../lib/pace.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { refuseLongText } from '../language/expression.ts';
 import { parseHole } from '../language/expression-parser.ts';
 import { listOf } from '../language/member.ts';
 import { Reader } from '../language/reader.ts';
-import type { Evaluate, Frame, Scope } from '../language/scope.ts';
+import type { Frame, Scope } from '../language/scope.ts';
 import type { SyntaxMistake } from '../language/syntax-mistake.ts';
 import { PathEnvironment } from './environment.ts';
-import { OutOfSteps } from './run.ts';
-import { nodeValue } from './selectors.ts';
 import { type PathText, readPathText, withoutHoleMarks } from './text.ts';
 import { PathTree } from './tree.ts';
+import { selectedBy } from './walk.ts';
 
 /** A compiled path selector (docs/reference/mapping-language.md "Paths"). */
 export interface PathSelector {
   /** All values selected, in order. */
-  readonly list: (frame: Frame) => readonly Json[];
+  readonly list: (frame: Frame) => Maybe<readonly Json[]>;
   /** The single value; null for none; an array for several. */
-  readonly value: Evaluate;
+  readonly value: (frame: Frame) => Maybe<Json>;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface PathSelector {
  * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
  * A text that is one hole alone is that hole's value.
  *
- * The library `json-p3` parses the path, checks its types and walks the values. `PathTree` puts into the parsed path
+ * The library `json-p3` parses the path, checks its types and evaluates conditions; `walk.ts` goes over the values, and `PathTree` puts into the parsed path
  * what the library cannot know (names, holes, the budget) and what it does otherwise than RFC 9535.
  * @throws SyntaxMistake
  */
@@ -36,8 +36,8 @@ export function compilePath(text: string, scope: Scope): PathSelector {
   if (text.startsWith('{')) return wholeHole(reader, scope);
   const environment = new PathEnvironment();
   const query = compileQuery(environment, reader, scope);
-  const list = (frame: Frame) => environment.within(frame, () => select(query, frame));
-  return { list, value: (frame) => single(list(frame)) };
+  const list = (frame: Frame) => selectedBy(query, environment, frame);
+  return { list, value: (frame) => chain(list(frame), single) };
 }
 
 function wholeHole(reader: Reader, scope: Scope): PathSelector {
@@ -92,16 +92,6 @@ function unknownName(
 ): SyntaxMistake {
   const advice = `A property of the entity is written \`$.p.${name}\`. ${adviceForUnknown(name, scope.names)}`;
   return reader.mistake(`nothing is called \`${name}\` here`, advice, path.writtenPlace(place));
-}
-
-/** The values selected; none once the build has no steps left, which the build tells. */
-function select(query: JSONPathQuery, frame: Frame): Json[] {
-  try {
-    return Array.from(query.lazyQuery(frame.self), nodeValue);
-  } catch (error) {
-    if (error instanceof OutOfSteps) return [];
-    throw error;
-  }
 }
 
 function single(nodes: readonly Json[]): Json {

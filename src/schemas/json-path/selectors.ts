@@ -1,14 +1,22 @@
 import { JSONPathNode, jsonpath, type Token } from 'json-p3';
-import type { Json } from '../../contract/json.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
+import { pace } from '../../lib/pace.ts';
 import { ownMember } from '../language/member.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 import type { PathEnvironment } from './environment.ts';
 
-const { FilterSelector } = jsonpath.selectors;
+const { FilterSelector, WildcardSelector } = jsonpath.selectors;
 
 type Selector = jsonpath.JSONPathSelector;
 /** Reads a name of the scope. */
 export type ReadName = (frame: Frame) => Json | undefined;
+
+/** About what it costs to make a node, in units of the pace. */
+const unitsPerNode = 50;
+
+/** Nodes in order. Null between them: here it may pause. */
+export type Walk = Generator<JSONPathNode | null, void, undefined>;
 
 /** A selector as the library parsed it, which pays the run's budget before it selects. */
 export class MeteredSelector extends jsonpath.JSONPathSelector {
@@ -21,11 +29,32 @@ export class MeteredSelector extends jsonpath.JSONPathSelector {
     this.#parsed = parsed;
   }
 
+  *walk(node: JSONPathNode): Walk {
+    this.#environment.run.spend(cost(node, 1 + childCount(nodeValue(node))));
+    if (this.#parsed instanceof FilterSelector) yield* this.#filtered(node, this.#parsed);
+    else if (this.#parsed instanceof WildcardSelector) yield* childrenOf(node);
+    else yield* this.#parsed.lazyResolve(node);
+  }
+
+  *#filtered(node: JSONPathNode, { expression }: jsonpath.selectors.FilterSelector): Walk {
+    for (const child of childrenOf(node)) {
+      const context = {
+        environment: this.#environment,
+        currentValue: child.value,
+        rootValue: node.root,
+        // Else the queries of its condition overflow the stack on long arrays.
+        lazy: true,
+        currentKey: child.location.at(-1) ?? '',
+      };
+      if (expression.evaluate(context)) yield child;
+      else if (pace.isOver()) yield null;
+    }
+  }
+
   override resolve(node: JSONPathNode): JSONPathNode[] {
-    this.#environment.run.spend(cost(node, 1 + childCount(node.value)));
-    // Only its lazy form evaluates the queries of its condition lazily; the other overflows the stack on long arrays.
-    if (this.#parsed instanceof FilterSelector) return [...this.#parsed.lazyResolve(node)];
-    return this.#parsed.resolve(node);
+    const nodes: JSONPathNode[] = [];
+    for (const selected of this.walk(node)) if (selected !== null) nodes.push(selected);
+    return nodes;
   }
 
   override *lazyResolve(node: JSONPathNode): Generator<JSONPathNode> {
@@ -115,9 +144,23 @@ export function nodeValue(node: JSONPathNode): Json {
   return node.value as Json;
 }
 
-function childCount(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return Array.isArray(value) ? value.length : Object.keys(value).length;
+export function* childrenOf(node: JSONPathNode): Generator<JSONPathNode, void, undefined> {
+  const value = nodeValue(node);
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) yield childNode(node, at, value[at] ?? null);
+  } else if (isJsonObject(value)) {
+    for (const name of namesOf(value)) yield childNode(node, name, value[name] ?? null);
+  }
+}
+
+function childNode({ location, root }: JSONPathNode, key: string | number, value: Json): JSONPathNode {
+  pace.units += unitsPerNode;
+  return new JSONPathNode(value, location.concat(key), root);
+}
+
+function childCount(value: Json): number {
+  if (Array.isArray(value)) return value.length;
+  return isJsonObject(value) ? namesOf(value).length : 0;
 }
 
 /** Steps of looking at `nodes` at the depth of a node. The library copies the location of each, so deep ones cost more. */

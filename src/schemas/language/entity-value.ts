@@ -30,12 +30,27 @@ export class EntityValue {
 let lastEntity: StoredEntity | null = null;
 let lastValue: EntityValue | null = null;
 
+/** Of large entities: what is known of a value, such as its text, is known of the same value when a build goes on. */
+const large = new WeakMap<StoredEntity, EntityValue>();
+
 /** The views and items of one entity are made one after the other: they see the same value. */
 export function entityValue(entity: StoredEntity): EntityValue {
+  if (entity.isLarge) return largeValue(entity);
   if (lastValue !== null && lastEntity === entity) return lastValue;
   lastEntity = entity;
   lastValue = new EntityValue(entity);
   return lastValue;
+}
+
+function largeValue(entity: StoredEntity): EntityValue {
+  const known = large.get(entity) ?? new EntityValue(entity);
+  large.set(entity, known);
+  return known;
+}
+
+/** An entity that a lookup found. */
+export function foundValue(entity: StoredEntity): EntityValue {
+  return entity.isLarge ? largeValue(entity) : new EntityValue(entity);
 }
 
 /** The names of an entity's own fields, in the order of its JSON form. */

@@ -3,7 +3,6 @@ import { parseHole } from './expression-parser.ts';
 import { Reader } from './reader.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from './scope.ts';
 import { SyntaxMistake } from './syntax-mistake.ts';
-import { valueText } from './value-text.ts';
 
 /** A compiled expression (docs/reference/mapping-language.md "Expressions"). */
 export interface Expression {
@@ -71,7 +70,7 @@ function constantExpression(text: string): Expression {
 }
 
 function holeExpression(hole: Evaluate): Expression {
-  return { constant: null, value: hole, text: (frame) => valueText(hole(frame)) };
+  return { constant: null, value: hole, text: (frame) => frame.build.text(hole(frame)) };
 }
 
 function templateExpression(parts: readonly Part[]): Expression {
@@ -83,7 +82,7 @@ function templateExpression(parts: readonly Part[]): Expression {
 export function joinParts(parts: readonly Part[], frame: Frame): string | null {
   let text = '';
   for (const part of parts) {
-    text += typeof part === 'string' ? part : (valueText(part(frame)) ?? '');
+    text += typeof part === 'string' ? part : (frame.build.text(part(frame)) ?? '');
     // Checked at each step: two hundred holes over a 5 MB text would pass what a string can hold.
     if (text.length > textCharactersMax) {
       frame.build.limitReached(

@@ -8,7 +8,7 @@ import type { DefinitionContext } from '../definition/definition.ts';
 import type { FilterNode } from '../filter/node.ts';
 import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/operators.ts';
 import { FilterParser } from '../filter/parser.ts';
-import { EntityValue } from '../language/entity-value.ts';
+import { foundValue } from '../language/entity-value.ts';
 import { refuseLongText } from '../language/expression.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import { Reader } from '../language/reader.ts';
@@ -49,7 +49,7 @@ export function compileLookup(at: Cursor, context: DefinitionContext): (frame: F
     top: compileTop(at.member('top'), context.scope),
   });
   context.needs.lookupPlans.push(lookup.plan);
-  return (frame) => frame.build.lookup(lookup.query(frame)).map((entity) => new EntityValue(entity));
+  return (frame) => frame.build.lookup(lookup.query(frame)).map(foundValue);
 }
 
 function writtenText({ json }: Cursor): string {

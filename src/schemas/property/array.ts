@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { chain, type Maybe, repeat } from '../../lib/pace.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import {
   type Definition,
@@ -17,7 +18,7 @@ import { compileLookup } from '../lookup/lookup.ts';
 /** What an array goes over. */
 interface ArrayInput {
   readonly isLookup: boolean;
-  readonly list: (frame: Frame) => readonly Json[];
+  readonly list: (frame: Frame) => Maybe<readonly Json[]>;
 }
 
 const emptyInput: ArrayInput = { isLookup: false, list: () => [] };
@@ -38,34 +39,41 @@ export function compileArray(at: Cursor, context: DefinitionContext): Definition
 }
 
 /** Writes the element that is the current value of its frame. */
-type WriteElement = (frame: Frame, body: Parameters<Write>[1], index: number) => void;
+type WriteElement = (frame: Frame, body: Parameters<Write>[1], index: number) => Maybe<void>;
 
-const writeCopy: WriteElement = (frame, body) => body.value(JSON.stringify(frame.value));
+const writeCopy: WriteElement = (frame, body) => body.copy(frame.value);
 
 function followed(write: Write): WriteElement {
   return (frame, body, index) => {
     body.enter(`[${index}]`);
-    write(frame, body);
-    body.leave();
+    return chain(write(frame, body), () => body.leave());
   };
 }
 
 function writeList(list: ArrayInput['list'], write: WriteElement): Write {
-  return (frame, body) => {
-    const inner = new Frame(frame.build, frame.self, frame);
-    let mark = '[';
-    let index = 0;
-    for (const value of list(frame)) {
-      if (body.isFull || !frame.build.spend(1)) break;
-      body.mark(mark);
-      inner.value = value;
-      write(inner, body, index);
-      mark = ',';
-      index += 1;
-    }
-    body.mark(index === 0 ? '[]' : ']');
-  };
+  return (frame, body) => chain(list(frame), (values) => writeValues(frame, body, values, write));
 }
+
+function writeValues(
+  frame: Frame,
+  body: Parameters<Write>[1],
+  values: readonly Json[],
+  write: WriteElement,
+): Maybe<void> {
+  const inner = new Frame(frame.build, frame.self, frame);
+  let written = 0;
+  const writeElement = (at: number): Maybe<boolean> => {
+    const value = values[at];
+    if (value === undefined || body.isFull || !frame.build.spend(1)) return false;
+    body.mark(at === 0 ? '[' : ',');
+    inner.value = value;
+    written += 1;
+    return chain(write(inner, body, at), isMore);
+  };
+  return chain(repeat(writeElement), () => body.mark(written === 0 ? '[]' : ']'));
+}
+
+const isMore = (): boolean => true;
 
 function readVariable(at: Cursor): string {
   const { json } = at;

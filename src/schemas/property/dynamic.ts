@@ -1,7 +1,8 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { chain } from '../../lib/pace.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
-import { compilePath } from '../json-path/json-path.ts';
-import type { Evaluate, Scope } from '../language/scope.ts';
+import { compilePath, type PathSelector } from '../json-path/json-path.ts';
+import type { Scope } from '../language/scope.ts';
 import { parseAt } from '../language/syntax-mistake.ts';
 
 /**
@@ -11,7 +12,7 @@ import { parseAt } from '../language/syntax-mistake.ts';
 export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {
   if (at.object(['type', '*', 'value']) === null) return nullDefinition;
   const value = compileDynamicValue(at, scope);
-  return { mayRefer: false, write: (frame, body) => body.value(JSON.stringify(value(frame))) };
+  return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
 }
 
 /** True for a definition that is dynamic by its key alone. */
@@ -19,7 +20,7 @@ export function isDynamic(at: Cursor): boolean {
   return !at.member('*').isAbsent && at.member('type').isAbsent;
 }
 
-function compileDynamicValue(at: Cursor, scope: Scope): Evaluate {
+function compileDynamicValue(at: Cursor, scope: Scope): PathSelector['value'] {
   const star = at.member('*');
   const value = at.member('value');
   if (!star.isAbsent && !value.isAbsent)
@@ -28,14 +29,14 @@ function compileDynamicValue(at: Cursor, scope: Scope): Evaluate {
 }
 
 /** What the key `*` of an object's properties selects: a path, or a dynamic definition around one. */
-export function compileStar(at: Cursor, scope: Scope): Evaluate {
+export function compileStar(at: Cursor, scope: Scope): PathSelector['value'] {
   const isDefinition = !at.member('*').isAbsent || at.member('type').json === 'dynamic';
   if (!isDefinition) return compileSelector(at, scope);
   at.object(['type', '*', 'value']);
   return compileDynamicValue(at, scope);
 }
 
-function compileSelector(at: Cursor, scope: Scope): Evaluate {
+function compileSelector(at: Cursor, scope: Scope): PathSelector['value'] {
   const text = at.text('Write a path such as `$.p.content`.');
   const path = text === null ? null : parseAt(at, () => compilePath(text, scope));
   return path?.value ?? (() => null);

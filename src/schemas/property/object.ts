@@ -1,6 +1,8 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { memberStep } from '../../lib/json-place.ts';
+import { chain, type Maybe, repeat, Unfinished } from '../../lib/pace.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import {
   type Definition,
@@ -8,7 +10,8 @@ import {
   nullDefinition,
   type Write,
 } from '../definition/definition.ts';
-import type { Evaluate } from '../language/scope.ts';
+import type { PathSelector } from '../json-path/json-path.ts';
+import type { Frame } from '../language/scope.ts';
 import { compileStar } from './dynamic.ts';
 
 /** `{type: "object", properties}`. With `*` as its only property the value is whatever the path selects. */
@@ -18,7 +21,7 @@ export function compileObject(at: Cursor, context: DefinitionContext): Definitio
   const [name, ...rest] = properties.names();
   if (name !== '*' || rest.length > 0) return compileProperties(properties, context);
   const value = compileStar(properties.member('*'), context.scope);
-  return { mayRefer: false, write: (frame, body) => body.value(JSON.stringify(value(frame))) };
+  return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
 }
 
 /**
@@ -44,7 +47,7 @@ interface NamedMember {
 interface StarMember {
   readonly kind: 'star';
   readonly mayRefer: false;
-  readonly value: Evaluate;
+  readonly value: PathSelector['value'];
 }
 
 type Member = NamedMember | StarMember;
@@ -59,10 +62,11 @@ function compileMember(at: Cursor, name: string, context: DefinitionContext): Me
 function followed(step: string, write: Write): Write {
   return (frame, body) => {
     body.enter(step);
-    write(frame, body);
-    body.leave();
+    return chain(write(frame, body), () => body.leave());
   };
 }
+
+const isMore = (): boolean => true;
 
 function writeNamed(members: readonly Member[]): Write {
   const named = members.filter((member) => member.kind === 'named');
@@ -71,13 +75,24 @@ function writeNamed(members: readonly Member[]): Write {
     write,
   }));
   if (steps.length === 0) return (_frame, body) => body.value('{}');
-  return (frame, body) => {
-    for (const { mark, write } of steps) {
-      body.mark(mark);
-      write(frame, body);
-    }
-    body.mark('}');
-  };
+  return (frame, body) => writeSteps(steps, 0, frame, body);
+}
+
+interface MemberStep {
+  readonly mark: string;
+  readonly write: Write;
+}
+
+/** @param from the first of them that is not written yet */
+function writeSteps(steps: readonly MemberStep[], from: number, frame: Frame, body: BodyWriter): Maybe<void> {
+  let at = from;
+  for (let step = steps[at]; step !== undefined; step = steps[at]) {
+    body.mark(step.mark);
+    at += 1;
+    const written = step.write(frame, body);
+    if (written instanceof Unfinished) return chain(written, () => writeSteps(steps, at, frame, body));
+  }
+  body.mark('}');
 }
 
 function writeMerged(members: readonly Member[], place: string): Write {
@@ -85,31 +100,42 @@ function writeMerged(members: readonly Member[], place: string): Write {
   own.delete('*');
   return (frame, body) => {
     let mark = '{';
-    for (const member of members) {
+    const writeMember = (at: number): Maybe<boolean> => {
+      const member = members[at];
+      if (member === undefined) return false;
       if (member.kind === 'named') {
         body.mark(`${mark}${JSON.stringify(member.name)}:`);
-        member.write(frame, body);
         mark = ',';
-        continue;
+        return chain(member.write(frame, body), isMore);
       }
-      const value = member.value(frame);
-      if (value !== null && !isJsonObject(value)) {
-        const message = 'the value of `*` is no object; it is left out';
-        frame.build.report({ kind: 'valueDoesNotFit', place, message });
-      }
-      mark = writeStar(value, own, mark, body);
-    }
-    body.mark(mark === '{' ? '{}' : '}');
+      return chain(member.value(frame), (value) => {
+        if (value !== null && !isJsonObject(value)) {
+          const message = 'the value of `*` is no object; it is left out';
+          frame.build.report({ kind: 'valueDoesNotFit', place, message });
+        }
+        return chain(writeStar(value, own, mark, body), (next) => {
+          mark = next;
+          return true;
+        });
+      });
+    };
+    return chain(repeat(writeMember), () => body.mark(mark === '{' ? '{}' : '}'));
   };
 }
 
 /** @returns the mark that stands before the next member */
-function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: BodyWriter): string {
+function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: BodyWriter): Maybe<string> {
   if (!isJsonObject(value)) return mark;
+  const names = namesOf(value);
   let before = mark;
-  for (const name of Object.keys(value)) {
-    if (own.has(name)) continue;
-    if (body.member(before, name, JSON.stringify(value[name] ?? null))) before = ',';
-  }
-  return before;
+  const writeMember = (at: number): Maybe<boolean> => {
+    const name = names[at];
+    if (name === undefined) return false;
+    if (own.has(name)) return true;
+    return chain(body.copied(value[name] ?? null), (json) => {
+      if (body.member(before, name, json)) before = ',';
+      return true;
+    });
+  };
+  return chain(repeat(writeMember), () => before);
 }

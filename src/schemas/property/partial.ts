@@ -1,6 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { partialDepthMax } from '../../contract/limits.ts';
+import { chain, type Maybe } from '../../lib/pace.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { CompiledPartial } from '../definition/partial.ts';
@@ -31,7 +32,7 @@ export function writePartial(
   inputOf: () => Json,
   place: string,
   body: BodyWriter,
-): void {
+): Maybe<void> {
   const { build } = frame;
   const partial = findPartial(frame, name);
   const isTooDeep = build.partialDepth >= partialDepthMax;
@@ -44,12 +45,12 @@ export function writePartial(
     build.limitReached(place, `partials are nested ${partialDepthMax} deep; what is deeper is null`);
   }
   if (partial === null || isTooDeep || body.isFull || !build.spend(1)) {
-    body.value('null');
-    return;
+    return body.value('null');
   }
   build.partialDepth += 1;
-  partial.write(new Frame(build, inputOf()), body);
-  build.partialDepth -= 1;
+  return chain(partial.write(new Frame(build, inputOf()), body), () => {
+    build.partialDepth -= 1;
+  });
 }
 
 function findPartial(frame: Frame, name: string | null): CompiledPartial | null {

@@ -33,7 +33,7 @@ export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Defin
   const { value } = compileField(at, scope);
   return {
     mayRefer: false,
-    write: (frame, body) => body.value(JSON.stringify(value(frame))),
+    write: (frame, body) => body.copy(value(frame)),
   };
 }
 

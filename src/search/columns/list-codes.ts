@@ -9,6 +9,8 @@ import { ValueDictionary } from './value-dictionary.ts';
 
 /** The cost of putting an item into a list or taking it out, in units of the pace. */
 const unitsPerItem = 100;
+/** The cost of looking whether an item was there before. */
+const unitsPerLook = 10;
 
 /** The distinct codes of a list, for each doc. */
 export class ListCodes extends CodeColumn {
@@ -28,12 +30,13 @@ export class ListCodes extends CodeColumn {
     const seen = new Set<Json>();
     const codes: number[] = [];
     for (const item of value) {
+      pace.units += unitsPerLook;
+      if (pace.isOver()) yield;
       if (!this.accepts(item) || seen.has(item)) continue;
       seen.add(item);
       if (this.dictionary.isFull) yield* this.dictionary.grow();
       codes.push(this.dictionary.acquire(item));
       pace.units += unitsPerItem;
-      if (pace.isOver()) yield;
     }
     const growing = this.#lists.reserve(codes.length);
     if (growing !== null) yield* growing;

@@ -15,6 +15,7 @@ import { comparePoints, type NumberPoint, pointOf } from './number-point.ts';
 
 /** The cost of reading an item, in units of the pace. */
 const unitsPerItem = 20;
+const unitsPerNumber = 5;
 
 /** Lists of numbers in ascending order: a sort needs only the first or the last. */
 export class NumberListColumn implements Column {
@@ -49,14 +50,8 @@ export class NumberListColumn implements Column {
       const growing = lists?.reserve(inOrder.length) ?? null;
       if (growing !== null) yield* growing;
     }
-    this.#values.set(
-      doc,
-      inOrder.map((point) => point.approx),
-    );
-    this.#residuals?.set(
-      doc,
-      inOrder.map((point) => point.residual),
-    );
+    this.#values.set(doc, yield* numbersOf(inOrder, 'approx'));
+    this.#residuals?.set(doc, yield* numbersOf(inOrder, 'residual'));
     this.present.add(doc);
   }
 
@@ -112,4 +107,14 @@ export class NumberListColumn implements Column {
     const residuals = this.#residuals;
     return residuals === null ? 0 : (residuals.items[(residuals.starts[doc] ?? 0) + at] ?? 0);
   }
+}
+
+function* numbersOf(points: readonly NumberPoint[], part: 'approx' | 'residual'): Steps<number[]> {
+  const numbers: number[] = [];
+  for (const point of points) {
+    numbers.push(point[part]);
+    pace.units += unitsPerNumber;
+    if (pace.isOver()) yield;
+  }
+  return numbers;
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { isJsonObject } from '../../contract/json.ts';
+import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import { geoPointOf } from '../columns/geo-point.ts';
 import { hasPoint } from '../columns/number-point.ts';
 import { intervalOf } from '../columns/range-value.ts';
@@ -13,9 +14,15 @@ export type Fit =
 
 const misfit: Fit = { ok: false };
 
+/** Items of a list that are looked at in one go. */
+const itemsPerGo = 1024;
+/** About what a look at an item costs, in units of the pace: most for a date. */
+const unitsPerItem = 20;
+
 /**
  * Tells whether a value fits the type of its field, and gives the value to store, as it was sent
- * (docs/reference/indexes-and-queries.md "Field types"). The caller handles null and absent values.
+ * (docs/reference/indexes-and-queries.md "Field types"), in steps for a long list. The caller handles null and absent
+ * values.
  *
  * - keyword, text: text. A number or boolean is no text.
  * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is no number.
@@ -25,7 +32,7 @@ const misfit: Fit = { ok: false };
  * - lists: an array; items that do not fit are left out; an array of which no item fits does not fit, an empty one does.
  * - ranges: an object with `gt|gte` and/or `lt|lte` and nothing else. object: an object or an array.
  */
-export function fitField(type: FieldType, value: Json): Fit {
+export function fitField(type: FieldType, value: Json): Maybe<Fit> {
   const { shape, kind } = traitsOf(type);
   if (shape === 'object') return isJsonObject(value) || Array.isArray(value) ? whole(value) : misfit;
   if (shape === 'range') return intervalOf(kind, value) === null ? misfit : whole(value);
@@ -35,23 +42,47 @@ export function fitField(type: FieldType, value: Json): Fit {
 
 /**
  * True when `fitField` would take the value as it is; every item of a list must fit, and none may be null. It allocates
- * nothing.
+ * nothing, but for a long list.
  */
-export function fitsAsItIs(type: FieldType, value: Json): boolean {
+export function fitsAsItIs(type: FieldType, value: Json): Maybe<boolean> {
   const { shape, kind } = traitsOf(type);
-  if (shape === 'list') return Array.isArray(value) && value.every((item) => fitsScalar(kind, item));
-  return shape === 'scalar' ? fitsScalar(kind, value) : fitField(type, value).ok;
+  if (shape === 'list') return Array.isArray(value) && allFit(kind, value);
+  return shape === 'scalar' ? fitsScalar(kind, value) : chain(fitField(type, value), ({ ok }) => ok);
+}
+
+function allFit(kind: ValueKind, items: readonly Json[]): Maybe<boolean> {
+  if (items.length <= itemsPerGo) return items.every((item) => fitsScalar(kind, item));
+  let fits = true;
+  const look = (at: number): boolean => {
+    const some = items.slice(at * itemsPerGo, (at + 1) * itemsPerGo);
+    pace.units += some.length * unitsPerItem;
+    fits = some.every((item) => fitsScalar(kind, item));
+    return fits && some.length > 0;
+  };
+  return chain(repeat(look), () => fits);
 }
 
 function whole(value: Json): Fit {
   return { ok: true, value, leftOut: 0 };
 }
 
-function fitList(kind: ValueKind, items: readonly Json[]): Fit {
-  const fitting = items.filter((item) => fitsScalar(kind, item));
-  if (fitting.length === 0 && items.some((item) => item !== null)) return misfit;
-  const nulls = items.reduce<number>((count, item) => count + (item === null ? 1 : 0), 0);
-  return { ok: true, value: fitting, leftOut: items.length - nulls - fitting.length };
+function fitList(kind: ValueKind, items: readonly Json[]): Maybe<Fit> {
+  const fitting: Json[] = [];
+  let nulls = 0;
+  const look = (go: number): boolean => {
+    const end = Math.min(items.length, (go + 1) * itemsPerGo);
+    for (let at = go * itemsPerGo; at < end; at += 1) {
+      const item = items[at] ?? null;
+      if (item === null) nulls += 1;
+      else if (fitsScalar(kind, item)) fitting.push(item);
+    }
+    pace.units += itemsPerGo * unitsPerItem;
+    return end < items.length;
+  };
+  return chain(repeat(look), () => {
+    if (fitting.length === 0 && nulls < items.length) return misfit;
+    return { ok: true, value: fitting, leftOut: items.length - nulls - fitting.length };
+  });
 }
 
 function fitsScalar(kind: ValueKind, value: Json): boolean {

@@ -49,7 +49,7 @@ export function wordSequence(text: string): string[] {
   return sequenceEncoder.encode(text);
 }
 
-/** A large text is cut at spaces that are about this many units apart. */
+/** A large text is cut at separators that are about this many units apart. */
 const pieceUnits = 16_384;
 /** The cost of reading a character of a text, in units of the pace. */
 const unitsPerUnit = 10;
@@ -79,10 +79,13 @@ export function* wordPieces(text: string): Generator<readonly string[]> {
   }
 }
 
-/** The place of the next space, or the end of the text. No word has a space, and NFKC joins it with nothing before it. */
+/** No word has one of these signs, and NFKC joins none with anything before it. */
+const separator = /[\0-/:-@[-`{-\x7f]/g;
+
+/** The place of the next separator, or the end of the text. */
 export function endOfPiece(text: string, from: number): number {
-  const space = text.indexOf(' ', from + pieceUnits);
-  return space < 0 ? text.length : space;
+  separator.lastIndex = from + pieceUnits;
+  return separator.exec(text)?.index ?? text.length;
 }
 
 function collectWords(text: string, words: Set<string>): void {

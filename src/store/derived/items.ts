@@ -1,8 +1,8 @@
 /** Index items as they lie in Redis: what a worker's shards are loaded from. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { Slice } from '../../lib/slice.ts';
-import { parseInParts } from '../codec/json-parts.ts';
+import { largeJsonCharacters, parseInParts } from '../../contract/large-json/parse-in-parts.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
@@ -62,15 +62,13 @@ function* decodeInParts(field: string, stored: Buffer): Generator<undefined, Sto
 
 /** Longest time for which items are decoded without letting other work of the process run. */
 const sliceMs = 10;
-/** A larger item is decoded in parts. */
-const wholeItemBytesMax = 128 * 1024;
 
 async function decodeItems(pairs: readonly (readonly [Buffer, Buffer])[]): Promise<StoredItem[]> {
   const items: StoredItem[] = [];
   const slice = new Slice(sliceMs);
   for (const [name, stored] of pairs) {
     const field = name.toString();
-    const isSmall = stored.length <= wholeItemBytesMax;
+    const isSmall = stored.length <= largeJsonCharacters;
     items.push(isSmall ? decodeItem(field, stored) : await slice.run(decodeInParts(field, stored)));
     if (slice.isOver) await slice.next();
   }

@@ -1,6 +1,8 @@
 /** A view as it is stored: JSON text cut at its references, so that delivery concatenates bytes and parses nothing. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
+import { flat } from '../../lib/flat.ts';
+import { atOnce, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { ViewBody } from '../../schemas/build/view-body.ts';
 import { largeBodyField, viewField } from '../keys.ts';
 
@@ -52,19 +54,53 @@ const scratchBytes = 64 * 1024;
 /** Bodies are written here first, because the byte length of a text is known only when it is written. */
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
-/** The stored form of a built view. Equal bodies give equal bytes. */
-export function encodeBody(body: ViewBody): Buffer {
+/** References that are written in one go, and about what one costs in units of the pace. */
+const referencesPerGo = 1000;
+const unitsPerReference = 100;
+
+/** The stored form of a built view. Equal bodies give equal bytes. In steps when it has very many references. */
+export function encodeBody(body: ViewBody): Maybe<Buffer> {
+  const steps = encodeInSteps(body);
+  return body.references.length > referencesPerGo ? new Unfinished(steps) : atOnce(steps);
+}
+
+function* encodeInSteps(body: ViewBody): Steps<Buffer> {
   const { texts, references } = body;
   let characters = 0;
   for (const text of texts) characters += text.length;
-  const names = namesOf(references);
+  let names = namesOf(references, 0);
+  for (let from = referencesPerGo; from < references.length; from += referencesPerGo) {
+    names += namesOf(references, from);
+    if (isTimeOver()) yield;
+  }
   const headBytes = 1 + numberBytes * (2 + references.length * namesPerReference + texts.length);
   // A UTF-16 unit takes at most three bytes.
   const bytesMax = headBytes + 3 * (names.length + characters);
   const stored = bytesMax <= scratchBytes ? scratch : Buffer.allocUnsafeSlow(bytesMax);
-  const length =
-    references.length === 0 ? writePlain(stored, texts[0] ?? '') : writeCut(stored, body, names, headBytes);
+  if (references.length === 0) return copyOf(stored, writePlain(stored, texts[0] ?? ''));
+  stored[0] = cutText;
+  let lengthAt = stored.writeUInt32LE(references.length, 1);
+  for (let from = 0; from < references.length; from += referencesPerGo) {
+    lengthAt = writeNameLengths(stored, references, from, lengthAt);
+    if (isTimeOver()) yield;
+  }
+  const namesBytes = stored.write(names, headBytes);
+  let at = headBytes + namesBytes;
+  for (let from = 0; from < texts.length; from += referencesPerGo) {
+    at = writeTexts(stored, texts, from, lengthAt, at);
+    if (isTimeOver()) yield;
+  }
+  stored.writeUInt32LE(namesBytes, lengthAt + texts.length * numberBytes);
+  return copyOf(stored, at);
+}
+
+function copyOf(stored: Buffer, length: number): Buffer {
   return Buffer.from(stored.subarray(0, length));
+}
+
+function isTimeOver(): boolean {
+  pace.units += referencesPerGo * unitsPerReference;
+  return pace.isOver();
 }
 
 /** @returns bytes written */
@@ -73,25 +109,44 @@ function writePlain(stored: Buffer, text: string): number {
   return 1 + stored.write(text, 1);
 }
 
-function writeCut(stored: Buffer, { texts, references }: ViewBody, names: string, headBytes: number): number {
-  stored[0] = cutText;
-  let lengthAt = stored.writeUInt32LE(references.length, 1);
-  for (const { target, viewId, path } of references) {
-    lengthAt = stored.writeUInt32LE(target === null ? noTarget : target.sourceId.length, lengthAt);
-    lengthAt = stored.writeUInt32LE(target === null ? 0 : target.alias.length, lengthAt);
-    lengthAt = stored.writeUInt32LE(target === null ? 0 : target.originId.length, lengthAt);
-    lengthAt = stored.writeUInt32LE(viewId?.length ?? 0, lengthAt);
-    lengthAt = stored.writeUInt32LE(path.length, lengthAt);
+/** Writes the lengths of the names of one go. @returns the place behind them */
+function writeNameLengths(
+  stored: Buffer,
+  references: ViewBody['references'],
+  from: number,
+  lengthAt: number,
+): number {
+  let next = lengthAt;
+  for (const { target, viewId, path } of goOf(references, from)) {
+    next = stored.writeUInt32LE(target === null ? noTarget : target.sourceId.length, next);
+    next = stored.writeUInt32LE(target === null ? 0 : target.alias.length, next);
+    next = stored.writeUInt32LE(target === null ? 0 : target.originId.length, next);
+    next = stored.writeUInt32LE(viewId?.length ?? 0, next);
+    next = stored.writeUInt32LE(path.length, next);
   }
-  const namesBytes = stored.write(names, headBytes);
-  let at = headBytes + namesBytes;
-  for (const text of texts) {
-    const bytes = stored.write(text, at);
+  return next;
+}
+
+/** Writes the texts of one go, and their lengths into the list of them. @returns the place behind them */
+function writeTexts(
+  stored: Buffer,
+  texts: readonly string[],
+  from: number,
+  lengthsAt: number,
+  at: number,
+): number {
+  let lengthAt = lengthsAt + from * numberBytes;
+  let next = at;
+  for (const text of goOf(texts, from)) {
+    const bytes = stored.write(text, next);
     lengthAt = stored.writeUInt32LE(bytes, lengthAt);
-    at += bytes;
+    next += bytes;
   }
-  stored.writeUInt32LE(namesBytes, lengthAt);
-  return at;
+  return next;
+}
+
+function goOf<T>(list: readonly T[], from: number): readonly T[] {
+  return list.length <= referencesPerGo ? list : list.slice(from, from + referencesPerGo);
 }
 
 /** What is stored of a view: fields with their bytes. @param body from `encodeBody` */
@@ -111,13 +166,13 @@ export function bytesApart(stored: Buffer): number | null {
   return stored[0] === apart ? stored.readUInt32LE(1) : null;
 }
 
-function namesOf(references: ViewBody['references']): string {
+function namesOf(references: ViewBody['references'], from: number): string {
   let names = '';
-  for (const { target, viewId, path } of references) {
+  for (const { target, viewId, path } of goOf(references, from)) {
     if (target !== null) names += viewField(target.sourceId, target.alias, target.originId);
     names += (viewId ?? '') + path;
   }
-  return names;
+  return references.length <= referencesPerGo ? names : flat(names);
 }
 
 /** Where the texts of a body with references begin. */

@@ -1,7 +1,8 @@
 /** Source entities: the truth of the store. A stream entry only says which of them changed. */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
-import { Slice } from '../../lib/slice.ts';
+import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
@@ -54,8 +55,6 @@ export async function readEntitiesIn(
 
 /** Longest time for which records are decoded without letting other work of the process run. */
 const sliceMs = 10;
-/** A larger record is decoded in parts. */
-const wholeRecordBytesMax = 128 * 1024;
 
 async function decodeEntities(
   sourceId: string,
@@ -70,7 +69,7 @@ async function decodeEntities(
       continue;
     }
     const originId = originIds[index] ?? '';
-    const isSmall = record.length <= wholeRecordBytesMax;
+    const isSmall = record.length <= largeJsonCharacters;
     entities.push(
       isSmall
         ? decodeEntity(sourceId, originId, record)

@@ -4,8 +4,8 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { digestOf } from '../codec/digest.ts';
-import { parseInParts } from '../codec/json-parts.ts';
 import { pack, unpack } from '../codec/pack.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
@@ -99,7 +99,7 @@ export function* decodeInParts(
   const fields = unpack<EntityRecord>(record.subarray(bodyAt));
   yield;
   const properties = (yield* parseInParts(fields[4])) as JsonObject;
-  return entityOf({ sourceId, originId }, record, fields, properties);
+  return { ...entityOf({ sourceId, originId }, record, fields, properties), isLarge: true };
 }
 
 function entityOf(

@@ -1,7 +1,7 @@
 /** The commit of a partition's owner: all that a batch made, its checkpoint and its announcement in one Lua call. */
 
 import { assert } from '../../lib/assert.ts';
-import { Slice } from '../../lib/slice.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { ToldViews } from '../change-log/told-views.ts';
 import type { ClaimWrite } from '../claims/claims.ts';
 import { digestBytes } from '../codec/digest.ts';

@@ -14,6 +14,7 @@ import { wholeTurn } from '../../actors/batch/work.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import { formatViewId } from '../../contract/ids.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { LayoutStates } from '../../store/configuration/layouts.ts';
 import { wantedForm } from '../../store/configuration/url-forms.ts';
@@ -31,6 +32,9 @@ import type { Store } from '../../store/store.ts';
 import type { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { viewJson } from '../view-json.ts';
 import { type ChangeKind, type ConfigurationDiff, hasRoom, plus, withSample } from './diff.ts';
+
+/** Longest time for which an output is looked at without letting other work of the process run. */
+const sliceMs = 10;
 
 export interface DryRunContext {
   readonly store: Store;
@@ -168,7 +172,8 @@ class Portion {
       return;
     }
     const isThere = isMade(former);
-    const isSame = isThere && former?.bytesDigest.equals(digestOf(storedOutput(output, types).bytes));
+    const stored = await new Slice(sliceMs).whole(() => storedOutput(output, types));
+    const isSame = isThere && former?.bytesDigest.equals(digestOf(stored.bytes));
     const change = isSame ? 'same' : isThere ? 'changed' : 'added';
     this.#count(builder, change);
     if (change === 'same' || result.kind !== 'view' || !hasRoom(this.diff.samples, change)) return;

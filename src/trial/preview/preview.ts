@@ -13,6 +13,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { previewEntitiesMax, previewMs } from '../../contract/limits.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import { viewsAreThere } from '../../store/derived/views.ts';
@@ -25,6 +26,9 @@ import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { ScannedCandidates } from '../scanned-candidates.ts';
 import { viewJson } from '../view-json.ts';
 import { ConsoleText } from './console-text.ts';
+
+/** Longest time for which an output is looked at without letting other work of the process run. */
+const sliceMs = 10;
 
 /** A schema of the tenant, which need not be stored. */
 export type PreviewedSchema =
@@ -73,7 +77,8 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
   await buildOutputs([output], lookups, told);
   const references = await checkReferences(store, [output]);
   const autoTypes = await AutoTypes.read(new AutoFields(store), []);
-  const stored = output.failure === null ? storedOutput(output, autoTypes) : null;
+  const slice = new Slice(sliceMs);
+  const stored = output.failure === null ? await slice.whole(() => storedOutput(output, autoTypes)) : null;
   const found = [
     ...diagnosticsOf(output, stored?.misfits ?? [], (demand) => lookups.isCut(demand)),
     ...references.map(({ diagnostic }) => diagnostic),

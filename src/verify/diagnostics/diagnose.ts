@@ -14,6 +14,7 @@ import type { Configuration, Environment, Tenant } from '../../config/configurat
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { portions } from '../../lib/portions.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
@@ -29,6 +30,9 @@ import { type DiagnosedOutput, type LocatedDiagnostic, locate } from './located-
 import type { NullPaths } from './null-paths.ts';
 import { checkReferences } from './reference-check.ts';
 import { TypeCounts } from './type-counts.ts';
+
+/** Longest time for which an output is looked at without letting other work of the process run. */
+const sliceMs = 10;
 
 const entitiesPerPortion = 50;
 
@@ -124,8 +128,10 @@ export async function diagnosePortion(
   const tell = (output: Output, diagnostic: Diagnostic) => onDiagnostic(locate(outputOf(output), diagnostic));
   for (const output of withoutRoom) tell(output, typeWithoutRoom(output));
   const current = outputs.filter(({ isDeferred }) => !isDeferred);
+  const slice = new Slice(sliceMs);
   for (const output of current) {
-    const misfits = output.failure === null ? storedOutput(output, autoTypes).misfits : [];
+    const stored = output.failure === null ? await slice.whole(() => storedOutput(output, autoTypes)) : null;
+    const misfits = stored?.misfits ?? [];
     for (const diagnostic of diagnosticsOf(output, misfits, (demand) => lookups.isCut(demand))) {
       tell(output, diagnostic);
     }

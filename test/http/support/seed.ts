@@ -2,6 +2,7 @@
 
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import type { Claim } from '../../../src/store/claims/claim-records.ts';
 import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { encodeBody, storedFields } from '../../../src/store/derived/stored-body.ts';
@@ -33,14 +34,16 @@ export async function putView(
     texts.push('');
   }
   texts[texts.length - 1] += '}';
-  const body = encodeBody({
-    texts,
-    references: entries.map(([name, other]) => ({
-      target: { environmentId, sourceId, originId: other, alias: 'page' },
-      viewId: null,
-      path: `.${name}`,
-    })),
-  });
+  const body = finish(
+    encodeBody({
+      texts,
+      references: entries.map(([name, other]) => ({
+        target: { environmentId, sourceId, originId: other, alias: 'page' },
+        viewId: null,
+        path: `.${name}`,
+      })),
+    }),
+  );
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
   await store.client.hset(
     keys.views(tag, tenant, environmentId),

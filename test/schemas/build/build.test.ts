@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../../src/contract/limits.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { Build, rootFrame } from '../../../src/schemas/build/build.ts';
 import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
 import { buildWith, compileValid, entityOf, inputOf, schemaOf } from '../support/fixtures.ts';
@@ -63,12 +64,14 @@ test('lookups beyond the limit are empty and diagnosed; those before it go on', 
     schemas: { v: schemaOf({ a: { type: 'array', input: '{p.ids}', items } }) },
   });
   const lookup = () => [entityOf({}, { originId: 'found' })];
-  const built = compiled.schemas.get('v')?.build(inputOf(entityOf({ ids: [...ids, 'id 0'] }), { lookup }));
-  assert.equal(built?.lookups.length, lookupsPerBuildMax);
+  const schema = compiled.schemas.get('v');
+  assert.ok(schema);
+  const built = finish(schema.build(inputOf(entityOf({ ids: [...ids, 'id 0'] }), { lookup })));
+  assert.equal(built.lookups.length, lookupsPerBuildMax);
   const found = '["found"],'.repeat(lookupsPerBuildMax);
-  assert.deepEqual(built?.body.texts, [`{"a":[${found}[],["found"]]}`]);
+  assert.deepEqual(built.body.texts, [`{"a":[${found}[],["found"]]}`]);
   assert.deepEqual(
-    built?.diagnostics.map(({ kind }) => kind),
+    built.diagnostics.map(({ kind }) => kind),
     ['limitReached'],
   );
 });
@@ -113,13 +116,12 @@ test('a build names the lookups it met, and again until none is pending', () => 
   const compiled = compileValid({ schemas: { v: schemaOf(properties) } });
   const schema = compiled.schemas.get('v');
   assert.ok(schema);
-  const first = schema.build(inputOf(entityOf({})));
+  const first = finish(schema.build(inputOf(entityOf({}))));
   assert.equal(first.pending.length, 1);
   assert.deepEqual(first.body.texts, ['{"a":[]}']);
   const page = entityOf({}, { type: 'page', originId: 'page' });
-  const second = schema.build(
-    inputOf(entityOf({}), { lookup: (query) => (query.id === first.pending[0]?.id ? [page] : undefined) }),
-  );
+  const lookup = (query: LookupQuery) => (query.id === first.pending[0]?.id ? [page] : undefined);
+  const second = finish(schema.build(inputOf(entityOf({}), { lookup })));
   assert.equal(second.lookups.length, 2);
   assert.equal(second.pending.length, 1);
   const { view } = buildWith(schema, compiled, entityOf({}), {

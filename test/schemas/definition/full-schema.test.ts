@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { compileFullSchema } from '../../../src/schemas/definition/full-schema.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
@@ -19,8 +20,8 @@ test('the least schema has triggers and properties, claims nothing and asks for 
   const { schema, places } = compile({ triggers, properties: { title: '{p.title}' } });
   assert.deepEqual(places, []);
   const input = inputOf(entityOf({ title: 'T' }));
-  assert.deepEqual(schema.build(input).body.texts, ['{"title":"T"}']);
-  assert.deepEqual(schema.claims(input), { url: null, handles: [] });
+  assert.deepEqual(finish(schema.build(input)).body.texts, ['{"title":"T"}']);
+  assert.deepEqual(finish(schema.claims(input)), { url: null, handles: [] });
   assert.deepEqual(schema.actions(input), []);
   assert.deepEqual(schema.triggers, new Map([['cms', new Set(['article'])]]));
 });
@@ -33,7 +34,7 @@ test('it says whether its views should have a url', () => {
 
 test('a build does not remember the one before it', () => {
   const { schema } = compile({ triggers, properties: { a: '{p.a}' } });
-  const texts = ['x', 'y', 'x'].map((a) => schema.build(inputOf(entityOf({ a }))).body.texts);
+  const texts = ['x', 'y', 'x'].map((a) => finish(schema.build(inputOf(entityOf({ a })))).body.texts);
   assert.deepEqual(texts, [['{"a":"x"}'], ['{"a":"y"}'], ['{"a":"x"}']]);
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import {
   buildWith,
   compileValid,
@@ -27,7 +28,7 @@ function itemBuilder(properties: Json, fields: JsonObject = { any: { type: 'text
   const { indexes } = compileValid({ indexes: { i: { triggers, index: { fields }, properties } } });
   const schema = indexes.get('i');
   assert.ok(schema);
-  return (entity: JsonObject) => schema.build(inputOf(entityOf(entity)));
+  return (entity: JsonObject) => finish(schema.build(inputOf(entityOf(entity))));
 }
 
 const properties: JsonObject = {
@@ -73,8 +74,9 @@ test('a bare hole fills a field that holds no text with the value itself, and a 
     { n: '{p.n}', list: '{p.list}', k: '{p.n}', t: '{p.n} m' },
   );
   const schema = compileValid(texts).indexes.get('i');
-  const item = schema?.build(inputOf(entityOf({ n: 1.5, list: ['a'] })));
-  assert.equal(JSON.stringify(item?.fields), '{"n":1.5,"list":["a"],"k":"1.5","t":"1.5 m"}');
+  assert.ok(schema);
+  const item = finish(schema.build(inputOf(entityOf({ n: 1.5, list: ['a'] }))));
+  assert.equal(JSON.stringify(item.fields), '{"n":1.5,"list":["a"],"k":"1.5","t":"1.5 m"}');
 });
 
 test('an index item holds the mapped values', () => {
@@ -88,10 +90,11 @@ test('an index item holds the mapped values', () => {
   );
   const schema = compileValid(texts).indexes.get('i');
   const entity = entityOf(JSON.parse('{"tags": ["x", null], "n": "1.25", "o": {"__proto__": 1}}'));
-  const item = schema?.build(inputOf(entity));
-  assert.equal(JSON.stringify(item?.fields), '{"a":["x",null],"n":1.2,"o":{"__proto__":1}}');
+  assert.ok(schema);
+  const item = finish(schema.build(inputOf(entity)));
+  assert.equal(JSON.stringify(item.fields), '{"a":["x",null],"n":1.2,"o":{"__proto__":1}}');
   assert.deepEqual(
-    [...(schema?.fields ?? [])],
+    [...(schema.fields ?? [])],
     [
       ['a', 'keyword[]'],
       ['n', 'double'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { urlCodePointsMax } from '../../../src/contract/limits.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { compileRoute } from '../../../src/schemas/definition/route-claims.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
@@ -11,7 +12,7 @@ function claims(route: Json | undefined, properties: JsonObject = {}) {
   const { at, places } = cursorOver(route);
   const claimsOf = compileRoute(at, Scope.entity);
   assert.deepEqual(places(), []);
-  return claimsOf(frameOf(entityOf(properties)));
+  return finish(claimsOf(frameOf(entityOf(properties))));
 }
 
 test('without a route, or with an empty one, nothing is claimed', () => {

@@ -2,28 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { jsonDepthMax } from '../../../src/contract/limits.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { PathEnvironment } from '../../../src/schemas/json-path/environment.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
+import { PathRun } from '../../../src/schemas/json-path/run.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { frameOver } from '../support/fixtures.ts';
 
 function matching(condition: string, items: Json[]): readonly Json[] {
-  return compilePath(`$.items[?${condition}]`, Scope.partial).list(frameOver({ items }));
+  return finish(compilePath(`$.items[?${condition}]`, Scope.partial).list(frameOver({ items })));
 }
 
 test('there is a run while a path is evaluated, and none before and behind it, even one that fails', () => {
   const environment = new PathEnvironment();
-  const frame = frameOver(1);
+  const run = new PathRun(frameOver(1));
   assert.throws(() => environment.run, /outside a run/);
   assert.equal(
-    environment.within(frame, (run) => environment.run === run && run.frame === frame),
+    environment.within(run, () => environment.run === run),
     true,
   );
   assert.throws(() => environment.run, /outside a run/);
   const fail = () => {
     throw new Error('failed');
   };
-  assert.throws(() => environment.within(frame, fail), /failed/);
+  assert.throws(() => environment.within(run, fail), /failed/);
   assert.throws(() => environment.run, /outside a run/);
 });
 

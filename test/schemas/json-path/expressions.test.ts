@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { entityOf, frameOf, frameOver } from '../support/fixtures.ts';
 
 function list(path: string, root: Json): readonly Json[] {
-  return compilePath(path, Scope.partial).list(frameOver(root));
+  return finish(compilePath(path, Scope.partial).list(frameOver(root)));
 }
 
 test('a hole in a condition is compared as the value that it gives', () => {

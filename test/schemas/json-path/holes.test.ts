@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { frameOver, runs } from '../support/fixtures.ts';
@@ -20,7 +21,7 @@ const scalar = fc.oneof(
 );
 
 function list(path: string, root: Json): readonly Json[] {
-  return compilePath(path, Scope.partial).list(frameOver(root));
+  return finish(compilePath(path, Scope.partial).list(frameOver(root)));
 }
 
 const options = { numRuns: 300 * runs };

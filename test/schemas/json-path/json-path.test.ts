@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
@@ -25,11 +26,11 @@ const entity = entityOf(
 );
 
 function list(text: string): readonly Json[] {
-  return compilePath(text, Scope.entity).list(frameOf(entity));
+  return finish(compilePath(text, Scope.entity).list(frameOf(entity)));
 }
 
 function value(text: string): Json {
-  return compilePath(text, Scope.entity).value(frameOf(entity));
+  return finish(compilePath(text, Scope.entity).value(frameOf(entity)));
 }
 
 test('the leading `$.` is optional and the names are those of expressions', () => {
@@ -136,7 +137,7 @@ test('a path too long or too deep for the stack is a mistake', () => {
 
 test('texts are counted and ordered by characters, members are never those of a prototype', () => {
   const values = JSON.parse('["😀", "ab", {"__proto__": {}}, {"x": 1}, {"constructor": {}}]');
-  const found = (path: string) => compilePath(path, Scope.entity).list(frameOf(entityOf({ values })));
+  const found = (path: string) => finish(compilePath(path, Scope.entity).list(frameOf(entityOf({ values }))));
   assert.deepEqual(found('p.values[?length(@) == 1 && search(@, ".")]'), ['😀']);
   assert.deepEqual(found("p.values[?@ > '\uE000']"), ['😀']);
   assert.equal(found('p.values[?@ == $.p.values[3]]').length, 1);
@@ -146,14 +147,14 @@ test('texts are counted and ordered by characters, members are never those of a 
 
 test('every escape of RFC 9535 may be written, and braces doubled', () => {
   const values = entityOf({ values: { '\u0001\n\'"\\': 1, '{x}': 2 } });
-  const found = (path: string) => compilePath(path, Scope.entity).list(frameOf(values));
+  const found = (path: string) => finish(compilePath(path, Scope.entity).list(frameOf(values)));
   assert.deepEqual(found(String.raw`p.values['\u0001\n\'"\\']`), [1]);
   assert.deepEqual(found("p.values['{{x}}']"), [2]);
 });
 
 test('functions and conditions take arrays of any length', () => {
   const frame = frameOf(entityOf({ lists: [Array.from({ length: 200_000 }, () => 1), [1]] }));
-  assert.equal(compilePath('p.lists[?count(@.*) > 1]', Scope.entity).list(frame).length, 1);
+  assert.equal(finish(compilePath('p.lists[?count(@.*) > 1]', Scope.entity).list(frame)).length, 1);
 });
 
 test('a pattern of an entity cannot take long', () => {

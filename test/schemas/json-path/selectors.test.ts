@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { buildStepsMax } from '../../../src/contract/limits.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { spentMs } from '../../support/spent.ts';
 import { entityOf, frameOf, frameOver } from '../support/fixtures.ts';
 
 function list(path: string, root: Json): readonly Json[] {
-  return compilePath(path, Scope.partial).list(frameOver(root));
+  return finish(compilePath(path, Scope.partial).list(frameOver(root)));
 }
 
 test('an index that a hole gives may count from the end, and is whole', () => {
@@ -38,7 +39,7 @@ function timesSelected(depth: number): number {
   for (let i = 0; i < depth; i++) deep = [deep];
   const frame = frameOver({ deep });
   const path = compilePath(`$.deep${'[0]'.repeat(depth)}[*]`, Scope.partial);
-  for (let times = 0; times < 60; times++) if (path.list(frame).length === 0) return times;
+  for (let times = 0; times < 60; times++) if (finish(path.list(frame)).length === 0) return times;
   return 60;
 }
 

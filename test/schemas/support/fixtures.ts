@@ -4,6 +4,7 @@ import type { ConfigIssue, Diagnostic } from '../../../src/contract/diagnostic.t
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import type { BuildInput } from '../../../src/schemas/build/input.ts';
 import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/view-body.ts';
@@ -41,6 +42,7 @@ export function inputOf(entity: StoredEntity, more: Partial<BuildInput> = {}): B
     lookup: () => undefined,
     partial: () => undefined,
     code: () => undefined,
+    text: (value) => JSON.stringify(value),
     ...more,
   };
 }
@@ -132,7 +134,7 @@ export function buildWith(
     resolveSource: (group) => sources[group] ?? null,
   });
   for (;;) {
-    const { body, pending, diagnostics } = schema.build(input);
+    const { body, pending, diagnostics } = finish(schema.build(input));
     for (const query of pending) known.set(query.id, answer(query, layout, entities));
     if (pending.length > 0) continue;
     const text = textOf(body);

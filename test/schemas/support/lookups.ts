@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import type { FilterNode } from '../../../src/schemas/filter/node.ts';
 import { FilterParser } from '../../../src/schemas/filter/parser.ts';
 import { Reader } from '../../../src/schemas/language/reader.ts';
@@ -24,7 +25,7 @@ export function compiledLookup(lookup: Json): FullSchema {
 
 /** The query that the schema makes for an entity that asks. */
 export function queryOf(schema: FullSchema, asking: StoredEntity): LookupQuery {
-  const [query] = schema.build(inputOf(asking)).lookups;
+  const [query] = finish(schema.build(inputOf(asking))).lookups;
   assert.ok(query);
   return query;
 }

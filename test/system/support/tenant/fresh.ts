@@ -1,7 +1,9 @@
 /** Views computed anew with the compiled schemas from the source entities alone, in one process and from memory. */
+
 import type { Tenant } from '../../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../../src/contract/ids.ts';
+import { finish } from '../../../../src/lib/pace.ts';
 import type { BuildInput } from '../../../../src/schemas/build/input.ts';
 import type { ViewBody } from '../../../../src/schemas/build/view-body.ts';
 import { entriesOf, project } from '../../../../src/schemas/lookup/layout.ts';
@@ -45,9 +47,10 @@ export class FreshViews {
       lookup: (query) => known.get(query.id),
       partial: (partial) => this.tenant.partials.get(partial),
       code: () => undefined,
+      text: (value) => JSON.stringify(value),
     };
     for (;;) {
-      const { body, pending } = schema.build(input);
+      const { body, pending } = finish(schema.build(input));
       if (pending.length === 0) return treeOfBody(body);
       for (const query of pending) {
         known.set(query.id, this.#answer(query, source.sourceGroup, environmentId));

@@ -2,14 +2,29 @@
  * Parses large JSON text part by part: millions of small values keep the event loop for half a second at once. Parts are cut
  * where values of an array or an object end, and `JSON.parse` reads each.
  */
-import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+
 import { assert } from '../../lib/assert.ts';
+import { type Maybe, Unfinished } from '../../lib/pace.ts';
+import { isJsonObject, type Json, type JsonObject, setOwn } from '../json.ts';
+
+/** Longer JSON text is read, and what is made of it written, in parts. */
+export const largeJsonCharacters = 128 * 1024;
 
 /** Some milliseconds at most; a longer text inside is never cut, and takes little. */
 const partCharacters = 32_768;
 
+/** Names of the objects that were put together of several parts: to list them again takes long. */
+const names = new WeakMap<object, readonly string[]>();
+
+/** As `Object.keys`. */
+export function namesOf(object: JsonObject): readonly string[] {
+  return names.get(object) ?? Object.keys(object);
+}
+
 const quote = 0x22;
 const comma = 0x2c;
+const zero = 0x30;
+const nine = 0x39;
 const colon = 0x3a;
 const openBracket = 0x5b;
 const backslash = 0x5c;
@@ -17,12 +32,23 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
+/** As `JSON.parse`, in steps when the text is large. @param text as for `parseInParts` */
+export function parsed(text: string): Maybe<Json> {
+  return text.length > largeJsonCharacters ? new Unfinished(parseInParts(text)) : (JSON.parse(text) as Json);
+}
+
 /**
  * As `JSON.parse`; may pause at each `yield`.
  * @param text as `JSON.stringify` writes it without spaces. @throws SyntaxError
  */
 export function* parseInParts(text: string): Generator<undefined, Json, undefined> {
   return yield* new PartsParser(text).whole();
+}
+
+/** Numbers among the names of an object stand in front, wherever they stand in its text. */
+function mayBeIndex(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return first >= zero && first <= nine;
 }
 
 class PartsParser {
@@ -66,19 +92,27 @@ class PartsParser {
 
   *#object(): Generator<undefined, JsonObject, undefined> {
     const object: JsonObject = {};
+    const all: string[] = [];
+    let parts = 0;
     this.#at += 1;
     while (!this.#ends(closeBrace)) {
       const part = this.#part();
       if (part === null) {
         const name = this.#name();
+        all.push(name);
         setOwn(object, name, yield* this.#value());
       } else {
         const some: unknown = JSON.parse(`{${part}}`);
         assert(isJsonObject(some), 'members make an object');
-        for (const name of Object.keys(some)) setOwn(object, name, some[name] ?? null);
+        for (const name of Object.keys(some)) {
+          all.push(name);
+          setOwn(object, name, some[name] ?? null);
+        }
       }
+      parts += 1;
       yield;
     }
+    if (parts > 1 && !all.some(mayBeIndex)) names.set(object, all);
     return object;
   }
 

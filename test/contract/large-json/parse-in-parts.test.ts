@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { parseInParts } from '../../../src/store/codec/json-parts.ts';
+import { parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
 
 const text = fc.oneof(
   fc.string(),

@@ -1,0 +1,125 @@
+/**
+ * Writes JSON text of large values part by part: one of half a million members, or a text of marks that are escaped, keeps
+ * the event loop for 0.2 s at once.
+ */
+import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { namesOf } from './parse-in-parts.ts';
+
+/** Values, and sixteens of characters, of a part: some 0.1 ms. */
+const partWeight = 2_000;
+const charactersOfWeight = 16;
+/** About what a value of a part costs, in units of the pace. */
+const unitsOfWeight = 10;
+
+/** As `JSON.stringify`, in steps when the value is large. */
+export function stringified(value: Json): Maybe<string> {
+  if (weighed(value, partWeight) >= 0) return JSON.stringify(value);
+  return new Unfinished(stringifyInParts(value));
+}
+
+function* stringifyInParts(value: Json): Steps<string> {
+  const writer = new PartsWriter();
+  yield* writer.write(value);
+  return writer.text;
+}
+
+/** What a weight leaves of a budget; negative when the value weighs more. */
+function weighed(value: Json, budget: number): number {
+  if (typeof value === 'string') return budget - 1 - Math.floor(value.length / charactersOfWeight);
+  let left = budget - 1;
+  if (typeof value !== 'object' || value === null) return left;
+  if (Array.isArray(value)) {
+    if (value.length > left) return -1;
+    for (let at = 0; at < value.length && left >= 0; at += 1) left = weighed(value[at] ?? null, left);
+    return left;
+  }
+  const names = namesOf(value);
+  if (names.length > left) return -1;
+  for (const name of names) {
+    left = weighed(value[name] ?? null, left - Math.floor(name.length / charactersOfWeight));
+    if (left < 0) return left;
+  }
+  return left;
+}
+
+class PartsWriter {
+  #parts: string[] = [];
+
+  get text(): string {
+    return this.#parts.join('');
+  }
+
+  *write(value: Json): Steps<void> {
+    if (weighed(value, partWeight) >= 0) this.#add(JSON.stringify(value), partWeight);
+    else if (typeof value === 'string') yield* this.#string(value);
+    else if (Array.isArray(value)) yield* this.#array(value);
+    else if (typeof value === 'object' && value !== null) yield* this.#object(value);
+    if (pace.isOver()) yield;
+  }
+
+  #add(text: string, weight: number): void {
+    this.#parts.push(text);
+    pace.units += weight * unitsOfWeight;
+  }
+
+  *#string(text: string): Steps<void> {
+    this.#parts.push('"');
+    for (let from = 0; from < text.length; ) {
+      const end = endOfPart(text, from + partWeight * charactersOfWeight);
+      this.#add(JSON.stringify(text.slice(from, end)).slice(1, -1), partWeight);
+      from = end;
+      if (pace.isOver()) yield;
+    }
+    this.#parts.push('"');
+  }
+
+  *#array(items: readonly Json[]): Steps<void> {
+    let mark = '[';
+    for (let from = 0; from < items.length; ) {
+      this.#parts.push(mark);
+      mark = ',';
+      let end = from;
+      let left = partWeight;
+      for (; end < items.length; end += 1) {
+        left = weighed(items[end] ?? null, left);
+        if (left < 0) break;
+      }
+      if (end === from) {
+        yield* this.write(items[from] ?? null);
+        end += 1;
+      } else {
+        this.#add(JSON.stringify(items.slice(from, end)).slice(1, -1), partWeight);
+      }
+      from = end;
+      if (pace.isOver()) yield;
+    }
+    this.#parts.push(mark === '[' ? '[]' : ']');
+  }
+
+  *#object(object: JsonObject): Steps<void> {
+    let text = '{';
+    let left = partWeight;
+    let mark = '';
+    for (const name of namesOf(object)) {
+      const value = object[name] ?? null;
+      text += `${mark}${JSON.stringify(name)}:`;
+      mark = ',';
+      left = weighed(value, left - 1 - Math.floor(name.length / charactersOfWeight));
+      if (left >= 0) {
+        text += JSON.stringify(value);
+        continue;
+      }
+      this.#add(text, partWeight);
+      [text, left] = ['', partWeight];
+      yield* this.write(value);
+    }
+    this.#add(`${text}}`, partWeight);
+  }
+}
+
+/** A place near `end` that is not within a pair of surrogates: one half alone would be written otherwise. */
+function endOfPart(text: string, end: number): number {
+  return isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)) ? end + 1 : end;
+}

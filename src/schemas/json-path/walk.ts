@@ -1,0 +1,99 @@
+/** Goes over the values that a path selects, in steps. */
+import { JSONPathNode, type JSONPathQuery, type jsonpath, TokenKind } from 'json-p3';
+import type { Json } from '../../contract/json.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import type { Frame } from '../language/scope.ts';
+import type { PathEnvironment } from './environment.ts';
+import { OutOfSteps, PathRun } from './run.ts';
+import { childrenOf, MeteredSelector, nodeValue, type Walk } from './selectors.ts';
+
+/** The values selected; none once the build has no steps left, which the build tells. */
+export function selectedBy(
+  query: JSONPathQuery,
+  environment: PathEnvironment,
+  frame: Frame,
+): Maybe<readonly Json[]> {
+  const selection = new Selection(walkOf(query, frame.self), environment, new PathRun(frame));
+  return selection.goOn() ? selection.found : new Unfinished(selection.rest());
+}
+
+class Selection {
+  found: Json[] = [];
+
+  constructor(
+    private readonly nodes: Iterator<JSONPathNode | null, unknown>,
+    private readonly environment: PathEnvironment,
+    private readonly run: PathRun,
+  ) {}
+
+  /** @returns false when it pauses */
+  goOn(): boolean {
+    return this.environment.within(this.run, () => this.#takeSome());
+  }
+
+  *rest(): Steps<readonly Json[]> {
+    do yield;
+    while (!this.goOn());
+    return this.found;
+  }
+
+  #takeSome(): boolean {
+    try {
+      for (;;) {
+        const { done, value } = this.nodes.next();
+        if (done) return true;
+        if (value === null) return false;
+        this.found.push(nodeValue(value));
+        if (pace.isOver()) return false;
+      }
+    } catch (error) {
+      if (!(error instanceof OutOfSteps)) throw error;
+      this.found = [];
+      return true;
+    }
+  }
+}
+
+function walkOf(query: JSONPathQuery, root: Json): Iterator<JSONPathNode | null, unknown> {
+  let nodes: Iterable<JSONPathNode | null> = [new JSONPathNode(root, [], root)];
+  for (const { selectors, token } of query.segments) {
+    nodes = token.kind === TokenKind.DDOT ? below(nodes, selectors) : children(nodes, selectors);
+  }
+  return nodes[Symbol.iterator]();
+}
+
+/** What the selectors of a segment select of each node. */
+function* children(
+  nodes: Iterable<JSONPathNode | null>,
+  selectors: readonly jsonpath.JSONPathSelector[],
+): Walk {
+  for (const node of nodes) {
+    if (node !== null) {
+      for (const selector of selectors) {
+        if (selector instanceof MeteredSelector) yield* selector.walk(node);
+        else for (const selected of selector.resolve(node)) yield selected;
+      }
+    }
+    if (node === null || pace.isOver()) yield null;
+  }
+}
+
+/** The same for each node and all below it. */
+function* below(nodes: Iterable<JSONPathNode | null>, selectors: readonly jsonpath.JSONPathSelector[]): Walk {
+  for (const node of nodes) yield* node === null ? [null] : children(descendants(node), selectors);
+}
+
+/** The node and all below it, each before what is below it. */
+function* descendants(top: JSONPathNode): Generator<JSONPathNode, void, undefined> {
+  yield top;
+  const open = [childrenOf(top)];
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const { done, value: child } = last.next();
+    if (done) {
+      open.pop();
+      continue;
+    }
+    yield child;
+    if (typeof child.value === 'object' && child.value !== null) open.push(childrenOf(child));
+  }
+}

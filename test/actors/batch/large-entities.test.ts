@@ -1,0 +1,172 @@
+/** What a worker makes of entities of megabytes: the same as at once, but in steps that let others go first. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Tenant } from '../../../src/config/configuration.ts';
+import type { StoredEntity } from '../../../src/contract/entity.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
+import { encodeBody } from '../../../src/store/derived/stored-body.ts';
+import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
+import { indexName, itemField, keys, largeBodyField, viewField } from '../../../src/store/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { Progress } from '../../../src/store/visibility/progress.ts';
+import { inputOf } from '../../schemas/support/fixtures.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { LongestTurn } from '../../support/turns.ts';
+import { environmentId, siteFiles, sourceId } from '../../system/support/site.ts';
+import { Fleet, publishDocuments } from '../support/fleet.ts';
+import { tenantsOf } from '../support/stored.ts';
+
+const redis = await TestRedis.start();
+
+/**
+ * At most 50 ms is what one thing should keep the event loop. The threads of the garbage collector count here too, the machine
+ * may be busy, and the test has its own part of each turn: three times as much.
+ */
+const turnMsMax = 150;
+
+const many = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+const lists = many(600_000, (at) => [at % 10]);
+const objects = many(300_000, (at) => ({ a: at % 10 }));
+const numbers = many(1_200_000, (at) => at % 10);
+const texts = many(300_000, (at) => `t${at % 9_999}`);
+const members = Object.fromEntries(many(200_000, (at) => [`k${at}`, at % 10]));
+
+/** Property of a view, and the value that it is made of. */
+const views: Readonly<Record<string, readonly [property: Json, value: Json]>> = {
+  mapped: [
+    {
+      type: 'array',
+      input: '{p.v}',
+      items: { type: 'object', properties: { a: '{item.a}', b: '{item}' } },
+    },
+    objects,
+  ],
+  cards: [
+    { type: 'array', input: '{p.v}', items: { type: 'partial', alias: 'card', input: '{item}' } },
+    numbers,
+  ],
+  references: [
+    { type: 'array', input: '{p.v}', items: { type: 'reference', alias: 'mapped', originId: '{item}' } },
+    texts.slice(0, 60_000),
+  ],
+  copied: [{ type: 'array', input: '{p.v}' }, lists],
+  selected: [{ type: 'array', input: { $path: '$.p.v[*]' } }, numbers],
+  tested: [{ type: 'array', input: { $path: '$.p.v[?@ == 77]' } }, numbers],
+  found: [{ '*': '$.p..a' }, objects],
+  text: ['{p.v} {p.v}', lists],
+  merged: [{ type: 'object', properties: { first: '1', '*': '$.p.v' } }, members],
+  looked: [
+    {
+      type: 'array',
+      input: '{p.v}',
+      items: { type: 'array', input: { $lookup: { filter: 'p.none eq {item}' } }, items: '{item.originId}' },
+    },
+    texts,
+  ],
+};
+/** Type of an index field, and the value that it gets. */
+const fields: Readonly<Record<string, readonly [type: string, value: Json]>> = {
+  words: ['keyword[]', texts],
+  doubles: ['double[]', numbers],
+  stored: ['object', members],
+};
+
+const documents = new Map(
+  Object.entries(
+    siteFiles({
+      schemas: Object.fromEntries(
+        Object.entries(views).map(([type, [v]]) => [type, { triggers: { cms: [type] }, properties: { v } }]),
+      ),
+      partials: { card: { properties: { value: '{input}' } } },
+      indexes: Object.fromEntries(
+        Object.entries(fields).map(([name, [type]]) => [
+          name,
+          {
+            triggers: { cms: [name] },
+            index: { fields: { v: { type } } },
+            properties: { v: { '*': '$.p.v' } },
+          },
+        ]),
+      ),
+      settings: {
+        sourceGroups: [
+          {
+            alias: 'cms',
+            sources: [{ id: sourceId, name: 'CMS', environments: ['production'], apiKeys: ['key'] }],
+          },
+        ],
+      },
+    }),
+  ).map(([file, json]) => [file, JSON.stringify(json)]),
+);
+const [tenant] = tenantsOf(documents);
+assert.ok(tenant !== undefined);
+
+/** What a view or an item is made of in one go. */
+function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity): Buffer {
+  const input = inputOf(entity, { environmentId, lookup: () => [], partial: (alias) => partials.get(alias) });
+  const schema = schemas.get(entity.type);
+  if (schema !== undefined) return finish(encodeBody(finish(schema.build(input)).body));
+  const index = indexes.get(entity.type);
+  assert.ok(index !== undefined);
+  return Buffer.from(JSON.stringify(finish(index.build(input)).fields));
+}
+
+async function stored(store: Store, { alias }: Tenant, type: string): Promise<Buffer> {
+  const tag = store.partitions.tag(0);
+  const { client } = store;
+  if (type in fields) {
+    const hash = keys.items(tag, alias, environmentId, indexName.schema(type));
+    const item = await client.hgetBuffer(hash, itemField(sourceId, type));
+    return item?.subarray(item.indexOf(',') + 1, -1) ?? Buffer.alloc(0);
+  }
+  const hash = keys.views(tag, alias, environmentId);
+  const field = viewField(sourceId, type, type);
+  const apart = await client.hgetBuffer(hash, largeBodyField(field));
+  return apart ?? (await client.hgetBuffer(hash, field)) ?? Buffer.alloc(0);
+}
+
+test('what is made of an entity of megabytes is made in steps, byte for byte as in one go', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  await publishDocuments(store, documents);
+  const progress = new Progress(store);
+  progress.start();
+  const fleet = new Fleet(redis, store);
+  context.after(async () => {
+    progress.close();
+    await fleet.stop();
+  });
+  await fleet.add();
+  const tooLong: string[] = [];
+  for (const [type, [, v]] of Object.entries({ ...views, ...fields })) {
+    const entity = {
+      originId: type,
+      type,
+      url: null,
+      originParentId: null,
+      redirects: [],
+      properties: { v },
+    };
+    const encoded = encodeEntity(entity);
+    encoded.encode();
+    const longest = new LongestTurn();
+    const entities = [encoded];
+    const { version } = await acceptEntities(store, {
+      tenant: tenant.alias,
+      sourceId,
+      force: false,
+      entities,
+    });
+    assert.ok(await progress.waitFor(tenant.alias, version, 60_000), `${type} does not become visible`);
+    const turnMs = longest.stop();
+    context.diagnostic(`${type}: ${turnMs.toFixed(0)} ms`);
+    const plain = { ...entity, sourceId, stamp: 1, bornStamp: 1, urlStamp: 1 };
+    assert.ok((await stored(store, tenant, type)).equals(expected(tenant, plain)), type);
+    if (turnMs > turnMsMax) tooLong.push(`${type} kept the event loop for ${turnMs.toFixed(0)} ms`);
+  }
+  assert.deepEqual(tooLong, []);
+  assert.deepEqual(fleet.troubles, []);
+});
