@@ -50,7 +50,8 @@ export async function loadsInRounds<T>(
   return new Map(measured);
 }
 
-function rotated<T>(items: readonly T[], by: number): T[] {
+/** The items in their order, from another one on. */
+export function rotated<T>(items: readonly T[], by: number): T[] {
   const start = by % Math.max(1, items.length);
   return [...items.slice(start), ...items.slice(0, start)];
 }

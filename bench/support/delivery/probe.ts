@@ -1,12 +1,17 @@
 /** Asks for pages at a steady, low rate and notes how long each answer took, as for one reader among few. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Entity } from '../data/sets.ts';
+import { type BenchTenant, clientKeyOf } from '../data/tenant.ts';
+import { deliveryPath } from '../load/client.ts';
 import type { HttpRequest } from '../load/wrk.ts';
 
 /** Milliseconds of each answer, by kind of request. */
 export type Latencies = ReadonlyMap<string, readonly number[]>;
 
-const everyMs = 4;
+/** 200 requests a second. */
+const everyMs = 5;
+const kinds = { warm: 'from the cache', cold: 'computed' };
 
 export class DeliveryProbe {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -18,7 +23,7 @@ export class DeliveryProbe {
   ) {}
 
   /**
-   * Asks until `over` settles, one request after the other.
+   * Asks until `over` settles, one request after the other: each when its time has come, or the one before it is answered.
    * @throws what `over` rejects with; Error for any status but 200
    */
   async during(over: Promise<unknown>): Promise<Latencies> {
@@ -28,6 +33,7 @@ export class DeliveryProbe {
     });
     ended.catch(() => {});
     const latencies = new Map<string, number[]>([...this.kinds.keys()].map((kind) => [kind, []]));
+    let nextMs = performance.now();
     for (let turn = 0; !isOver; turn += 1) {
       for (const [kind, requests] of this.kinds) {
         const asked = requests[turn % requests.length];
@@ -35,7 +41,8 @@ export class DeliveryProbe {
         const startedMs = performance.now();
         await this.#ask(asked);
         latencies.get(kind)?.push(performance.now() - startedMs);
-        await sleep(everyMs);
+        nextMs = Math.max(performance.now(), nextMs + everyMs);
+        await sleep(nextMs - performance.now());
       }
     }
     await ended;
@@ -64,4 +71,29 @@ export class DeliveryProbe {
         .end(body);
     });
   }
+}
+
+/** Requests for entities with a URL and a handle: by URL, from the cache; and by POST, which no cache answers. */
+export function placeRequests(
+  tenant: Pick<BenchTenant, 'alias'>,
+  places: readonly Entity[],
+): Map<string, HttpRequest[]> {
+  const headers = { 'X-Api-Key': clientKeyOf(tenant) };
+  return new Map<string, HttpRequest[]>([
+    [kinds.warm, places.map(({ url }) => ({ method: 'GET', path: deliveryPath(url ?? '/'), headers }))],
+    [
+      kinds.cold,
+      places.map(({ originId }) => ({
+        method: 'POST',
+        path: '/v2',
+        headers,
+        body: JSON.stringify({ handles: [originId] }),
+      })),
+    ],
+  ]);
+}
+
+/** With all kinds together as one more. */
+export function allOf(latencies: Latencies): Latencies {
+  return new Map([['all', [...latencies.values()].flat()], ...latencies]);
 }
