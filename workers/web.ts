@@ -13,6 +13,7 @@ import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../src/http/ingest/pace.ts';
 import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
+import { ReadWait } from '../src/http/operations/read-wait.ts';
 import { readinessOf } from '../src/http/operations/readiness.ts';
 import { RecentRates, recentRatesEveryMs } from '../src/http/operations/recent-rates.ts';
 import { InterfaceRate, type InterfaceRates, RequestRate } from '../src/http/operations/request-rate.ts';
@@ -24,6 +25,7 @@ import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
+import { lastSequence } from '../src/store/partitions/partition-state.ts';
 import { Heartbeat, heartbeatMs } from '../src/store/processes/heartbeat.ts';
 import { liveProcesses } from '../src/store/processes/registry.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
@@ -109,10 +111,16 @@ runProcess('web', async () => {
   const interfaceRate = new InterfaceRate(metrics, performance.now());
   let requestsPerSecond = 0;
   let rates: InterfaceRates = { ingest: 0, delivery: 0, query: 0 };
+  let readWaitMs: number | null = null;
+  const readWait = new ReadWait(
+    (turn) => lastSequence(store, store.partitions.tag(turn % store.partitions.count)),
+    () => requestsPerSecond >= 1,
+  );
   const rating = setInterval(() => {
     const nowMs = performance.now();
     requestsPerSecond = requestRate.perSecond(nowMs);
     rates = interfaceRate.perSecond(nowMs);
+    readWaitMs = readWait.take();
   }, heartbeatMs);
   const remembering = setInterval(() => {
     // While Redis is away nobody is heard of, and that is said elsewhere.
@@ -132,6 +140,7 @@ runProcess('web', async () => {
       partitions: [],
       waitingFor: [],
       requestsPerSecond,
+      readWaitMs,
       rates,
     }),
     metrics: () => metrics.text(),
@@ -156,6 +165,7 @@ runProcess('web', async () => {
     feeds.close();
     await server.close();
     clearInterval(rating);
+    readWait.close();
     clearInterval(remembering);
     await query.close();
     progress.close();

@@ -207,7 +207,7 @@ export const queryPageUnitsMax = 32 * 1024 * 1024;
 export const queryCpuMs = 1_000;
 /** Processor time of all queries of one request, in budgets of one query (`queryCpuMs`). */
 export const queryBudgetsPerRequest = 2;
-/** Rebuilds that may wait in a partition before a rebuild job asks for more. */
+/** Rebuilds that a rebuild job may have waiting in a partition. */
 export const rebuildsWaitingMax = 200;
 /** Conditions in the filters of one query; `in` lists as many values as fit the body. */
 export const filterConditionsMax = 1000;

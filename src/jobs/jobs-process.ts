@@ -16,10 +16,10 @@ import { WebhookJobs, type WebhookJobsOptions } from '../webhooks/webhook-jobs.t
 import { publishAskedLookups } from './asked-lookups.ts';
 import { runDryRun } from './dry-run/job.ts';
 import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } from './dry-run/queue.ts';
-import { FrontLoad } from './front-load.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { JobsMetrics } from './metrics.ts';
 import { OwnerSlots } from './owner-slots.ts';
+import { hearEveryMs, PacedPortions } from './paced-portions.ts';
 import { runPurge } from './purge-job.ts';
 import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName } from './purge-queue.ts';
 import { runRebuild } from './rebuild-job.ts';
@@ -90,7 +90,7 @@ export class JobsProcess {
       slots: new OwnerSlots(),
       layoutWatch: new LayoutWatch(store),
       urlFormWatch: new UrlFormWatch(store),
-      fronts: new FrontLoad(store),
+      pace: new PacedPortions(store),
       onInvalidated: (count: number) => this.metrics.entitiesInvalidated.inc(count),
     };
     this.#runner = new JobRunner(
@@ -121,6 +121,7 @@ export class JobsProcess {
       this.#repeat(enqueueTickMs, () => this.#enqueue()),
       this.#repeat(measureMs, () => this.#measure()),
       this.#repeat(clashesMs, () => this.#countClashes()),
+      this.#repeat(hearEveryMs, () => context.pace.hear()),
     ]);
   }
 

@@ -4,8 +4,8 @@ import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
-import type { FrontLoad } from './front-load.ts';
 import type { OwnerSlots } from './owner-slots.ts';
+import type { PacedPortions } from './paced-portions.ts';
 import type { PartitionTask } from './partition-jobs.ts';
 import { RebuildWaits } from './rebuild-waits.ts';
 
@@ -16,13 +16,12 @@ export interface JobContext {
   readonly store: Store;
   readonly autoFields: AutoFields;
   readonly slots: OwnerSlots;
-  readonly fronts: FrontLoad;
+  readonly pace: PacedPortions;
 }
 
 export class PartitionJob<Task extends PartitionTask, Progress extends object> {
   readonly partition: number;
   readonly tag: string;
-  readonly fronts: FrontLoad;
   readonly waits: RebuildWaits;
   readonly signal: AbortSignal;
   readonly task: Task;
@@ -34,18 +33,22 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
     private readonly run: JobRun<Task, Progress>,
     beginning: Progress,
   ) {
-    const { store, fronts } = context;
+    const { store } = context;
     this.task = run.task;
     this.signal = run.signal;
     this.partition = run.task.partition;
     this.tag = store.partitions.tag(this.partition);
-    this.fronts = fronts;
-    this.waits = new RebuildWaits(store, this.partition, fronts, run.signal);
+    this.waits = new RebuildWaits(store, this.partition, run.signal);
     this.#progress = run.progress ?? beginning;
   }
 
   get progress(): Progress {
     return this.#progress;
+  }
+
+  /** Waits for the turn of the next portion. @returns how many entities it has. @throws AbortError, StoreUnavailableError */
+  nextPortion(): Promise<number> {
+    return this.context.pace.next(this.signal);
   }
 
   /** Notes progress, which is saved with the next save. */

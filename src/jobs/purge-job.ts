@@ -1,11 +1,10 @@
 /**
  * The purge of one partition: removes the entities of sources that no configuration has any more. It removes them as a
- * client would, with the rests of a rebuild, and the owner removes their outputs. The job that finds all partitions through
+ * client would, at the pace of a rebuild, and the owner removes their outputs. The job that finds all partitions through
  * forgets what the change log keeps of environments that are gone, and ends the purge. A job that runs twice, or is broken
  * off anywhere, goes on with what is left.
  */
 
-import { portions } from '../lib/portions.ts';
 import { forgetLogs } from '../store/change-log/forget.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
@@ -17,11 +16,9 @@ import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { removeEntities } from '../store/entities/remove.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import { portionMax } from './pace.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
 import type { PurgeProgress, PurgeTask } from './purge-queue.ts';
-
-/** Entities that are removed between two rests: a few milliseconds of work, for which a reader may wait. */
-const entitiesPerPortion = 20;
 
 const beginning: PurgeProgress = {
   entities: 0,
@@ -109,7 +106,11 @@ class PurgeRun {
     const { partition, tag, waits } = this.job;
     do {
       for await (const originIds of scanOriginIds(store, partition, tenant, sourceId)) {
-        for (const portion of portions(originIds, entitiesPerPortion)) await this.#remove(source, portion);
+        for (let at = 0; at < originIds.length; ) {
+          const portion = originIds.slice(at, at + (await this.job.nextPortion()));
+          at += portion.length;
+          await this.#remove(source, portion);
+        }
       }
       await waits.untilCheckpoint(await lastSequence(store, tag));
     } while ((await countEntities(store, partition, tenant, sourceId)) > 0);
@@ -118,7 +119,6 @@ class PurgeRun {
   async #remove({ tenant, sourceId }: SourcePlace, originIds: readonly string[]): Promise<void> {
     const { job } = this;
     const { store } = this.context;
-    await job.waits.untilRoom([]);
     const records = await readProcessed(store, job.tag, tenant, sourceId, originIds);
     const { removed, version } = await removeEntities(store, { tenant, sourceId, originIds });
     const gone = records.filter((record, at) => record !== null && removed[at] === true);
@@ -132,6 +132,6 @@ class PurgeRun {
       claims: claims + outputs.reduce((sum, output) => sum + output.claims.length, 0),
       lookups: lookups + indexEntries.reduce((sum, { keys }) => sum + keys.length, 0),
     });
-    await job.waits.rest(tenant, version.get(job.partition) ?? 0);
+    await job.waits.untilRoom([[tenant, version.get(job.partition) ?? 0]], portionMax);
   }
 }

@@ -12,11 +12,6 @@ import type { Store } from '../store/store.ts';
 import type { PartitionJob } from './partition-job.ts';
 import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 
-/** Entities that are rebuilt between two rests: a few milliseconds, for which a reader may wait. */
-const entitiesBetweenRests = 20;
-/** Entities that one stream entry invalidates while nobody reads. The owner always has the next ones then. */
-const entitiesAtOnceMax = 100;
-
 export interface PassSource {
   /** `<tenant>|<sourceId>`; sources are passed in the order of these texts. */
   readonly key: string;
@@ -113,9 +108,9 @@ export class RebuildPass {
     const { job, store } = this;
     for (let at = 0; at < originIds.length; ) {
       job.signal.throwIfAborted();
-      await job.waits.untilRoom(job.progress.lastMarks);
-      const isUnread = await job.fronts.areUnread();
-      const portion = originIds.slice(at, at + (isUnread ? entitiesAtOnceMax : entitiesBetweenRests));
+      const count = await job.nextPortion();
+      await job.waits.untilRoom(job.progress.lastMarks, count);
+      const portion = originIds.slice(at, at + count);
       at += portion.length;
       const dependents = portion.map((originId) =>
         formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
@@ -128,7 +123,6 @@ export class RebuildPass {
         lastMarks: [...new Map(lastMarks).set(tenant, sequence)],
       });
       this.onInvalidated(portion.length);
-      if (!isUnread) await job.waits.rest(tenant, sequence);
     }
   }
 }

@@ -1,10 +1,8 @@
-/** The waits of a rebuild: until its invalidations are rebuilt, and rests that leave the machine to others. */
+/** The waits of a job: until the owner has room for more, and until what was asked for is done. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { rebuildsWaitingMax } from '../contract/limits.ts';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
-import type { FrontLoad } from './front-load.ts';
 import type { RebuildProgress } from './rebuild-queue.ts';
 
 /** Polls are frequent at first, then as long as what was waited for suggests, up to the longest. */
@@ -18,7 +16,6 @@ export class RebuildWaits {
   constructor(
     private readonly store: Store,
     private readonly partition: number,
-    private readonly fronts: FrontLoad,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -27,15 +24,15 @@ export class RebuildWaits {
   }
 
   /**
-   * Waits until the partition is nearly idle, as fresh changes must find it. @param last invalidations that must be
-   * taken in before
+   * Waits until the partition is nearly idle, as fresh changes must find it. @param last what must be taken in before
+   * @param waitingMax how many rebuilds may wait in it: then its owner has the next ones when it is done with one portion
    */
-  async untilRoom(last: Invalidations): Promise<void> {
+  async untilRoom(last: Invalidations, waitingMax: number): Promise<void> {
     const lastSequence = Math.max(0, ...last.map(([, sequence]) => sequence));
     const startMs = performance.now();
     for (;;) {
       const { waiting, checkpoint } = await readPartitionState(this.store, this.partition);
-      if (waiting < rebuildsWaitingMax && checkpoint >= lastSequence) return;
+      if (waiting <= waitingMax && checkpoint >= lastSequence) return;
       await this.#pauseSince(startMs);
     }
   }
@@ -54,14 +51,6 @@ export class RebuildWaits {
     }
   }
 
-  /** Waits until an invalidation is rebuilt, then rests in proportion, so that a slow or busy machine is asked for less. */
-  async rest(tenant: string, sequence: number): Promise<void> {
-    const startMs = performance.now();
-    await this.#untilRebuiltUpTo(this.partition, tenant, sequence);
-    const tookMs = performance.now() - startMs;
-    await this.pause(await this.fronts.restMs(tookMs));
-  }
-
   async #untilRebuiltUpTo(partition: number, tenant: string, sequence: number): Promise<void> {
     const startMs = performance.now();
     for (;;) {
@@ -70,7 +59,7 @@ export class RebuildWaits {
     }
   }
 
-  /** Pauses between two polls of a wait: the rest that follows is in proportion to how long the wait took. */
+  /** Pauses between two polls of a wait, for a share of how long it has taken already. */
   async #pauseSince(startMs: number): Promise<void> {
     await this.pause(Math.min(pollMsMax, Math.max(pollMsMin, (performance.now() - startMs) / 4)));
   }

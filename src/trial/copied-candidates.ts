@@ -5,7 +5,6 @@
 import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
 import { dryRunCopiedEntitiesMax } from '../contract/limits.ts';
-import { portions } from '../lib/portions.ts';
 import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
@@ -13,8 +12,6 @@ import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';
 import { layoutOfPlan, ScanTooLongError } from './scanned-candidates.ts';
-
-const entitiesPerRead = 100;
 
 /** Entities by their lookup keys. */
 type Copy = ReadonlyMap<string, readonly LookupCandidate[]>;
@@ -24,11 +21,11 @@ export class CopiedCandidates implements CandidateSource {
   readonly #indexed: IndexedCandidates;
   #copied = 0;
 
-  /** @param rest is waited for after each portion, with the milliseconds that it took */
+  /** @param nextPortion waits for the turn of the next portion, and tells how many entities it has */
   constructor(
     private readonly store: Store,
     private readonly layouts: LayoutStates,
-    private readonly rest: (tookMs: number) => Promise<void>,
+    private readonly nextPortion: () => Promise<number>,
   ) {
     this.#indexed = new IndexedCandidates(store, layouts);
   }
@@ -63,8 +60,9 @@ export class CopiedCandidates implements CandidateSource {
     const copy = new Map<string, LookupCandidate[]>();
     for (const partition of this.store.partitions.tags.keys()) {
       for await (const ids of scanOriginIds(this.store, partition, tenant, sourceId)) {
-        for (const originIds of portions(ids, entitiesPerRead)) {
-          const startMs = performance.now();
+        for (let at = 0; at < ids.length; ) {
+          const originIds = ids.slice(at, at + (await this.nextPortion()));
+          at += originIds.length;
           this.#spend(originIds.length, sourceGroup);
           const refs = originIds.map((originId) => ({ sourceId, originId }));
           for (const entity of await readEntities(this.store, tenant, refs)) {
@@ -76,7 +74,6 @@ export class CopiedCandidates implements CandidateSource {
               else ofKey.push(candidate);
             }
           }
-          await this.rest(performance.now() - startMs);
         }
       }
     }

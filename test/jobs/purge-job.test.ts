@@ -48,12 +48,15 @@ const pages = Array.from({ length: 150 }, (_, at) =>
 );
 
 /** Two tenants with the same entities, of which `twin` is removed then. @returns the generation without it */
-async function removedTwin(context: TestContext): Promise<{ platform: Platform; generation: number }> {
+async function removedTwin(
+  context: TestContext,
+  ofTwin = pages,
+): Promise<{ platform: Platform; generation: number }> {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish({ ...acme, ...twin });
   await platform.startWorker();
   await platform.ingest(pages);
-  await platform.ingest(pages, 'src-1', 'twin');
+  await platform.ingest(ofTwin, 'src-1', 'twin');
   await platform.settle();
   return { platform, generation: await platform.publish(acme) };
 }
@@ -123,7 +126,10 @@ test('what was made of the entities goes with them where no rebuild came to it, 
 });
 
 test('a purge whose process stops goes on in the next one, and every entity is counted once', async (context) => {
-  const { platform, generation } = await removedTwin(context);
+  const many = Array.from({ length: 3_000 }, (_, at) =>
+    page(`p${at}`, { name: `Name ${at}` }, { url: `/p${at}` }),
+  );
+  const { platform, generation } = await removedTwin(context, many);
   const { store } = platform;
   const first = await platform.startJobs();
   await platform.rebuilt(generation);
@@ -132,14 +138,14 @@ test('a purge whose process stops goes on in the next one, and every entity is c
   const queue = purgeJobs(store);
   context.after(() => queue.close());
   await queue.addAll({ token });
-  await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < 130);
+  await until('some are gone', async () => (await entitiesIn(platform, 'twin')) < 2_900);
   await first.stop();
   const left = await entitiesIn(platform, 'twin');
   assert.ok(left > 0, 'it was stopped before its end');
   await platform.startJobs();
   await until('it is purged', async () => (await purgeState(queue, token)).isDone);
   assert.deepEqual((await purgeState(queue, token)).counts, {
-    entities: 150,
+    entities: many.length,
     views: 0,
     items: 0,
     claims: 0,

@@ -28,7 +28,6 @@ import type { JobContext } from '../partition-job.ts';
 import { rebuildJobs, rebuildState } from '../rebuild-queue.ts';
 import type { DryRunProgress, DryRunTask, OutputsPlace } from './queue.ts';
 
-const entitiesPerPortion = 20;
 const saveEveryMs = 500;
 const pollMs = 200;
 
@@ -139,7 +138,7 @@ class DryRun {
   async #dryRunContext(planned: Configuration): Promise<DryRunContext> {
     const { store, autoFields } = this.context;
     const layouts = await readLayouts(store);
-    const candidates = new CopiedCandidates(store, layouts, (tookMs) => this.#rest(tookMs));
+    const candidates = new CopiedCandidates(store, layouts, () => this.#nextPortion());
     return {
       ...{ store, planned, autoFields, sandbox: this.sandbox },
       lookups: new ReadOnlyLookups(store, candidates),
@@ -177,10 +176,9 @@ class DryRun {
     const { tag, tenant, sourceId } = place;
     for (let after = from; ; ) {
       const source = { tenant, sourceId, type: at.type };
-      const originIds = await originIdsIn(store, tag, source, after, entitiesPerPortion);
+      const originIds = await originIdsIn(store, tag, source, after, await this.#nextPortion());
       const last = originIds.at(-1);
       if (last === undefined) return;
-      const startMs = performance.now();
       const { diff, handleClaims, moves } = await entityChanges(
         context,
         place,
@@ -194,7 +192,6 @@ class DryRun {
         done: this.#progress.done + originIds.length,
         handleClaims: this.#progress.handleClaims + handleClaims,
       });
-      await this.#rest(performance.now() - startMs);
     }
   }
 
@@ -203,13 +200,12 @@ class DryRun {
     const { tags } = store.partitions;
     let { partition, after } = this.#progress.claims;
     while (partition < tags.length) {
-      const startMs = performance.now();
+      await this.#nextPortion();
       const contests = await readContests(store, this.job.task.token, partition, after);
       const last = contests.at(-1);
       [partition, after] = last === undefined ? [partition + 1, null] : [partition, last.place];
       const diff = await contestChanges(store, contests, this.#progress.diff);
       await this.#reach({ diff, claims: { partition, after } });
-      await this.#rest(performance.now() - startMs);
     }
   }
 
@@ -234,10 +230,9 @@ class DryRun {
     return counts.flat().reduce((sum, count) => sum + count, 0);
   }
 
-  /** As long as readers would want, as after a portion of a rebuild. */
-  async #rest(tookMs: number): Promise<void> {
-    const restMs = await this.context.fronts.restMs(tookMs);
-    await setTimeout(restMs, undefined, { signal: this.job.signal });
+  /** Waits for the turn of the next portion, as a rebuild does. @returns how many entities it has */
+  #nextPortion(): Promise<number> {
+    return this.context.pace.next(this.job.signal);
   }
 
   async #reach(change: Partial<DryRunProgress>): Promise<void> {

@@ -17,6 +17,8 @@ export interface ProcessBeat {
   readonly waitingFor: readonly string[];
   /** What a front answered lately; absent for other processes. */
   readonly requestsPerSecond?: number;
+  /** What a small read of Redis took a front, on average of its last second, in ms; null when nobody asked it anything. */
+  readonly readWaitMs?: number | null;
   /** The same by what was asked for. */
   readonly rates?: { readonly ingest: number; readonly delivery: number; readonly query: number };
   /** Path of the socket where fronts of the same host can ask it without Redis; absent or null: nowhere. */

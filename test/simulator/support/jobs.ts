@@ -3,9 +3,9 @@
  * which keeps them until they are done and gives them to any jobs process, even to several at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FrontLoad } from '../../../src/jobs/front-load.ts';
 import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
 import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
+import { PacedPortions } from '../../../src/jobs/paced-portions.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
 import { UrlFormWatch } from '../../../src/jobs/url-form-change.ts';
@@ -102,7 +102,7 @@ export class JobsMember {
       slots: new OwnerSlots(),
       urlFormWatch: new UrlFormWatch(store),
       layoutWatch: new LayoutWatch(store),
-      fronts: new FrontLoad(store),
+      pace: new PacedPortions(store),
       onInvalidated: () => {},
     };
     while (!signal.aborted) {

@@ -1,0 +1,55 @@
+/**
+ * Measures what readers of this front wait for: small reads of Redis, one each 20 ms while somebody asks anything. A read
+ * waits for a core of Redis, for the scripts before it, and for a core of the front, as the read of an answer does. The
+ * answers themselves would tell less: one that is expensive is slow on a quiet machine too, and few are no average.
+ * Rebuilds go by it (`jobs/pace.ts`).
+ */
+import { performance } from 'node:perf_hooks';
+
+const everyMs = 20;
+
+export class ReadWait {
+  #sumMs = 0;
+  #count = 0;
+  #sentMs: number | null = null;
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param read a small read, of another partition each time. @param isAsked whether there are requests */
+  constructor(
+    private readonly read: (turn: number) => Promise<unknown>,
+    private readonly isAsked: () => boolean,
+  ) {
+    let turn = 0;
+    this.#timer = setInterval(() => {
+      // A Redis that stands still gets one read and not one more for each tick.
+      if (this.#sentMs === null && this.isAsked()) void this.#measure(turn++);
+    }, everyMs);
+  }
+
+  /** Mean of the reads since the last call, in ms; null when there was none. */
+  take(): number | null {
+    const underWayMs = this.#sentMs === null ? 0 : performance.now() - this.#sentMs;
+    if (this.#count === 0) return underWayMs > everyMs ? underWayMs : null;
+    const meanMs = this.#sumMs / this.#count;
+    this.#sumMs = 0;
+    this.#count = 0;
+    return meanMs;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #measure(turn: number): Promise<void> {
+    const sentMs = performance.now();
+    this.#sentMs = sentMs;
+    try {
+      await this.read(turn);
+      this.#sumMs += performance.now() - sentMs;
+      this.#count += 1;
+    } catch {
+      // While Redis is away there are no answers whose time could be noticed.
+    }
+    this.#sentMs = null;
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ReadWait } from '../../../src/http/operations/read-wait.ts';
+import { until } from '../../support/until.ts';
+
+test('reads are measured while somebody asks, on average since the last call', async (context) => {
+  let isAsked = false;
+  const turns: number[] = [];
+  const wait = new ReadWait(
+    async (turn) => {
+      turns.push(turn);
+      await sleep(30);
+    },
+    () => isAsked,
+  );
+  context.after(() => wait.close());
+  assert.equal(wait.take(), null);
+  assert.deepEqual(turns, [], 'nobody asks');
+  isAsked = true;
+  await until('three reads are over', async () => turns.length > 3);
+  const meanMs = wait.take();
+  assert.ok(meanMs !== null && meanMs >= 29, `${meanMs}`);
+  assert.deepEqual(turns.slice(0, 3), [0, 1, 2], 'of another partition each time');
+});
+
+test('a read that fails is not counted, and one that takes long is told before it ends', async (context) => {
+  const failing = new ReadWait(
+    async () => {
+      throw new Error('away');
+    },
+    () => true,
+  );
+  let count = 0;
+  const standing = new ReadWait(
+    () => {
+      count += 1;
+      return new Promise(() => {});
+    },
+    () => true,
+  );
+  context.after(() => {
+    failing.close();
+    standing.close();
+  });
+  await until('it has waited for long', async () => (standing.take() ?? 0) > 100);
+  assert.equal(count, 1, 'one read and not one more for each tick');
+  assert.equal(failing.take(), null);
+});
