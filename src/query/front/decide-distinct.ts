@@ -91,10 +91,28 @@ async function beatenItems(
   return beaten;
 }
 
-/** True when each partition is as it was. */
+/**
+ * True when each partition is as it was, and beside the same others: each worker decides by itself which of its items stand
+ * for a value.
+ */
 function isSameState(before: Replies, after: Replies): boolean {
-  const applied = new Map(before.flatMap((reply) => [...reply.applied]));
-  return after.every((reply) =>
-    [...reply.applied].every(([partition, commit]) => applied.get(partition) === commit),
-  );
+  const states = new Map(before.map((reply) => [nameOf(reply), reply]));
+  return after.every((reply) => {
+    const known = states.get(nameOf(reply));
+    return known !== undefined && isExact(known) && isExact(reply) && isSameCommits(known, reply);
+  });
+}
+
+/** The partitions of a reply. */
+function nameOf({ covers }: GatheredReply): string {
+  return [...covers.keys()].sort((a, b) => a - b).join();
+}
+
+/** False when a part of a commit may show. Another such reply of the same number may show another part. */
+function isExact({ covers }: GatheredReply): boolean {
+  return [...covers.values()].every((epoch) => epoch > 0);
+}
+
+function isSameCommits(a: GatheredReply, b: GatheredReply): boolean {
+  return [...a.applied].every(([partition, commit]) => b.applied.get(partition) === commit);
 }

@@ -74,6 +74,28 @@ test('a commit between the two questions makes both be asked again, a few times'
   assert.deepEqual(always.told, [beaten, null, beaten, null, beaten]);
 });
 
+test('both are asked again when the partitions were beside others, or a copy was between commits', async () => {
+  const both = new Map([
+    [0, 1],
+    [1, 1],
+  ]);
+  const none = new Map<number, number>();
+  // One worker has come to both partitions, and the other one to nothing.
+  const beside = replies(['x', 'x']).map((reply, at) => {
+    return { ...reply, covers: at === 0 ? both : none, applied: at === 0 ? both : none };
+  });
+  const between = replies(['x', 'x']).map((reply, partition) => ({
+    ...reply,
+    covers: new Map([[partition, 0]]),
+  }));
+  for (const meanwhile of [beside, between]) {
+    const { told, scatter } = scripted([meanwhile, replies(firsts()), replies(['new', 'new'])]);
+    const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
+    assert.deepEqual(told, [beaten, null, beaten]);
+    assert.deepEqual(decided.replies[0]?.answers, ['new']);
+  }
+});
+
 test('nothing is asked without distinct, nor when one worker has everything', async () => {
   const { told, scatter } = scripted([]);
   const first = replies(['x', 'y']);
